@@ -1,0 +1,66 @@
+/*
+ * haft/atomics.h - the part of haft's atomics that inline functions of public headers need.
+ *
+ * Every atomic operation of haft names its order in the function and the edge it belongs to as
+ * its first argument; the edges are explained in docs/memory-model.md and at the top of each
+ * source file that uses them.  lib/atomics.h adds what only the library needs.
+ *
+ * A build with -DHAFT_WEAKEN=HAFT_EDGE_<NAME> turns every operation of exactly that edge to
+ * relaxed: such a build is broken on purpose, and some test or checker must reject it.
+ */
+#ifndef HAFT_ATOMICS_H
+#define HAFT_ATOMICS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<uint64_t> haft_atomic_u64;
+#define HAFT_ORDER(name) std::memory_order_##name
+#define HAFT_LOAD(pointer, order) (pointer)->load(order)
+typedef std::memory_order haft_order;
+#else
+#include <stdatomic.h>
+typedef _Atomic(uint64_t) haft_atomic_u64;
+#define HAFT_ORDER(name) memory_order_##name
+#define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
+typedef memory_order haft_order;
+#endif
+
+/* The edges, then the reasons a relaxed operation may have. */
+typedef enum haft_edge {
+    HAFT_EDGE_NONE,
+    HAFT_EDGE_PUBLISH,   /* object bytes before the word that makes them findable */
+    HAFT_EDGE_TICKET,    /* frees of a batch before the grace period that covers its ticket */
+    HAFT_EDGE_ELAPSED,   /* a grace period's end before reuse of what it covered */
+    HAFT_EDGE_RING,      /* a batch's contents, to whoever takes it from a worker's ring */
+    HAFT_EDGE_RING_ROOM, /* reading a ring's cell before its owner writes it again */
+    HAFT_EDGE_DEPOT,     /* a batch's contents, through the depot */
+    HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
+    HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
+    HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    HAFT_EDGE_BUDGET,    /* hold-back returned to the budget before another worker takes it */
+    /* reasons for relaxed operations */
+    HAFT_EDGE_OWN,   /* only this thread writes it now */
+    HAFT_EDGE_COUNT, /* a statistic: read alone, nothing is inferred from it */
+    HAFT_EDGE_HINT,  /* a wrong answer costs time, never correctness */
+    HAFT_EDGE_RETRY  /* a first look; the compare-and-swap after it decides */
+} haft_edge;
+
+#ifndef HAFT_WEAKEN
+#define HAFT_WEAKEN HAFT_EDGE_NONE
+#endif
+
+/* `order`, or relaxed where this build weakens `edge`. */
+static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
+{
+    return edge != HAFT_EDGE_NONE && edge == HAFT_WEAKEN ? HAFT_ORDER(relaxed) : order;
+}
+
+static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
+{
+    return HAFT_LOAD(word, haft_edge_order(edge, HAFT_ORDER(acquire)));
+}
+
+#endif /* HAFT_ATOMICS_H */

@@ -1,0 +1,69 @@
+/*
+ * haft/section.h - read sections: the span in which a resolved pointer stays valid.
+ *
+ * These functions call the flavour that the domain was opened with, and tell ThreadSanitizer
+ * (haft/tsan.h).  Readers that want liburcu's inlined read lock call it directly instead; haft's
+ * headers never define _LGPL_SOURCE.
+ *
+ *   memb, mb, bp   a section lasts from haft_section_begin() to haft_section_end(); sections of
+ *                  one thread nest
+ *   qsbr           begin and end cost nothing and do nothing: a section lasts from one quiescent
+ *                  point (haft_worker_quiescent, haft_thread_offline) to the next
+ *
+ * A thread is registered before its first section and unregistered after its last, once for
+ * each flavour, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
+ * first: while it is online, every grace period waits for its next quiescent point.
+ */
+#ifndef HAFT_SECTION_H
+#define HAFT_SECTION_H
+
+#include <haft/domain.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
+ * sections of the domain's flavour.  With qsbr it is online from register to unregister.
+ *
+ * Returns   nothing.
+ * Threads   the calling thread, in turn, outside read sections.  A thread that liburcu's own
+ *           call registered is not registered again.
+ * Ordering  unregister: release towards grace periods.
+ * Progress  blocking (liburcu's registry lock).
+ * Cost      O(1).
+ */
+void haft_thread_register(haft_domain *domain);
+void haft_thread_unregister(haft_domain *domain);
+
+/*
+ * haft_section_begin, haft_section_end - a read section of the calling thread.
+ *
+ * Returns   nothing.
+ * Threads   a registered thread.
+ * Ordering  end: release towards grace periods.
+ * Progress  wait-free (mb, bp: a full fence).
+ * Cost      a call through a pointer and the flavour's read lock.
+ */
+void haft_section_begin(haft_domain *domain);
+void haft_section_end(haft_domain *domain);
+
+/*
+ * haft_thread_offline, haft_thread_online - with qsbr: no grace period waits for the calling
+ * thread while it is offline, and it may not resolve.  Other flavours: nothing happens.
+ *
+ * Returns   nothing.
+ * Threads   a registered thread; in turn.
+ * Ordering  offline: release towards grace periods.
+ * Progress  wait-free, but for waking a thread that waits for this one.
+ * Cost      a full fence.
+ */
+void haft_thread_offline(haft_domain *domain);
+void haft_thread_online(haft_domain *domain);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_SECTION_H */

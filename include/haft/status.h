@@ -1,0 +1,76 @@
+/*
+ * haft/status.h - what haft's functions answer.
+ *
+ * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed
+ * here (a NULL table, a worker used by two threads) is an assert in debug builds.
+ */
+#ifndef HAFT_STATUS_H
+#define HAFT_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum haft_status {
+    HAFT_OK = 0,
+
+    /* What is wrong with an id. */
+    HAFT_NO_ID,        /* HAFT_NIL, which never names an object */
+    HAFT_MALFORMED,    /* bits above the table's layout, or an index no table issues */
+    HAFT_FOREIGN,      /* the tag is another table's */
+    HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
+    HAFT_RESERVED,     /* reserved, and not published yet */
+    HAFT_STALE,        /* the object was freed, or the reservation given up */
+    HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+
+    /* Why there is no slot, memory or thread to be had. */
+    HAFT_FULL,      /* the table's capacity is in use */
+    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
+    HAFT_NO_MEMORY, /* the system gave no memory or address space */
+    HAFT_NO_THREAD, /* the system gave no thread */
+
+    /* Calls at the wrong moment: nothing was done. */
+    HAFT_IN_USE,     /* closing: workers or tables are still open */
+    HAFT_IN_SECTION, /* a call that may wait, made inside a read section */
+
+    /* Options out of range: nothing was opened. */
+    HAFT_BAD_LAYOUT,
+    HAFT_BAD_CAPACITY,
+    HAFT_BAD_OBJECT_SIZE,
+    HAFT_BAD_OBJECT_ALIGNMENT,
+    HAFT_BAD_TAG,
+    HAFT_BAD_FIRST_GENERATION,
+    HAFT_BAD_FLAVOUR,
+    HAFT_BAD_CLOCK,
+
+    HAFT_STATUS_COUNT /* how many there are; never returned */
+} haft_status;
+
+/*
+ * haft_status_text - a status in words.
+ *
+ * Returns   a constant string, one sentence without a full stop; for the HAFT_BAD_ statuses it
+ *           begins with the option's name.  "unknown status" for other numbers.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+const char *haft_status_text(haft_status status);
+
+/*
+ * haft_status_name - a status as it stands in the source, such as "HAFT_STALE".
+ *
+ * Returns   a constant string; "HAFT_?" for other numbers.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+const char *haft_status_name(haft_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_STATUS_H */

@@ -1,0 +1,149 @@
+/*
+ * haft/table.h - the handle table that all threads share.
+ *
+ * Threads insert and free through workers (haft/worker.h) and resolve through the table's view
+ * (haft/view.h).  Objects never move; growth takes address space that was reserved at opening.
+ */
+#ifndef HAFT_TABLE_H
+#define HAFT_TABLE_H
+
+#include <haft/domain.h>
+#include <haft/view.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_table haft_table;
+typedef struct haft_worker haft_worker;
+
+/*
+ * on_reclaim: called once for each freed object, after its grace period, by the worker that takes
+ * its slot back (in haft_reserve, haft_insert, haft_worker_quiescent) or by haft_table_close().
+ * `object` may be read and written until the callback returns; `id` is the id it had; `worker`
+ * is the one that takes the slot back, NULL in haft_table_close().  With it the callback may
+ * reserve, insert and free, but neither close it nor call what waits.
+ */
+typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
+
+typedef struct haft_table_options {
+    const char *name;  /* for messages; copied; NULL: "table" */
+    uint64_t capacity; /* objects that fit for certain; 1 to 2^index_bits - 4 */
+
+    size_t object_size;      /* bytes, up to 2^30; 0: an allocator of ids alone */
+    size_t object_alignment; /* a power of two up to 4096; 0: 8 */
+
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
+    uint64_t tag;              /* fits tag_bits */
+    uint64_t first_generation; /* of each slot's first life; 0: 1 */
+
+    haft_reclaim *on_reclaim; /* NULL: none */
+    void *reclaim_arg;
+} haft_table_options;
+
+/* Each number is exact when no call on the table is under way. */
+typedef struct haft_table_stats {
+    uint64_t live;          /* published and not freed */
+    uint64_t reserved;      /* reserved, neither published nor given up */
+    uint64_t retired;       /* freed, not taken back yet: in batches that wait or are due */
+    uint64_t free;          /* taken back, to be reserved again */
+    uint64_t exhausted;     /* lived all their generations */
+    uint64_t high_water;    /* slots ever used: live + reserved + retired + free + exhausted */
+    uint64_t capacity;      /* as opened */
+    uint64_t limit;         /* slots there can be: the capacity and what workers hold back */
+    uint64_t batches_moved; /* batches that went from one worker to another or to the depot */
+    uint64_t workers;       /* open now */
+    haft_domain_stats clock; /* the domain's */
+} haft_table_stats;
+
+/*
+ * haft_table_open - a new table on `domain`.
+ *
+ * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
+ *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Threads   any.
+ * Ordering  none: hand the pointer over as any other.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): memory is touched when slots are first used.
+ */
+haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
+                            haft_table **table);
+
+/*
+ * haft_table_close - the end of a table.  Waits for a grace period, runs on_reclaim for what was
+ * freed and not taken back; objects still live just end, without on_reclaim.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_USE       a worker is still open
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (all but qsbr)
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
+ *           With qsbr it is a quiescent point of the calling thread.
+ * Ordering  acquire: all that was done with the table before is visible.
+ * Progress  blocking: waits for readers.
+ * Cost      a grace period; O(batches) when there is an on_reclaim, else O(workers).
+ */
+haft_status haft_table_close(haft_table *table);
+
+/*
+ * haft_table_view - what resolving needs.  The same for the table's whole life.
+ *
+ * Returns   the view.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_view haft_table_view(const haft_table *table);
+
+/*
+ * haft_table_layout, haft_table_name, haft_table_domain - as the table was opened.
+ *
+ * Returns   the layout; the name, owned by the table; the domain.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_layout haft_table_layout(const haft_table *table);
+const char *haft_table_name(const haft_table *table);
+haft_domain *haft_table_domain(const haft_table *table);
+
+/*
+ * haft_diagnose - why an id does or does not resolve.
+ *
+ * Returns   HAFT_OK             it names a live object
+ *           HAFT_NO_ID          it is HAFT_NIL
+ *           HAFT_MALFORMED      bits above the layout, or an index that no table issues
+ *           HAFT_FOREIGN        another table's tag
+ *           HAFT_NEVER_ISSUED   this table has not issued it
+ *           HAFT_RESERVED       reserved and not yet published
+ *           HAFT_STALE          its object was freed, or its reservation given up
+ *           HAFT_EXHAUSTED      the same, and the slot will not be used again
+ *           A snapshot, as haft_is_live().
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_status haft_diagnose(const haft_table *table, haft_id id);
+
+/*
+ * haft_table_stats_get - the table's counters.
+ *
+ * Returns   a snapshot; exact when no call on the table is under way, and never wrong by more
+ *           than the calls under way.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(workers ever open at one time).
+ */
+haft_table_stats haft_table_stats_get(const haft_table *table);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_TABLE_H */

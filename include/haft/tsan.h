@@ -1,0 +1,60 @@
+/*
+ * haft/tsan.h - the only file that knows ThreadSanitizer exists.
+ *
+ * The sanitizer cannot see liburcu's grace periods.  These two notes tell it about the edge from
+ * the last read section that could have used an object to the reuse of its memory.  Without the
+ * sanitizer they are nothing.
+ *
+ * Whoever leaves a read section through haft/section.h or haft_worker_quiescent() need not
+ * think of this.  Whoever calls liburcu directly in a program built with -fsanitize=thread
+ * calls haft_note_reader_left() just before the outermost read_unlock and, with qsbr, before
+ * quiescent_state, thread_offline, unregister_thread and a synchronize_rcu of one's own.
+ *
+ * Cost under the sanitizer: one token serves the whole process, so a reader that began later and
+ * left before the grace period was noted is ordered as well; that can hide a race.
+ */
+#ifndef HAFT_TSAN_H
+#define HAFT_TSAN_H
+
+#if defined(__SANITIZE_THREAD__)
+#define HAFT_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAFT_UNDER_TSAN 1
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef HAFT_UNDER_TSAN
+extern char haft_grace_token;
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+static inline void haft_note_reader_left(void)
+{
+    __tsan_release(&haft_grace_token);
+}
+
+/* Only where a grace period has just been waited for: freeing without waiting stays reported. */
+static inline void haft_note_grace_elapsed(void)
+{
+    __tsan_acquire(&haft_grace_token);
+}
+#else
+static inline void haft_note_reader_left(void)
+{
+}
+
+static inline void haft_note_grace_elapsed(void)
+{
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_TSAN_H */

@@ -1,0 +1,168 @@
+/*
+ * haft/worker.h - a thread's own part of a table: allocating and freeing.
+ *
+ * A worker holds one batch of slots to hand out and one of slots it has freed; batches travel
+ * through a ring that other workers may take from, and through the table's depot.  So nearly
+ * all calls touch nothing that another thread writes, but for the slot itself.
+ *
+ * A worker belongs to the thread that opened it until it is closed.
+ */
+#ifndef HAFT_WORKER_H
+#define HAFT_WORKER_H
+
+#include <haft/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_worker_open - a worker for the calling thread.
+ *
+ * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
+ * Threads   any.
+ * Ordering  acquire from the close of the worker whose part it takes over.
+ * Progress  lock-free, but for malloc when there are more workers than ever before.
+ * Cost      O(workers ever open at one time).
+ */
+haft_status haft_worker_open(haft_table *table, haft_worker **worker);
+
+/*
+ * haft_worker_close - the end of a worker.  What it held becomes available to others.  Slots it
+ * has reserved and neither published nor given up stay reserved.
+ *
+ * Returns   HAFT_OK.
+ * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.
+ * Ordering  release to the workers that take over what it held.
+ * Progress  lock-free.
+ * Cost      O(batch).
+ */
+haft_status haft_worker_close(haft_worker *worker);
+
+/*
+ * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call
+ * it between jobs: every few thousand operations keep the slots in use under the live ones and
+ * 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
+ * that is worth it (32 or more of them, none freed since the call before, or the table short of
+ * slots), runs on_reclaim for what is due, and, when more than 8,192 of the worker's freed slots
+ * wait for a grace period, waits for one.
+ *
+ * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
+ *           read section (flavours that can tell: all but qsbr).
+ * Threads   the worker's thread outside read sections.  With qsbr pointers resolved before are
+ *           void.
+ * Ordering  release towards grace periods.
+ * Progress  blocking, when it must wait.
+ * Cost      O(1), a grace period once in 8,192 frees at most.
+ */
+haft_status haft_worker_quiescent(haft_worker *worker);
+
+/*
+ * haft_worker_flush - hand on all that the worker holds: slots it has freed, and slots it could
+ * still reserve.  For a thread that will be idle for long.
+ *
+ * Returns   HAFT_OK.
+ * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.
+ * Ordering  release to the workers that take over what it held.
+ * Progress  lock-free.
+ * Cost      O(batch).
+ */
+haft_status haft_worker_flush(haft_worker *worker);
+
+/*
+ * haft_worker_table - the table it was opened on.
+ *
+ * Returns   the table.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_table *haft_worker_table(const haft_worker *worker);
+
+/*
+ * haft_reserve - a slot that nobody sees yet.
+ *
+ * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
+ *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ *             HAFT_FULL        the table's capacity is in use
+ *             HAFT_BUSY        slots wait for a grace period: try again after one, or use
+ *                              haft_insert_wait()
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  acquire: all readers of the slot's former object are done.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(1), no atomic read-modify-write; once in a batch (up to 128) one or two shared ones.
+ */
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
+
+/*
+ * haft_publish - the reserved id is live from now on.
+ *
+ * Returns   nothing.
+ * Threads   the thread of the worker that reserved it, or one that it was handed to.
+ * Ordering  release: what was written to the object before is visible to whoever resolves it.
+ * Progress  wait-free.
+ * Cost      O(1): one store.
+ */
+void haft_publish(haft_worker *worker, haft_id id);
+
+/*
+ * haft_abort - give a reserved slot up.  The id will never be live; on_reclaim is not called.
+ *
+ * Returns   nothing.
+ * Threads   as haft_publish().
+ * Ordering  none.
+ * Progress  lock-free.
+ * Cost      O(1).  The slot comes back as a freed one does, after a grace period.
+ */
+void haft_abort(haft_worker *worker, haft_id id);
+
+/*
+ * haft_insert - reserve, copy object_size bytes from `object`, publish.
+ *
+ * Returns   as haft_reserve(); on HAFT_OK the object is live.  `object` may be NULL: the object's
+ *           bytes are then zeroed.
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  as haft_reserve() and haft_publish().
+ * Progress  lock-free.
+ * Cost      as haft_reserve(), and the copy.
+ */
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
+
+/*
+ * haft_insert_wait - haft_insert, waiting for grace periods while the answer is HAFT_BUSY.
+ *
+ * Returns   as haft_insert(), but never HAFT_BUSY; HAFT_IN_SECTION, with nothing done, if it
+ *           would have to wait inside a read section.
+ * Threads   the worker's thread outside read sections.  With qsbr a wait is a quiescent point of
+ *           the thread: pointers resolved before are void.
+ * Ordering  as haft_insert().
+ * Progress  blocking: waits for readers.
+ * Cost      as haft_insert(), or a grace period or more.
+ */
+haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id);
+
+/*
+ * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.
+ *
+ * Returns   HAFT_OK to the winner.  Otherwise nothing has changed, and the status is what
+ *           haft_diagnose() says of the id:
+ *             HAFT_STALE, HAFT_EXHAUSTED   freed before, or by another caller just now
+ *             HAFT_RESERVED                not published yet: haft_abort() gives it up
+ *             HAFT_FOREIGN                 another table's tag
+ *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_NEVER_ISSUED
+ * Threads   the worker's thread, inside or outside a read section.  Any worker may free any id.
+ * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
+ *           has passed; on_reclaim runs after that.
+ * Progress  lock-free.
+ * Cost      O(1): one compare-and-swap; once in 128 calls one or two shared operations more.
+ *           Never allocates.
+ */
+haft_status haft_free(haft_worker *worker, haft_id id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_WORKER_H */

@@ -1,0 +1,68 @@
+/*
+ * lib/atomics.h - all atomic operations of lib/ and concurrent/.
+ *
+ * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
+ * haft/atomics.h lists the edges and says how a build weakens one.  No fences: the order stands
+ * on the operation, where ThreadSanitizer sees it.
+ */
+#ifndef HAFT_LIB_ATOMICS_H
+#define HAFT_LIB_ATOMICS_H
+
+#include <haft/atomics.h>
+#include <stdbool.h>
+
+typedef haft_atomic_u64 atomic_u64;
+
+#define load_relaxed(reason, word) u64_load_relaxed(HAFT_EDGE_##reason, word)
+#define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
+#define store_relaxed(reason, word, value) u64_store_relaxed(HAFT_EDGE_##reason, word, value)
+#define store_release(edge, word, value) u64_store_release(HAFT_EDGE_##edge, word, value)
+
+/* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
+#define cas_relaxed(reason, word, expected, desired)                                               \
+    u64_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+#define cas_acquire(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+#define cas_release(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+#define cas_acq_rel(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+
+/* Fetch and add: the value before. */
+#define fetch_add_relaxed(reason, word, value)                                                     \
+    u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+#define fetch_add_release(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+
+static inline uint64_t u64_load_relaxed(haft_edge reason, const atomic_u64 *word)
+{
+    (void)reason;
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline void u64_store_relaxed(haft_edge reason, atomic_u64 *word, uint64_t value)
+{
+    (void)reason;
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static inline void u64_store_release(haft_edge edge, atomic_u64 *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, haft_edge_order(edge, memory_order_release));
+}
+
+static inline bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+                           memory_order order)
+{
+    return atomic_compare_exchange_strong_explicit(word, &expected, desired,
+                                                   haft_edge_order(edge, order),
+                                                   memory_order_relaxed);
+}
+
+static inline uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value,
+                                     memory_order order)
+{
+    return atomic_fetch_add_explicit(word, value, haft_edge_order(edge, order));
+}
+
+#endif /* HAFT_LIB_ATOMICS_H */

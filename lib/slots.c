@@ -1,0 +1,182 @@
+/*
+ * Slots: options, layout in memory, and diagnosis.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish (release) -> slots_diagnose (acquire)   the word, as resolve sees it
+ *   OWN      before the table is handed to other threads
+ */
+#include "lib/slots.h"
+#include <string.h>
+
+#define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
+#define MAX_ALIGNMENT 4096u
+
+static const haft_layout no_layout = {0, 0, 0};
+
+static bool layout_equal(haft_layout a, haft_layout b)
+{
+    return a.index_bits == b.index_bits && a.generation_bits == b.generation_bits &&
+           a.tag_bits == b.tag_bits;
+}
+
+/* `options` with the defaults filled in. */
+static struct slots_options completed(const struct slots_options *options)
+{
+    struct slots_options full = *options;
+
+    if (layout_equal(full.layout, no_layout)) {
+        full.layout = HAFT_LAYOUT_32_32;
+    }
+    if (full.object_alignment == 0) {
+        full.object_alignment = sizeof(uint64_t);
+    }
+    if (full.first_generation == 0) {
+        full.first_generation = 1;
+    }
+    return full;
+}
+
+static haft_status check(const struct slots_options *options)
+{
+    if (!haft_layout_is_valid(options->layout)) {
+        return HAFT_BAD_LAYOUT;
+    }
+    const uint64_t most = haft_field_max(options->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
+
+    if (options->capacity < 1 || options->capacity > most) {
+        return HAFT_BAD_CAPACITY;
+    }
+    if (options->object_size > MAX_OBJECT_SIZE) {
+        return HAFT_BAD_OBJECT_SIZE;
+    }
+    if ((options->object_alignment & (options->object_alignment - 1)) != 0 ||
+        options->object_alignment > MAX_ALIGNMENT) {
+        return HAFT_BAD_OBJECT_ALIGNMENT;
+    }
+    if (options->tag > haft_field_max(options->layout.tag_bits)) {
+        return HAFT_BAD_TAG;
+    }
+    if (options->first_generation > haft_field_max(options->layout.generation_bits)) {
+        return HAFT_BAD_FIRST_GENERATION;
+    }
+    return HAFT_OK;
+}
+
+/* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
+static uint64_t slot_count(const struct slots_options *options)
+{
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->capacity + options->extra;
+    const uint64_t most = haft_field_max(options->layout.index_bits) + 1;
+    uint64_t count = 8;
+
+    while (count < wanted && count < most) {
+        count *= 2;
+    }
+    return count;
+}
+
+static uint64_t round_up(uint64_t size, uint64_t alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+haft_status slots_open(struct slots *slots, const struct slots_options *options)
+{
+    const struct slots_options full = completed(options);
+    haft_status status = check(&full);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const uint64_t alignment =
+        full.object_alignment > sizeof(uint64_t) ? full.object_alignment : sizeof(uint64_t);
+    const uint64_t bias = alignment - sizeof(uint64_t); /* so that each object is aligned */
+    const uint64_t stride = round_up(sizeof(uint64_t) + full.object_size, alignment);
+    const uint64_t count = slot_count(&full);
+    const uint64_t room = count - HAFT_FIRST_INDEX - full.capacity;
+
+    status = reservation_open(&slots->memory, bias + count * stride);
+    if (status != HAFT_OK) {
+        return status;
+    }
+    slots->view.base = slots->memory.base + bias;
+    slots->view.mask = count - 1;
+    slots->view.stride = stride;
+    slots->format = word_format_of(full.layout, full.tag, full.first_generation);
+    slots->object_size = full.object_size;
+    slots->limit =
+        HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
+    status = slots_commit(slots, 1);
+    if (status != HAFT_OK) {
+        slots_close(slots);
+        return status;
+    }
+    store_relaxed(OWN, slots_word(slots, 0), MARK_RESERVED);
+    return HAFT_OK;
+}
+
+void slots_close(struct slots *slots)
+{
+    reservation_close(&slots->memory);
+}
+
+haft_status slots_commit(struct slots *slots, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
+
+    return reservation_commit(&slots->memory, bias + end * slots->view.stride);
+}
+
+/* Whether generation `asked` of a slot was issued before the one its `word` holds, all in place. */
+static bool issued_before(const struct word_format *format, uint64_t asked, uint64_t word)
+{
+    const uint64_t now = word_generation(format, word);
+
+    /* After the last life the next generation is 0: every life was issued. */
+    return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
+}
+
+haft_status slots_diagnose(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t asked = word_generation(format, id.bits);
+
+    if (haft_id_is_nil(id)) {
+        return HAFT_NO_ID;
+    }
+    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
+        index < HAFT_FIRST_INDEX) {
+        return HAFT_MALFORMED;
+    }
+    if ((id.bits & format->tag_mask) != format->tag) {
+        return HAFT_FOREIGN;
+    }
+    if (index >= slots->limit) {
+        return HAFT_NEVER_ISSUED;
+    }
+    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
+
+    if (word == id.bits) {
+        return HAFT_OK;
+    }
+    if (word == 0) {
+        return HAFT_NEVER_ISSUED;
+    }
+    if (word == word_with_index(format, id.bits, MARK_RESERVED)) {
+        return HAFT_RESERVED;
+    }
+    if (!issued_before(format, asked, word)) {
+        return HAFT_NEVER_ISSUED;
+    }
+    return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+void slots_fill(const struct slots *slots, void *object, const void *from)
+{
+    if (from == NULL) {
+        memset(object, 0, slots->object_size);
+    } else {
+        memcpy(object, from, slots->object_size);
+    }
+}

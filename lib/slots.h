@@ -1,0 +1,60 @@
+/*
+ * lib/slots.h - the slots of a table: where they lie, and what the word of each one says.
+ */
+#ifndef HAFT_LIB_SLOTS_H
+#define HAFT_LIB_SLOTS_H
+
+#include "lib/reservation.h"
+#include "lib/word.h"
+#include <haft/view.h>
+
+/* What a table is opened with, as far as slots are concerned. */
+struct slots_options {
+    uint64_t capacity;
+    uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
+    size_t object_size;
+    size_t object_alignment; /* 0: 8 */
+    haft_layout layout;      /* all zero: the default */
+    uint64_t tag;
+    uint64_t first_generation; /* 0: 1 */
+};
+
+struct slots {
+    haft_view view;
+    struct word_format format;
+    size_t object_size;
+    uint64_t limit; /* one more than the highest index that is ever issued */
+    struct reservation memory;
+};
+
+/* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+haft_status slots_open(struct slots *slots, const struct slots_options *options);
+void slots_close(struct slots *slots);
+
+/* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
+haft_status slots_commit(struct slots *slots, uint64_t end);
+
+/* What is to be said of an id: see haft_diagnose().  Any threads. */
+haft_status slots_diagnose(const struct slots *slots, haft_id id);
+
+/* The word of slot `index`; the object lies behind it. */
+static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
+{
+    return (atomic_u64 *)(void *)(slots->view.base + index * slots->view.stride);
+}
+
+static inline void *slots_object(atomic_u64 *word)
+{
+    return word + 1;
+}
+
+/* The word that a slot's next life begins from: a fresh slot stands for its first life. */
+static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
+{
+    return word == 0 ? slots->format.first : word;
+}
+
+/* Copy an object into its slot; NULL stands for zeros. */
+void slots_fill(const struct slots *slots, void *object, const void *from);
+
+#endif /* HAFT_LIB_SLOTS_H */

@@ -1,0 +1,46 @@
+/* Statuses in words. */
+#include <haft/status.h>
+
+static const struct {
+    const char *name;
+    const char *text;
+} statuses[HAFT_STATUS_COUNT] = {
+    [HAFT_OK] = {"HAFT_OK", "ok"},
+    [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
+    [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
+    [HAFT_FOREIGN] = {"HAFT_FOREIGN", "the id belongs to another table"},
+    [HAFT_NEVER_ISSUED] = {"HAFT_NEVER_ISSUED", "the table has not issued this id"},
+    [HAFT_RESERVED] = {"HAFT_RESERVED", "the id is reserved and not published yet"},
+    [HAFT_STALE] = {"HAFT_STALE", "the object has been freed"},
+    [HAFT_EXHAUSTED] = {"HAFT_EXHAUSTED",
+                        "the object has been freed and its slot has lived all its generations"},
+    [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
+    [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period"},
+    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
+    [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
+    [HAFT_IN_USE] = {"HAFT_IN_USE", "workers or tables are still open"},
+    [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
+    [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
+                         "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
+                         "together"},
+    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY", "capacity: 1 to 2^index_bits - 4"},
+    [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE", "object_size: at most 2^30 bytes"},
+    [HAFT_BAD_OBJECT_ALIGNMENT] = {"HAFT_BAD_OBJECT_ALIGNMENT",
+                                   "object_alignment: a power of two, at most 4096"},
+    [HAFT_BAD_TAG] = {"HAFT_BAD_TAG", "tag: does not fit the layout's tag_bits"},
+    [HAFT_BAD_FIRST_GENERATION] = {"HAFT_BAD_FIRST_GENERATION",
+                                   "first_generation: does not fit the layout's generation_bits"},
+    [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
+                          "flavour: required, such as &urcu_memb_flavor or &urcu_qsbr_flavor"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: HAFT_CLOCK_THREAD or HAFT_CLOCK_CALLER"},
+};
+
+const char *haft_status_text(haft_status status)
+{
+    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].text : "unknown status";
+}
+
+const char *haft_status_name(haft_status status)
+{
+    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].name : "HAFT_?";
+}

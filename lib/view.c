@@ -1,0 +1,27 @@
+/*
+ * Resolving many ids at once.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish (release) -> haft_resolve (acquire, inline)   object before word
+ */
+#include <haft/view.h>
+
+#define AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
+
+size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count)
+{
+    const size_t fetched = count < AHEAD ? count : AHEAD;
+    size_t live = 0;
+
+    for (size_t i = 0; i < fetched; i++) {
+        __builtin_prefetch((const void *)haft_slot_of(view, ids[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + AHEAD]));
+        }
+        objects[i] = haft_resolve(view, ids[i]);
+        live += objects[i] != NULL;
+    }
+    return live;
+}
