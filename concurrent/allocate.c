@@ -1,0 +1,197 @@
+/*
+ * The way in: reserve, publish, insert, and where a worker finds slots.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish (release) -> haft_resolve, haft_free (acquire)   object before word
+ *   OWN      only this worker writes the word, or has the batch
+ *   COUNT    statistics
+ *   HINT     hunger: other workers hand on their slots sooner or later
+ *   RETRY    a first look; the compare-and-swap decides.  Fresh slots need no order: nobody has
+ *            touched them
+ */
+#include "concurrent/rcu.h"
+#include "concurrent/table.h"
+#include <assert.h>
+#include <stddef.h>
+
+/* Up to `most` slots never used: how many, from `*first` on; 0 with the reason in `*status`. */
+static uint64_t take_fresh(haft_table *table, uint64_t most, uint64_t *first, haft_status *status)
+{
+    *first = load_relaxed(RETRY, &table->fresh);
+    for (;;) {
+        const uint64_t left = table->slots.limit - *first;
+        const uint64_t taken = left < most ? left : most;
+
+        *status = HAFT_FULL;
+        if (taken != 0) {
+            *status = slots_commit(&table->slots, *first + taken);
+        }
+        if (taken != 0 && *status == HAFT_OK) {
+            *status = pool_commit(&table->pool, (*first + taken) / table->batch_max + 2);
+        }
+        if (*status != HAFT_OK) {
+            return 0;
+        }
+        if (cas_relaxed(RETRY, &table->fresh, *first, *first + taken)) {
+            return taken;
+        }
+        *first = load_relaxed(RETRY, &table->fresh);
+    }
+}
+
+/* Fill the empty filling batch with fresh slots, the lowest on top. */
+static haft_status fill_fresh(haft_worker *worker)
+{
+    struct batch *batch = worker->filling;
+    haft_status status;
+    uint64_t first;
+    const uint64_t taken = take_fresh(worker->table, worker->share, &first, &status);
+
+    for (uint64_t i = 0; i < taken; i++) {
+        batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+    }
+    batch->count = (uint32_t)taken;
+    return status;
+}
+
+/* Make a batch that is ready the filling one, and take its slots back. */
+static void fill_from(haft_worker *worker, struct batch *batch)
+{
+    worker_give_batch(worker, worker->filling);
+    worker->filling = batch;
+    worker_reclaim(worker, batch);
+}
+
+/* Nothing to be had: make others, and the clock, hand on what they have. */
+static haft_status starve(haft_worker *worker, haft_status fresh)
+{
+    haft_table *table = worker->table;
+
+    worker_close_batch(worker);
+    fetch_add_relaxed(HINT, &table->hunger, 1);
+    domain_hurry(table->domain);
+    domain_notice_stall(table->domain);
+    return fresh == HAFT_NO_MEMORY ? fresh : table_shortage(table, worker);
+}
+
+/* At least one slot into the filling batch. */
+static haft_status fill(haft_worker *worker)
+{
+    do {
+        struct batch *batch = worker_take_ready(worker);
+
+        if (batch == NULL) {
+            const haft_status status = fill_fresh(worker);
+
+            if (status == HAFT_OK) {
+                return HAFT_OK;
+            }
+            batch = worker_steal_ready(worker);
+            if (batch == NULL) {
+                return starve(worker, status);
+            }
+        }
+        fill_from(worker, batch);
+    } while (worker->filling->count == 0); /* exhausted, or used by on_reclaim */
+    return HAFT_OK;
+}
+
+/* Hand on what the filling batch has beyond the worker's share. */
+static void keep_share(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+    const uint32_t share = worker->share - 1;
+
+    if (filling->count > share) {
+        struct batch *rest = worker_empty_batch(worker);
+
+        store_relaxed(OWN, &rest->ticket, 0);
+        batch_move(rest, filling, filling->count - share);
+        worker_shelve(worker, rest);
+    }
+}
+
+/* A slot when the filling batch is empty. */
+static haft_status take_slot_slowly(haft_worker *worker, uint64_t *index)
+{
+    haft_status status;
+
+    if (worker->reclaiming) { /* the filling batch is in use: fresh slots go past it */
+        return take_fresh(worker->table, 1, index, &status) != 0 ? HAFT_OK : HAFT_BUSY;
+    }
+    status = fill(worker);
+    if (status == HAFT_OK) {
+        *index = worker->filling->indices[--worker->filling->count];
+        keep_share(worker);
+    }
+    return status;
+}
+
+static inline haft_status take_slot(haft_worker *worker, uint64_t *index)
+{
+    struct batch *filling = worker->filling;
+
+    if (filling->count == 0) {
+        return take_slot_slowly(worker, index);
+    }
+    *index = filling->indices[--filling->count];
+    return HAFT_OK;
+}
+
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+{
+    const struct slots *slots = &worker->table->slots;
+    uint64_t index;
+    const haft_status status = take_slot(worker, &index);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
+
+    store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_RESERVED));
+    count_up(&worker->counters.reserved, 1);
+    id->bits = word_with_index(&slots->format, word, index);
+    if (object != NULL) {
+        *object = slots_object(at);
+    }
+    return HAFT_OK;
+}
+
+void haft_publish(haft_worker *worker, haft_id id)
+{
+    const struct slots *slots = &worker->table->slots;
+    atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+
+    assert(load_relaxed(OWN, at) == word_with_index(&slots->format, id.bits, MARK_RESERVED));
+    count_up(&worker->counters.published, 1);
+    /* Weakened, a reader could match the id and read the object's bytes from before. */
+    store_release(PUBLISH, at, id.bits);
+}
+
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+{
+    void *bytes;
+    const haft_status status = haft_reserve(worker, id, &bytes);
+
+    if (status == HAFT_OK) {
+        slots_fill(&worker->table->slots, bytes, object);
+        haft_publish(worker, *id);
+    }
+    return status;
+}
+
+haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)
+{
+    haft_status status = haft_insert(worker, object, id);
+
+    while (status == HAFT_BUSY) {
+        status = rcu_in_section(worker->table->domain->flavour) ? HAFT_IN_SECTION : HAFT_OK;
+        if (status == HAFT_OK) {
+            domain_drive(worker->table->domain);
+            status = haft_insert(worker, object, id);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,90 @@
+/*
+ * The thread clock: a background thread that drives grace periods when enough are requested.
+ *
+ * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
+ * TICKETS_PER_WAKE posts, and whoever runs short.  Fewer tickets than that may wait for long:
+ * they are in nobody's way.
+ *
+ * Edges in this file.
+ *   OWN    before the thread starts
+ *   HINT   the stop flag: the semaphore's post orders it
+ */
+#include "concurrent/domain.h"
+#include <signal.h>
+#include <stddef.h>
+
+#define TICKETS_PER_WAKE 16
+
+static void sleep_until_woken(struct thread_clock *clock)
+{
+    while (sem_wait(&clock->wake) != 0) {
+        /* interrupted by a debugger */
+    }
+    while (sem_trywait(&clock->wake) == 0) {
+        /* one grace period answers all posts until now */
+    }
+}
+
+static void *drive_until_stopped(void *arg)
+{
+    haft_domain *domain = arg;
+
+    for (;;) {
+        sleep_until_woken(&domain->thread);
+        if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
+            return NULL;
+        }
+        if (domain_backlog(domain) != 0) {
+            domain_drive(domain);
+        }
+    }
+}
+
+/* All signals go to the program's own threads. */
+static int create_without_signals(haft_domain *domain)
+{
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&domain->thread.thread, NULL, drive_until_stopped, domain);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static haft_status start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->thread.stopping, 0);
+    if (sem_init(&domain->thread.wake, 0, 0) != 0) {
+        return HAFT_NO_THREAD;
+    }
+    if (create_without_signals(domain) != 0) {
+        sem_destroy(&domain->thread.wake);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static void stop(haft_domain *domain)
+{
+    store_relaxed(HINT, &domain->thread.stopping, 1);
+    sem_post(&domain->thread.wake);
+    pthread_join(domain->thread.thread, NULL);
+    sem_destroy(&domain->thread.wake);
+}
+
+static void hurry(haft_domain *domain)
+{
+    sem_post(&domain->thread.wake);
+}
+
+static void requested(haft_domain *domain, uint64_t ticket)
+{
+    if (ticket % TICKETS_PER_WAKE == 0) {
+        hurry(domain);
+    }
+}
+
+const struct clock thread_clock = {start, stop, requested, hurry};

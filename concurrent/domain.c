@@ -1,0 +1,216 @@
+/*
+ * The domain: tickets and grace periods.
+ *
+ * Edges in this file.
+ *   TICKET   domain_ticket (release)  -> domain_drive (acquire)   frees before the wait
+ *   ELAPSED  domain_drive (release)   -> domain_done (acquire)    the wait before reuse
+ *   OWN      before the domain is handed to other threads
+ *   COUNT    statistics, and the number of open tables, checked when nobody else is about
+ *   HINT     when a stall began: a wrong answer reports it early, late or twice
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+#include "concurrent/domain.h"
+#include "concurrent/rcu.h"
+#include <haft/section.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_STALL_NS UINT64_C(1000000000)
+
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
+    [HAFT_CLOCK_THREAD] = &thread_clock,
+    [HAFT_CLOCK_CALLER] = &caller_clock,
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
+{
+    if (options->flavour == NULL) {
+        return HAFT_BAD_FLAVOUR;
+    }
+    if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
+        return HAFT_BAD_CLOCK;
+    }
+    haft_domain *opened = aligned_alloc(CACHE_LINE, sizeof *opened);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    memset(opened, 0, sizeof *opened);
+    opened->flavour = options->flavour;
+    opened->clock = clocks[options->clock];
+    opened->on_stall = options->on_stall;
+    opened->stall_arg = options->stall_arg;
+    opened->stall_ns = options->stall_ns != 0 ? options->stall_ns : DEFAULT_STALL_NS;
+    const haft_status status = opened->clock->start(opened);
+
+    if (status != HAFT_OK) {
+        free(opened);
+        return status;
+    }
+    *domain = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_domain_close(haft_domain *domain)
+{
+    if (load_relaxed(COUNT, &domain->tables) != 0) {
+        return HAFT_IN_USE;
+    }
+    domain->clock->stop(domain);
+    free(domain);
+    return HAFT_OK;
+}
+
+uint64_t domain_ticket(haft_domain *domain)
+{
+    /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
+    const uint64_t ticket = fetch_add_release(TICKET, &domain->requested, 1) + 1;
+
+    domain->clock->requested(domain, ticket);
+    return ticket;
+}
+
+uint64_t domain_done(const haft_domain *domain)
+{
+    /* Weakened, a slot could be written again before its last readers' reads. */
+    return load_acquire(ELAPSED, &domain->done);
+}
+
+uint64_t domain_backlog(const haft_domain *domain)
+{
+    /* In this order: `done` never runs ahead of what `requested` is read as. */
+    const uint64_t done = load_acquire(ELAPSED, &domain->done);
+    const uint64_t requested = load_relaxed(COUNT, &domain->requested);
+
+    return requested > done ? requested - done : 0;
+}
+
+void domain_hurry(haft_domain *domain)
+{
+    domain->clock->hurry(domain);
+}
+
+static void raise(atomic_u64 *highest, uint64_t value)
+{
+    uint64_t before = load_relaxed(COUNT, highest);
+
+    while (before < value && !cas_relaxed(COUNT, highest, before, value)) {
+        before = load_relaxed(COUNT, highest);
+    }
+}
+
+/* Mark the tickets up to `ticket` as done; another driver may have gone further. */
+static void finish(haft_domain *domain, uint64_t ticket)
+{
+    uint64_t before = load_relaxed(RETRY, &domain->done);
+
+    while (before < ticket && !cas_release(ELAPSED, &domain->done, before, ticket)) {
+        before = load_relaxed(RETRY, &domain->done);
+    }
+}
+
+void domain_drive(haft_domain *domain)
+{
+    const uint64_t ticket = load_acquire(TICKET, &domain->requested);
+    const uint64_t begin = now_ns();
+
+    if (fetch_add_relaxed(HINT, &domain->drivers, 1) == 0) {
+        store_relaxed(HINT, &domain->progress_ns, begin);
+    }
+    rcu_wait(domain->flavour);
+    finish(domain, ticket);
+
+    const uint64_t end = now_ns();
+
+    store_relaxed(HINT, &domain->progress_ns, end);
+    fetch_add_relaxed(HINT, &domain->drivers, UINT64_MAX);
+    fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
+    raise(&domain->longest_ns, end - begin);
+}
+
+void domain_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    while (domain_done(domain) < ticket) {
+        domain_drive(domain);
+    }
+}
+
+void domain_notice_stall(haft_domain *domain)
+{
+    if (load_relaxed(HINT, &domain->drivers) == 0) {
+        return;
+    }
+    const uint64_t since = load_relaxed(HINT, &domain->progress_ns);
+    const uint64_t now = now_ns();
+    const uint64_t reported = load_relaxed(RETRY, &domain->stall_reported);
+
+    if (now < since || now - since < domain->stall_ns || reported == since ||
+        !cas_relaxed(RETRY, &domain->stall_reported, reported, since)) {
+        return;
+    }
+    fetch_add_relaxed(COUNT, &domain->stalls, 1);
+    if (domain->on_stall != NULL) {
+        const haft_stall stall = {domain, now - since, domain_backlog(domain)};
+
+        domain->on_stall(&stall, domain->stall_arg);
+    }
+}
+
+haft_status haft_domain_wait(haft_domain *domain)
+{
+    if (rcu_in_section(domain->flavour)) {
+        return HAFT_IN_SECTION;
+    }
+    domain_wait_for(domain, load_relaxed(COUNT, &domain->requested));
+    return HAFT_OK;
+}
+
+haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
+{
+    const haft_domain_stats stats = {
+        .grace_periods = load_relaxed(COUNT, &domain->grace_periods),
+        .longest_grace_period_ns = load_relaxed(COUNT, &domain->longest_ns),
+        .backlog = domain_backlog(domain),
+        .stalls = load_relaxed(COUNT, &domain->stalls),
+    };
+    return stats;
+}
+
+void haft_thread_register(haft_domain *domain)
+{
+    rcu_register(domain->flavour);
+}
+
+void haft_thread_unregister(haft_domain *domain)
+{
+    rcu_unregister(domain->flavour);
+}
+
+void haft_section_begin(haft_domain *domain)
+{
+    rcu_section_begin(domain->flavour);
+}
+
+void haft_section_end(haft_domain *domain)
+{
+    rcu_section_end(domain->flavour);
+}
+
+void haft_thread_offline(haft_domain *domain)
+{
+    rcu_offline(domain->flavour);
+}
+
+void haft_thread_online(haft_domain *domain)
+{
+    rcu_online(domain->flavour);
+}

@@ -1,0 +1,64 @@
+/*
+ * concurrent/domain.h - the ticket clock, as workers and tables use it.
+ *
+ * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
+ * grace period has passed:
+ *
+ *   who retires   the frees of a batch; ticket = requested + 1                       (TICKET)
+ *   who drives    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
+ *   who reuses    the batch may be reused when done >= ticket
+ *
+ * The ticket is taken after the last free of its batch, and s is read before the wait begins,
+ * so a driver that covers a ticket began to wait after the frees.  Drivers may overlap.
+ */
+#ifndef HAFT_CONCURRENT_DOMAIN_H
+#define HAFT_CONCURRENT_DOMAIN_H
+
+#include "concurrent/clock.h"
+#include "lib/atomics.h"
+#include <haft/domain.h>
+
+#define CACHE_LINE 64
+
+struct haft_domain {
+    const struct rcu_flavor_struct *flavour;
+    const struct clock *clock;
+    struct thread_clock thread; /* the thread clock's state; others leave it alone */
+    void (*on_stall)(const haft_stall *stall, void *stall_arg);
+    void *stall_arg;
+    uint64_t stall_ns;
+
+    _Alignas(CACHE_LINE) atomic_u64 requested;
+    _Alignas(CACHE_LINE) atomic_u64 done;
+
+    atomic_u64 tables;         /* open on this domain */
+    atomic_u64 drivers;        /* waiting for a grace period now */
+    atomic_u64 progress_ns;    /* when the first of them began, or one last finished */
+    atomic_u64 stall_reported; /* the progress_ns of the stall reported last */
+    atomic_u64 grace_periods;
+    atomic_u64 longest_ns;
+    atomic_u64 stalls;
+};
+
+/* A ticket for what the calling thread has freed.  Lock-free. */
+uint64_t domain_ticket(haft_domain *domain);
+
+/* The highest ticket whose grace period has passed.  Wait-free. */
+uint64_t domain_done(const haft_domain *domain);
+
+/* Tickets requested and not done.  Wait-free. */
+uint64_t domain_backlog(const haft_domain *domain);
+
+/* Tell the clock that slots are wanted.  Lock-free. */
+void domain_hurry(haft_domain *domain);
+
+/* Wait for one grace period and mark what was requested before as done.  Blocking. */
+void domain_drive(haft_domain *domain);
+
+/* Wait until `ticket` is done.  Blocking; outside read sections. */
+void domain_wait_for(haft_domain *domain, uint64_t ticket);
+
+/* Call on_stall if a grace period has been under way for too long.  Lock-free but for it. */
+void domain_notice_stall(haft_domain *domain);
+
+#endif /* HAFT_CONCURRENT_DOMAIN_H */

@@ -1,0 +1,34 @@
+/*
+ * concurrent/rcu.h - what haft asks of liburcu.  rcu.c is the only file that knows it.
+ *
+ *   GRACE   last read section that could have matched an id -> reuse of its slot
+ *
+ * is liburcu's own ordering; haft/tsan.h tells ThreadSanitizer about it.
+ */
+#ifndef HAFT_CONCURRENT_RCU_H
+#define HAFT_CONCURRENT_RCU_H
+
+#include <stdbool.h>
+
+struct rcu_flavor_struct;
+
+/* Whether the calling thread is inside a read section; false with qsbr, which cannot tell. */
+bool rcu_in_section(const struct rcu_flavor_struct *flavour);
+
+/* With qsbr: the calling thread, if it is online, passes a quiescent state.  Others: nothing. */
+void rcu_quiescent(const struct rcu_flavor_struct *flavour);
+
+/*
+ * Wait for a full grace period, outside read sections.  With qsbr the calling thread, if it is
+ * online, goes offline meanwhile: the call is a quiescent point.
+ */
+void rcu_wait(const struct rcu_flavor_struct *flavour);
+
+void rcu_register(const struct rcu_flavor_struct *flavour);
+void rcu_unregister(const struct rcu_flavor_struct *flavour);
+void rcu_section_begin(const struct rcu_flavor_struct *flavour);
+void rcu_section_end(const struct rcu_flavor_struct *flavour);
+void rcu_offline(const struct rcu_flavor_struct *flavour);
+void rcu_online(const struct rcu_flavor_struct *flavour);
+
+#endif /* HAFT_CONCURRENT_RCU_H */

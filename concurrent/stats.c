@@ -1,0 +1,75 @@
+/*
+ * Statistics: sums over the workers' own counters.
+ *
+ * Edges in this file.
+ *   COUNT   each number alone; what was done is read before what it was done to
+ *   RETRY   the budget, as a number
+ *   HINT    which workers are open
+ */
+#include "concurrent/table.h"
+
+struct sums {
+    uint64_t reserved, published, aborted, freed, reclaimed, exhausted, moved, open;
+};
+
+/*
+ * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
+ * meanwhile; what one worker begins and another ends may still be seen the other way round.
+ */
+static struct sums sum(const haft_table *table)
+{
+    struct sums sums = {0};
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        const struct counters *counters = &worker->counters;
+
+        sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
+        sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
+        sums.freed += load_relaxed(COUNT, &counters->freed);
+        sums.aborted += load_relaxed(COUNT, &counters->aborted);
+        sums.published += load_relaxed(COUNT, &counters->published);
+        sums.reserved += load_relaxed(COUNT, &counters->reserved);
+        sums.moved += load_relaxed(COUNT, &counters->moved);
+        sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
+    }
+    return sums;
+}
+
+/* a - b, or 0 where calls under way make it negative. */
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+haft_table_stats haft_table_stats_get(const haft_table *table)
+{
+    const struct sums sums = sum(table);
+    const uint64_t used = load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
+    haft_table_stats stats = {
+        .live = difference(sums.published, sums.freed),
+        .reserved = difference(sums.reserved, sums.published + sums.aborted),
+        .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
+        .exhausted = sums.exhausted,
+        .high_water = used,
+        .capacity = table->capacity,
+        .limit = table->slots.limit - HAFT_FIRST_INDEX,
+        .batches_moved = sums.moved,
+        .workers = sums.open,
+        .clock = haft_domain_stats_get(table->domain),
+    };
+    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted);
+    return stats;
+}
+
+haft_status table_shortage(const haft_table *table, const haft_worker *worker)
+{
+    const struct sums sums = sum(table);
+    const uint64_t taken = difference(sums.reserved, sums.aborted + sums.freed);
+    const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
+    const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
+                                       2 * (uint64_t)(worker->share - 1));
+
+    /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
+    return taken >= table->capacity || taken + sums.exhausted + others >= slots ? HAFT_FULL
+                                                                                : HAFT_BUSY;
+}

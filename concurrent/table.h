@@ -1,0 +1,123 @@
+/*
+ * concurrent/table.h - the shared table and its workers, as the files of concurrent/ see them.
+ *
+ * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
+ * worker (private), in some worker's ring, or in the depot (anyone may take it).  What may be
+ * private at most is reserved from a budget when a worker opens, so that the table holds its
+ * capacity whatever the workers hold back.
+ */
+#ifndef HAFT_CONCURRENT_TABLE_H
+#define HAFT_CONCURRENT_TABLE_H
+
+#include "concurrent/depot.h"
+#include "concurrent/domain.h"
+#include "concurrent/ring.h"
+#include "lib/slots.h"
+#include <haft/worker.h>
+
+/* Counted by each worker for itself; sums of differences are the table's statistics. */
+struct counters {
+    atomic_u64 reserved;
+    atomic_u64 published;
+    atomic_u64 aborted;
+    atomic_u64 freed;
+    atomic_u64 reclaimed; /* freed or aborted, and taken back */
+    atomic_u64 exhausted;
+    atomic_u64 moved; /* batches to the depot, or from elsewhere than the worker's own ring */
+};
+
+/* A ticket this worker took, and what it had retired until then. */
+struct closing {
+    uint64_t ticket;
+    uint64_t retired;
+};
+
+#define CLOSINGS 128 /* remembered: more of them wait for a grace period only within one job */
+
+/* What a worker has retired and the clock has not done: oldest closing first. */
+struct backlog {
+    uint64_t first;   /* closings ever done or forgotten */
+    uint64_t next;    /* closings ever */
+    uint64_t retired; /* slots ever retired */
+    uint64_t done;    /* of them, done as far as known */
+    struct closing closings[CLOSINGS];
+};
+
+enum worker_state { WORKER_OPEN, WORKER_CLOSED };
+
+struct haft_worker {
+    haft_table *table;
+    struct batch *filling; /* slots to reserve */
+    struct batch *open;    /* slots retired since the last closing */
+    struct batch *spare;   /* an empty descriptor, or NULL */
+    uint32_t share;        /* slots in a batch: it may hold back 2 * (share - 1) */
+    bool reclaiming;       /* inside on_reclaim */
+    uint64_t hunger;       /* the table's, when last answered */
+    uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
+    struct counters counters;
+    struct backlog backlog;
+
+    _Alignas(CACHE_LINE) struct ring ring;
+    _Alignas(CACHE_LINE) atomic_u64 state;
+    struct haft_worker *next; /* in the roster; constant */
+    struct segment segment;
+};
+
+struct haft_table {
+    struct slots slots;
+    haft_domain *domain;
+    struct pool pool;
+    uint32_t batch_max; /* slots in a full batch */
+    haft_reclaim *on_reclaim;
+    void *reclaim_arg;
+    uint64_t capacity;
+    uint64_t budget_size;
+    char *name;
+
+    _Alignas(CACHE_LINE) atomic_u64 fresh;  /* slots ever used, from the start */
+    _Alignas(CACHE_LINE) atomic_u64 hunger; /* times that somebody found no slot */
+    atomic_u64 budget;                      /* slots that workers may still hold back */
+    atomic_u64 roster;                      /* address of the worker added last */
+    struct depot depot;
+};
+
+/* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
+haft_worker *first_worker(const haft_table *table);
+
+/* Add one to a counter that only this thread writes. */
+static inline void count_up(atomic_u64 *counter, uint64_t by)
+{
+    store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
+}
+
+/* shelf.c: batches on their way */
+
+/* An empty batch for this worker. */
+struct batch *worker_empty_batch(haft_worker *worker);
+void worker_give_batch(haft_worker *worker, struct batch *batch);
+
+/* Where others can take it: the worker's ring, or the depot. */
+void worker_shelve(haft_worker *worker, struct batch *batch);
+
+/* A batch that may be reused: the worker's own oldest, or the depot's; NULL if there is none. */
+struct batch *worker_take_ready(haft_worker *worker);
+
+/* The same from the rings of the other workers, open or closed. */
+struct batch *worker_steal_ready(haft_worker *worker);
+
+/* retire.c: the way out */
+
+/* Close the open batch, if there is anything in it: it takes its ticket and is shelved. */
+void worker_close_batch(haft_worker *worker);
+
+/* reclaim.c: the way back */
+
+/* Take the slots of a batch back: on_reclaim, and exhausted slots left out. */
+void worker_reclaim(haft_worker *worker, struct batch *batch);
+
+/* stats.c */
+
+/* Whether the table is full, or waiting will help `worker`, which found no slot. */
+haft_status table_shortage(const haft_table *table, const haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_TABLE_H */

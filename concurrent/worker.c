@@ -1,0 +1,197 @@
+/*
+ * Workers: opening, closing, and the quiescent point between jobs.
+ *
+ * Edges in this file.
+ *   ROSTER  haft_worker_open (release)  -> first_worker (acquire)       a worker's set-up
+ *   ADOPT   haft_worker_close (release) -> haft_worker_open (acquire)   its last state, to the
+ *           worker that takes its part over
+ *   OWN     before others can find the worker
+ *   HINT    hunger: answered now or at the next quiescent point
+ *   RETRY   a first look; the compare-and-swap decides.  The budget carries numbers only: the
+ *           slots held back travel through ring and depot
+ */
+#include "concurrent/rcu.h"
+#include "concurrent/table.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
+#define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
+#define RECLAIMED_BATCHES 4 /* that a quiescent point takes back for on_reclaim */
+
+haft_worker *first_worker(const haft_table *table)
+{
+    return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
+}
+
+/* Take what the worker may hold back from the budget, and set its share by it. */
+static void draw_budget(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
+    uint64_t left = load_relaxed(RETRY, &table->budget);
+    uint64_t drawn;
+
+    do {
+        drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
+    } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn) &&
+             (left = load_relaxed(RETRY, &table->budget), true));
+    worker->share = (uint32_t)(drawn / 2 + 1);
+}
+
+static void return_budget(haft_worker *worker)
+{
+    fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->share - 1));
+    worker->share = 1;
+}
+
+/* Take over the part of a worker that was closed; NULL if there is none. */
+static haft_worker *adopt(const haft_table *table)
+{
+    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
+            cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, WORKER_OPEN)) {
+            return worker;
+        }
+    }
+    return NULL;
+}
+
+static haft_worker *new_worker(haft_table *table)
+{
+    haft_worker *worker = aligned_alloc(CACHE_LINE, sizeof *worker);
+
+    if (worker == NULL) {
+        return NULL;
+    }
+    memset(worker, 0, offsetof(struct haft_worker, segment) + sizeof worker->segment.used);
+    worker->table = table;
+    if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
+        free(worker);
+        return NULL;
+    }
+    worker->filling = pool_take(&table->pool);
+    worker->open = pool_take(&table->pool);
+    do {
+        worker->next = first_worker(table);
+    } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
+                          (uint64_t)(uintptr_t)worker));
+    return worker;
+}
+
+haft_status haft_worker_open(haft_table *table, haft_worker **worker)
+{
+    haft_worker *opened = adopt(table);
+
+    if (opened == NULL) {
+        opened = new_worker(table);
+    }
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    draw_budget(opened);
+    *worker = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_worker_flush(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+
+    assert(!worker->reclaiming);
+    worker_close_batch(worker);
+    if (filling->count != 0) {
+        store_relaxed(OWN, &filling->ticket, 0);
+        worker->filling = worker_empty_batch(worker);
+        worker_shelve(worker, filling);
+    }
+    domain_hurry(worker->table->domain);
+    return HAFT_OK;
+}
+
+haft_status haft_worker_close(haft_worker *worker)
+{
+    haft_worker_flush(worker);
+    return_budget(worker);
+    /* Weakened, the next owner could find the batches as they were before. */
+    store_release(ADOPT, &worker->state, WORKER_CLOSED);
+    return HAFT_OK;
+}
+
+haft_table *haft_worker_table(const haft_worker *worker)
+{
+    return worker->table;
+}
+
+/* Close the open batch if that is worth a ticket. */
+static void close_if_worth(haft_worker *worker)
+{
+    const uint64_t hunger = load_relaxed(HINT, &worker->table->hunger);
+    const uint64_t retired = worker->backlog.retired + worker->open->count;
+
+    if (worker->open->count >= WORTH_CLOSING || hunger != worker->hunger ||
+        retired == worker->retired_seen) {
+        worker_close_batch(worker);
+    }
+    worker->hunger = hunger;
+    worker->retired_seen = retired;
+}
+
+/* Run on_reclaim for own batches that are due, and shelve them again. */
+static void reclaim_due(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t done = domain_done(table->domain);
+
+    for (int i = 0; i < RECLAIMED_BATCHES; i++) {
+        struct batch *batch = ring_take(&worker->ring, &table->pool, done);
+
+        if (batch == NULL) {
+            return;
+        }
+        worker_reclaim(worker, batch);
+        store_relaxed(OWN, &batch->ticket, 0);
+        if (batch->count == 0) {
+            worker_give_batch(worker, batch);
+        } else {
+            worker_shelve(worker, batch);
+        }
+    }
+}
+
+/* Forget the closings that are done; the slots that wait still. */
+static uint64_t waiting(struct backlog *backlog, uint64_t done)
+{
+    while (backlog->first != backlog->next) {
+        const struct closing *oldest = &backlog->closings[backlog->first % CLOSINGS];
+
+        if (oldest->ticket > done) {
+            break;
+        }
+        backlog->done = oldest->retired;
+        backlog->first++;
+    }
+    return backlog->retired - backlog->done;
+}
+
+haft_status haft_worker_quiescent(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+
+    assert(!worker->reclaiming);
+    if (rcu_in_section(domain->flavour)) {
+        return HAFT_IN_SECTION;
+    }
+    close_if_worth(worker);
+    if (waiting(&worker->backlog, domain_done(domain)) > BACKLOG_SLOTS) {
+        domain_notice_stall(domain);
+        domain_drive(domain);
+    } else {
+        rcu_quiescent(domain->flavour);
+    }
+    if (worker->table->on_reclaim != NULL) {
+        reclaim_due(worker);
+    }
+    return HAFT_OK;
+}
