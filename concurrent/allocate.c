@@ -4,40 +4,12 @@
  * Edges in this file.
  *   PUBLISH  haft_publish (release) -> haft_resolve, haft_free (acquire)   object before word
  *   OWN      only this worker writes the word, or has the batch
- *   COUNT    statistics
  *   HINT     hunger: other workers hand on their slots sooner or later
- *   RETRY    a first look; the compare-and-swap decides.  Fresh slots need no order: nobody has
- *            touched them
  */
 #include "concurrent/rcu.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <stddef.h>
-
-/* Up to `most` slots never used: how many, from `*first` on; 0 with the reason in `*status`. */
-static uint64_t take_fresh(haft_table *table, uint64_t most, uint64_t *first, haft_status *status)
-{
-    *first = load_relaxed(RETRY, &table->fresh);
-    for (;;) {
-        const uint64_t left = table->slots.limit - *first;
-        const uint64_t taken = left < most ? left : most;
-
-        *status = HAFT_FULL;
-        if (taken != 0) {
-            *status = slots_commit(&table->slots, *first + taken);
-        }
-        if (taken != 0 && *status == HAFT_OK) {
-            *status = pool_commit(&table->pool, (*first + taken) / table->batch_max + 2);
-        }
-        if (*status != HAFT_OK) {
-            return 0;
-        }
-        if (cas_relaxed(RETRY, &table->fresh, *first, *first + taken)) {
-            return taken;
-        }
-        *first = load_relaxed(RETRY, &table->fresh);
-    }
-}
 
 /* Fill the empty filling batch with fresh slots, the lowest on top. */
 static haft_status fill_fresh(haft_worker *worker)
@@ -45,13 +17,13 @@ static haft_status fill_fresh(haft_worker *worker)
     struct batch *batch = worker->filling;
     haft_status status;
     uint64_t first;
-    const uint64_t taken = take_fresh(worker->table, worker->share, &first, &status);
+    const uint64_t taken = worker_take_fresh(worker, worker->share, &first, &status);
 
     for (uint64_t i = 0; i < taken; i++) {
         batch->indices[i] = (uint32_t)(first + taken - 1 - i);
     }
     batch->count = (uint32_t)taken;
-    return status;
+    return taken != 0 ? HAFT_OK : status;
 }
 
 /* Make a batch that is ready the filling one, and take its slots back. */
@@ -117,7 +89,7 @@ static haft_status take_slot_slowly(haft_worker *worker, uint64_t *index)
     haft_status status;
 
     if (worker->reclaiming) { /* the filling batch is in use: fresh slots go past it */
-        return take_fresh(worker->table, 1, index, &status) != 0 ? HAFT_OK : HAFT_BUSY;
+        return worker_take_fresh(worker, 1, index, &status) != 0 ? HAFT_OK : HAFT_BUSY;
     }
     status = fill(worker);
     if (status == HAFT_OK) {
@@ -138,23 +110,34 @@ static inline haft_status take_slot(haft_worker *worker, uint64_t *index)
     return HAFT_OK;
 }
 
-haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+/* A slot with its next life's id; nobody sees it. */
+static inline haft_status take_id(haft_worker *worker, haft_id *id, atomic_u64 **word)
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
     const haft_status status = take_slot(worker, &index);
 
+    if (status == HAFT_OK) {
+        *word = slots_word(slots, index);
+        id->bits =
+            word_with_index(&slots->format, slots_begin(slots, load_relaxed(OWN, *word)), index);
+    }
+    return status;
+}
+
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+{
+    atomic_u64 *word;
+    const haft_status status = take_id(worker, id, &word);
+
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *at = slots_word(slots, index);
-    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
-
-    store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_RESERVED));
+    store_relaxed(OWN, word,
+                  word_with_index(&worker->table->slots.format, id->bits, MARK_RESERVED));
     count_up(&worker->counters.reserved, 1);
-    id->bits = word_with_index(&slots->format, word, index);
     if (object != NULL) {
-        *object = slots_object(at);
+        *object = slots_object(word);
     }
     return HAFT_OK;
 }
@@ -162,22 +145,23 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 void haft_publish(haft_worker *worker, haft_id id)
 {
     const struct slots *slots = &worker->table->slots;
-    atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+    atomic_u64 *word = slots_word(slots, word_index(&slots->format, id.bits));
 
-    assert(load_relaxed(OWN, at) == word_with_index(&slots->format, id.bits, MARK_RESERVED));
+    assert(load_relaxed(OWN, word) == word_with_index(&slots->format, id.bits, MARK_RESERVED));
     count_up(&worker->counters.published, 1);
     /* Weakened, a reader could match the id and read the object's bytes from before. */
-    store_release(PUBLISH, at, id.bits);
+    store_release(PUBLISH, word, id.bits);
 }
 
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
-    void *bytes;
-    const haft_status status = haft_reserve(worker, id, &bytes);
+    atomic_u64 *word;
+    const haft_status status = take_id(worker, id, &word);
 
     if (status == HAFT_OK) {
-        slots_fill(&worker->table->slots, bytes, object);
-        haft_publish(worker, *id);
+        slots_fill(&worker->table->slots, slots_object(word), object);
+        count_up(&worker->counters.inserted, 1);
+        store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
     }
     return status;
 }

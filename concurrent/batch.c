@@ -68,6 +68,7 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
         }
     } while (!cas_relaxed(RETRY, &pool->segments, place, place + 1) &&
              (place = load_relaxed(RETRY, &pool->segments), true));
+    segment->place = place;
     store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
     return HAFT_OK;
 }
@@ -96,7 +97,16 @@ static uint64_t take_fresh(atomic_u64 *used, uint64_t count)
     return NUMBER_NONE;
 }
 
-/* The number of a descriptor never used so far. */
+/* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
+static uint64_t take_from(const struct pool *pool, struct segment *segment)
+{
+    const uint64_t place = take_fresh(&segment->used, WORKER_BATCHES);
+
+    return place == NUMBER_NONE ? NUMBER_NONE
+                                : pool->table_count + segment->place * WORKER_BATCHES + place;
+}
+
+/* The number of any descriptor never used so far, or NUMBER_NONE. */
 static uint64_t take_unused(struct pool *pool)
 {
     uint64_t number = take_fresh(&pool->table_used, pool->table_count);
@@ -104,11 +114,9 @@ static uint64_t take_unused(struct pool *pool)
 
     for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
         struct segment *segment = segment_at(pool, i);
-        const uint64_t place =
-            segment != NULL ? take_fresh(&segment->used, WORKER_BATCHES) : NUMBER_NONE;
 
-        if (place != NUMBER_NONE) {
-            number = pool->table_count + i * WORKER_BATCHES + place;
+        if (segment != NULL) {
+            number = take_from(pool, segment);
         }
     }
     return number;
@@ -128,19 +136,15 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     return batch;
 }
 
-struct batch *pool_take(struct pool *pool)
+/* A descriptor that was given back; NULL if there is none. */
+static struct batch *take_given(struct pool *pool)
 {
     for (;;) {
         /* Weakened, the indices that the last holder read could be overwritten before. */
         const uint64_t top = load_acquire(POOL, &pool->top);
 
         if (tagged_number(top) == NUMBER_NONE) {
-            const uint64_t number = take_unused(pool);
-
-            if (number != NUMBER_NONE) {
-                return set_up(pool, number);
-            }
-            continue; /* one has come back meanwhile, for there are enough */
+            return NULL;
         }
         struct batch *batch = pool_batch(pool, tagged_number(top));
         /* If another thread has taken the descriptor and uses it, the tag has changed. */
@@ -150,6 +154,21 @@ struct batch *pool_take(struct pool *pool)
             return batch;
         }
     }
+}
+
+struct batch *pool_take(struct pool *pool, struct segment *own)
+{
+    uint64_t number = own != NULL ? take_from(pool, own) : NUMBER_NONE;
+
+    while (number == NUMBER_NONE) {
+        struct batch *batch = take_given(pool);
+
+        if (batch != NULL) {
+            return batch;
+        }
+        number = take_unused(pool); /* if none is left, one has been given back meanwhile */
+    }
+    return set_up(pool, number);
 }
 
 void pool_give(struct pool *pool, struct batch *batch)

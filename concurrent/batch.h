@@ -15,11 +15,12 @@
 
 #include "lib/reservation.h"
 
-#define BATCH_SLOTS 128 /* a batch's most: the shared operations of a batch are spread over them */
-#define RING_BATCHES 64 /* that wait in one worker's ring */
+#define BATCH_SLOTS 128  /* a batch's most: the shared operations of a batch are spread over them */
+#define RING_BATCHES 128 /* that wait in one worker's ring: more than its backlog at rest */
+#define SPARE_BATCHES 16 /* empty ones that a worker keeps, in its own cache */
 
-/* Descriptors of one worker: its ring, filling, open and spare one, and three in its hands. */
-#define WORKER_BATCHES (RING_BATCHES + 6)
+/* Descriptors of one worker: its ring, spares, the filling and the open one, four in its hands. */
+#define WORKER_BATCHES (RING_BATCHES + SPARE_BATCHES + 6)
 
 struct batch {
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
@@ -55,6 +56,7 @@ static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
 
 /* The descriptors that one worker brings. */
 struct segment {
+    uint64_t place;  /* in the pool's directory; set by pool_add() */
     atomic_u64 used; /* handed out once, from the start */
     struct batch batches[WORKER_BATCHES];
 };
@@ -78,8 +80,11 @@ haft_status pool_commit(struct pool *pool, uint64_t batches);
 /* Add a worker's descriptors, none of them used (`used` 0, the rest of any contents).  HAFT_OK or HAFT_NO_MEMORY.  Lock-free. */
 haft_status pool_add(struct pool *pool, struct segment *segment);
 
-/* An empty batch; there always is one.  Lock-free. */
-struct batch *pool_take(struct pool *pool);
+/*
+ * An empty batch; there always is one.  Lock-free.  Unused ones of `own` come first, if it is not
+ * NULL: descriptors that lie together are fetched together, so they should be one thread's.
+ */
+struct batch *pool_take(struct pool *pool, struct segment *own);
 
 /* Give an empty batch back.  Lock-free. */
 void pool_give(struct pool *pool, struct batch *batch);

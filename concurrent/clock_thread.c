@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#define TICKETS_PER_WAKE 16
+#define TICKETS_PER_WAKE 32 /* 4,096 slots: half of what one worker lets wait */
 
 static void sleep_until_woken(struct thread_clock *clock)
 {

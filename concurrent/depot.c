@@ -13,7 +13,7 @@
 
 void depot_open(struct depot *depot, struct pool *pool)
 {
-    const struct batch *first = pool_take(pool);
+    const struct batch *first = pool_take(pool, NULL);
 
     store_relaxed(OWN, &depot->head, first->node);
     store_relaxed(OWN, &depot->tail, first->node);

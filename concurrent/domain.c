@@ -4,7 +4,6 @@
  * Edges in this file.
  *   TICKET   domain_ticket (release)  -> domain_drive (acquire)   frees before the wait
  *   ELAPSED  domain_drive (release)   -> domain_done (acquire)    the wait before reuse
- *   OWN      before the domain is handed to other threads
  *   COUNT    statistics, and the number of open tables, checked when nobody else is about
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides

@@ -3,7 +3,6 @@
  *
  * Edges in this file.
  *   OWN     this worker has the batch, and so the words of its slots
- *   COUNT   statistics
  */
 #include "concurrent/table.h"
 

@@ -6,7 +6,6 @@
  *            object has its last word on it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in haft_free
  *   OWN      only this worker writes the word, or has the batch
- *   COUNT    statistics
  *   RETRY    a first look; the compare-and-swap decides
  */
 #include "concurrent/table.h"

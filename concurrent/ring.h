@@ -10,8 +10,8 @@
 #include "concurrent/batch.h"
 
 struct ring {
-    atomic_u64 head; /* batches ever taken */
-    atomic_u64 tail; /* batches ever pushed */
+    atomic_u64 head;                /* batches ever taken */
+    atomic_u64 tail;                /* batches ever pushed */
     atomic_u64 cells[RING_BATCHES]; /* numbers of descriptors */
 };
 

@@ -3,33 +3,25 @@
  *
  * The rule that bounds the number of batches: only full ones go to the depot.  A ring that has
  * no room for a partial batch is made to have: its oldest is topped up until it is full.
- *
- * Edges in this file.
- *   OWN     this worker has the batch
- *   COUNT   statistics
- *   (the exchange itself: ring.c, depot.c; when a batch is ready: domain.c)
  */
 #include "concurrent/table.h"
 #include <stddef.h>
 
 struct batch *worker_empty_batch(haft_worker *worker)
 {
-    struct batch *batch = worker->spare;
-
-    if (batch == NULL) {
-        return pool_take(&worker->table->pool);
+    if (worker->spare_count == 0) {
+        return pool_take(&worker->table->pool, &worker->segment);
     }
-    worker->spare = NULL;
-    return batch;
+    return worker->spares[--worker->spare_count];
 }
 
 void worker_give_batch(haft_worker *worker, struct batch *batch)
 {
-    if (worker->spare == NULL) {
-        batch->has_last_lives = false;
-        worker->spare = batch;
-    } else {
+    batch->has_last_lives = false;
+    if (worker->spare_count == SPARE_BATCHES) {
         pool_give(&worker->table->pool, batch);
+    } else {
+        worker->spares[worker->spare_count++] = batch;
     }
 }
 

@@ -9,7 +9,8 @@
 #include "concurrent/table.h"
 
 struct sums {
-    uint64_t reserved, published, aborted, freed, reclaimed, exhausted, moved, open;
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, moved, open,
+        unused;
 };
 
 /*
@@ -27,9 +28,11 @@ static struct sums sum(const haft_table *table)
         sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
         sums.freed += load_relaxed(COUNT, &counters->freed);
         sums.aborted += load_relaxed(COUNT, &counters->aborted);
+        sums.inserted += load_relaxed(COUNT, &counters->inserted);
         sums.published += load_relaxed(COUNT, &counters->published);
         sums.reserved += load_relaxed(COUNT, &counters->reserved);
         sums.moved += load_relaxed(COUNT, &counters->moved);
+        sums.unused += fresh_at_hand(worker);
         sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
     }
     return sums;
@@ -44,9 +47,10 @@ static uint64_t difference(uint64_t a, uint64_t b)
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
-    const uint64_t used = load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
+    const uint64_t used =
+        difference(load_relaxed(COUNT, &table->fresh), HAFT_FIRST_INDEX + sums.unused);
     haft_table_stats stats = {
-        .live = difference(sums.published, sums.freed),
+        .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
         .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
         .exhausted = sums.exhausted,
@@ -64,7 +68,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 haft_status table_shortage(const haft_table *table, const haft_worker *worker)
 {
     const struct sums sums = sum(table);
-    const uint64_t taken = difference(sums.reserved, sums.aborted + sums.freed);
+    const uint64_t taken = difference(sums.reserved + sums.inserted, sums.aborted + sums.freed);
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->share - 1));

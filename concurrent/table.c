@@ -6,14 +6,16 @@
  *   OWN     before the table is handed to other threads, or after the last has left it
  *   COUNT   the number of tables on the domain
  */
-#include "concurrent/rcu.h"
 #include "concurrent/table.h"
+#include "concurrent/rcu.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define BUDGET_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
 #define BUDGET_COMMON (UINT64_C(1) << 12) /* of 16 */
-#define WORKERS_EXPECTED 16 /* that the smallest tables' budgets are spread over */
+#define WORKERS_EXPECTED 16               /* that the smallest tables' budgets are spread over */
+#define EXTENT_SLOTS 2048u                /* 64 KiB of slots with 24-byte objects */
+#define EXTENTS_LEAST 64                  /* that a table is divided into, if it is large enough */
 
 /* Slots beyond the capacity, for workers to hold back. */
 static uint64_t wished_budget(uint64_t capacity)
@@ -31,6 +33,14 @@ static uint32_t batch_max_for(uint64_t budget)
     const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
 
     return most < BATCH_SLOTS ? (uint32_t)most : BATCH_SLOTS;
+}
+
+/* Large enough that its ends do not matter, small beside the table. */
+static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
+{
+    const uint64_t part = slots / EXTENTS_LEAST / batch_max * batch_max;
+
+    return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
 }
 
 static haft_status open_slots(haft_table *table, const haft_table_options *options)
@@ -54,6 +64,7 @@ static haft_status open_pool(haft_table *table)
 
     table->budget_size = slots - table->capacity;
     table->batch_max = batch_max_for(table->budget_size);
+    table->extent_slots = extent_for(slots, table->batch_max);
     status = pool_open(&table->pool, slots / table->batch_max + 2);
     if (status == HAFT_OK) {
         status = pool_commit(&table->pool, 2);

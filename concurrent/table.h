@@ -5,6 +5,9 @@
  * worker (private), in some worker's ring, or in the depot (anyone may take it).  What may be
  * private at most is reserved from a budget when a worker opens, so that the table holds its
  * capacity whatever the workers hold back.
+ *
+ * Edges in this file.
+ *   COUNT   a counter that one worker writes and any thread may read
  */
 #ifndef HAFT_CONCURRENT_TABLE_H
 #define HAFT_CONCURRENT_TABLE_H
@@ -19,6 +22,7 @@
 struct counters {
     atomic_u64 reserved;
     atomic_u64 published;
+    atomic_u64 inserted; /* in one go: neither of the two above */
     atomic_u64 aborted;
     atomic_u64 freed;
     atomic_u64 reclaimed; /* freed or aborted, and taken back */
@@ -47,9 +51,10 @@ enum worker_state { WORKER_OPEN, WORKER_CLOSED };
 
 struct haft_worker {
     haft_table *table;
-    struct batch *filling; /* slots to reserve */
-    struct batch *open;    /* slots retired since the last closing */
-    struct batch *spare;   /* an empty descriptor, or NULL */
+    struct batch *filling;               /* slots to reserve */
+    struct batch *open;                  /* slots retired since the last closing */
+    struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
+    uint32_t spare_count;
     uint32_t share;        /* slots in a batch: it may hold back 2 * (share - 1) */
     bool reclaiming;       /* inside on_reclaim */
     uint64_t hunger;       /* the table's, when last answered */
@@ -58,7 +63,8 @@ struct haft_worker {
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring ring;
-    _Alignas(CACHE_LINE) atomic_u64 state;
+    _Alignas(CACHE_LINE) atomic_u64 extent; /* fresh slots at hand: see fresh.c */
+    atomic_u64 state;
     struct haft_worker *next; /* in the roster; constant */
     struct segment segment;
 };
@@ -67,14 +73,15 @@ struct haft_table {
     struct slots slots;
     haft_domain *domain;
     struct pool pool;
-    uint32_t batch_max; /* slots in a full batch */
+    uint32_t batch_max;    /* slots in a full batch */
+    uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     uint64_t capacity;
     uint64_t budget_size;
     char *name;
 
-    _Alignas(CACHE_LINE) atomic_u64 fresh;  /* slots ever used, from the start */
+    _Alignas(CACHE_LINE) atomic_u64 fresh;  /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 hunger; /* times that somebody found no slot */
     atomic_u64 budget;                      /* slots that workers may still hold back */
     atomic_u64 roster;                      /* address of the worker added last */
@@ -89,6 +96,18 @@ static inline void count_up(atomic_u64 *counter, uint64_t by)
 {
     store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
 }
+
+/* fresh.c: slots never used */
+
+/*
+ * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
+ * HAFT_NO_MEMORY in `*status`.
+ */
+uint64_t worker_take_fresh(haft_worker *worker, uint64_t most, uint64_t *first,
+                           haft_status *status);
+
+/* Fresh slots in the worker's extent, any thread's. */
+uint64_t fresh_at_hand(const haft_worker *worker);
 
 /* shelf.c: batches on their way */
 

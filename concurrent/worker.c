@@ -65,14 +65,14 @@ static haft_worker *new_worker(haft_table *table)
     if (worker == NULL) {
         return NULL;
     }
-    memset(worker, 0, offsetof(struct haft_worker, segment) + sizeof worker->segment.used);
+    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
     worker->table = table;
     if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
         free(worker);
         return NULL;
     }
-    worker->filling = pool_take(&table->pool);
-    worker->open = pool_take(&table->pool);
+    worker->filling = pool_take(&table->pool, &worker->segment);
+    worker->open = pool_take(&table->pool, &worker->segment);
     do {
         worker->next = first_worker(table);
     } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,

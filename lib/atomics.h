@@ -54,9 +54,8 @@ static inline void u64_store_release(haft_edge edge, atomic_u64 *word, uint64_t 
 static inline bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
                            memory_order order)
 {
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired,
-                                                   haft_edge_order(edge, order),
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(
+        word, &expected, desired, haft_edge_order(edge, order), memory_order_relaxed);
 }
 
 static inline uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value,

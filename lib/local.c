@@ -84,8 +84,7 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
 
     if (local->free_head != MARK_END) {
         *index = local->free_head;
-        local->free_head =
-            word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
+        local->free_head = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
         return HAFT_OK;
     }
     if (local->used == slots->limit) {
@@ -124,8 +123,7 @@ static atomic_u64 *reserved_word(haft_local *local, haft_id id)
 {
     atomic_u64 *at = slots_word(&local->slots, word_index(&local->slots.format, id.bits));
 
-    assert(load_relaxed(OWN, at) ==
-           word_with_index(&local->slots.format, id.bits, MARK_RESERVED));
+    assert(load_relaxed(OWN, at) == word_with_index(&local->slots.format, id.bits, MARK_RESERVED));
     return at;
 }
 

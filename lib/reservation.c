@@ -28,6 +28,8 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     if (base == MAP_FAILED) {
         return HAFT_NO_MEMORY;
     }
+    /* One touched word would cost a huge page; a kernel that has none may refuse. */
+    madvise(base, (size_t)size, MADV_NOHUGEPAGE);
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->in_steps = in_steps;

@@ -6,7 +6,6 @@
  *   OWN      before the table is handed to other threads
  */
 #include "lib/slots.h"
-#include <string.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
 #define MAX_ALIGNMENT 4096u
@@ -104,8 +103,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->view.stride = stride;
     slots->format = word_format_of(full.layout, full.tag, full.first_generation);
     slots->object_size = full.object_size;
-    slots->limit =
-        HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
+    slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
     status = slots_commit(slots, 1);
     if (status != HAFT_OK) {
         slots_close(slots);
@@ -170,13 +168,4 @@ haft_status slots_diagnose(const struct slots *slots, haft_id id)
         return HAFT_NEVER_ISSUED;
     }
     return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
-}
-
-void slots_fill(const struct slots *slots, void *object, const void *from)
-{
-    if (from == NULL) {
-        memset(object, 0, slots->object_size);
-    } else {
-        memcpy(object, from, slots->object_size);
-    }
 }

@@ -7,6 +7,7 @@
 #include "lib/reservation.h"
 #include "lib/word.h"
 #include <haft/view.h>
+#include <string.h>
 
 /* What a table is opened with, as far as slots are concerned. */
 struct slots_options {
@@ -54,7 +55,25 @@ static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
     return word == 0 ? slots->format.first : word;
 }
 
+#define COPIED_BY_WORDS 64 /* bytes: below, calling memcpy costs more than copying */
+
 /* Copy an object into its slot; NULL stands for zeros. */
-void slots_fill(const struct slots *slots, void *object, const void *from);
+static inline void slots_fill(const struct slots *slots, void *object, const void *from)
+{
+    char *to = object;
+    const char *next = from;
+    size_t left = slots->object_size;
+
+    if (from == NULL) {
+        memset(to, 0, left);
+        return;
+    }
+    for (; left >= 8 && left <= COPIED_BY_WORDS; left -= 8, to += 8, next += 8) {
+        memcpy(to, next, 8);
+    }
+    if (left != 0) {
+        memcpy(to, next, left);
+    }
+}
 
 #endif /* HAFT_LIB_SLOTS_H */

@@ -1,9 +1,4 @@
-/*
- * Resolving many ids at once.
- *
- * Edges in this file.
- *   PUBLISH  haft_publish (release) -> haft_resolve (acquire, inline)   object before word
- */
+/* Resolving many ids at once: haft_resolve() with the memory of later ids on its way. */
 #include <haft/view.h>
 
 #define AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */

@@ -80,8 +80,8 @@ static inline uint64_t word_with_index(const struct word_format *format, uint64_
 static inline uint64_t word_next_life(const struct word_format *format, uint64_t word,
                                       uint64_t index)
 {
-    return ((word + format->generation_one) & format->generation_mask) |
-           (word & format->tag_mask) | index;
+    return ((word + format->generation_one) & format->generation_mask) | (word & format->tag_mask) |
+           index;
 }
 
 /* The id of the life before the one that `word` holds the generation of, in slot `index`. */

@@ -40,7 +40,6 @@ typedef enum haft_edge {
     HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
     HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
-    HAFT_EDGE_BUDGET,    /* hold-back returned to the budget before another worker takes it */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,   /* only this thread writes it now */
     HAFT_EDGE_COUNT, /* a statistic: read alone, nothing is inferred from it */

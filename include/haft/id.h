@@ -48,10 +48,10 @@ typedef struct haft_layout {
 #define HAFT_LAYOUT_OF(index, generation, tag) ((haft_layout){index, generation, tag})
 #endif
 
-#define HAFT_LAYOUT_32_32 HAFT_LAYOUT_OF(32, 32, 0)  /* the default */
+#define HAFT_LAYOUT_32_32 HAFT_LAYOUT_OF(32, 32, 0)   /* the default */
 #define HAFT_LAYOUT_32_24_8 HAFT_LAYOUT_OF(32, 24, 8) /* 256 tables told apart for certain */
-#define HAFT_LAYOUT_20_12 HAFT_LAYOUT_OF(20, 12, 0)  /* ids fit 32 bits: many slots */
-#define HAFT_LAYOUT_16_16 HAFT_LAYOUT_OF(16, 16, 0)  /* ids fit 32 bits: many lives */
+#define HAFT_LAYOUT_20_12 HAFT_LAYOUT_OF(20, 12, 0)   /* ids fit 32 bits: many slots */
+#define HAFT_LAYOUT_16_16 HAFT_LAYOUT_OF(16, 16, 0)   /* ids fit 32 bits: many lives */
 
 /* The lowest index a table issues; those below are marks. */
 #define HAFT_FIRST_INDEX 4u
@@ -136,8 +136,7 @@ static inline uint64_t haft_id_tag(haft_layout layout, haft_id id)
  */
 static inline uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 {
-    const unsigned width =
-        (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
 
     return width <= 32 && id.bits <= haft_field_max(width) ? (uint32_t)id.bits : 0;
 }

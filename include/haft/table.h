@@ -43,16 +43,16 @@ typedef struct haft_table_options {
 
 /* Each number is exact when no call on the table is under way. */
 typedef struct haft_table_stats {
-    uint64_t live;          /* published and not freed */
-    uint64_t reserved;      /* reserved, neither published nor given up */
-    uint64_t retired;       /* freed, not taken back yet: in batches that wait or are due */
-    uint64_t free;          /* taken back, to be reserved again */
-    uint64_t exhausted;     /* lived all their generations */
-    uint64_t high_water;    /* slots ever used: live + reserved + retired + free + exhausted */
-    uint64_t capacity;      /* as opened */
-    uint64_t limit;         /* slots there can be: the capacity and what workers hold back */
-    uint64_t batches_moved; /* batches that went from one worker to another or to the depot */
-    uint64_t workers;       /* open now */
+    uint64_t live;           /* published and not freed */
+    uint64_t reserved;       /* reserved, neither published nor given up */
+    uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
+    uint64_t free;           /* taken back, to be reserved again */
+    uint64_t exhausted;      /* lived all their generations */
+    uint64_t high_water;     /* slots ever used: live + reserved + retired + free + exhausted */
+    uint64_t capacity;       /* as opened */
+    uint64_t limit;          /* slots there can be: the capacity and what workers hold back */
+    uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */
+    uint64_t workers;        /* open now */
     haft_domain_stats clock; /* the domain's */
 } haft_table_stats;
 

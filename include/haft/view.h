@@ -8,6 +8,9 @@
  * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live
  * slot's word is exactly its object's id, and no other word is ever equal to an id that leads
  * to its slot, so one comparison answers everything: in range, live, right life, right table.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live (acquire)   object before word
  */
 #ifndef HAFT_VIEW_H
 #define HAFT_VIEW_H
