@@ -129,10 +129,14 @@ static void close_if_worth(haft_worker *worker)
 {
     const uint64_t hunger = load_relaxed(HINT, &worker->table->hunger);
     const uint64_t retired = worker->backlog.retired + worker->open->count;
+    const bool idle = retired == worker->retired_seen;
+    const bool waits = idle && worker->open->count != 0;
 
-    if (worker->open->count >= WORTH_CLOSING || hunger != worker->hunger ||
-        retired == worker->retired_seen) {
+    if (idle || worker->open->count >= WORTH_CLOSING || hunger != worker->hunger) {
         worker_close_batch(worker);
+    }
+    if (waits && worker->table->on_reclaim != NULL) {
+        domain_hurry(worker->table->domain); /* nobody else may ask for these soon */
     }
     worker->hunger = hunger;
     worker->retired_seen = retired;
