@@ -11,13 +11,13 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* Fill the empty filling batch with fresh slots, the lowest on top. */
-static haft_status fill_fresh(haft_worker *worker)
+/* Fill the empty filling batch with up to `most` fresh slots, the lowest on top. */
+static haft_status fill_fresh(haft_worker *worker, uint64_t most)
 {
     struct batch *batch = worker->filling;
     haft_status status;
     uint64_t first;
-    const uint64_t taken = worker_take_fresh(worker, worker->share, &first, &status);
+    const uint64_t taken = worker_take_fresh(worker, most, &first, &status);
 
     for (uint64_t i = 0; i < taken; i++) {
         batch->indices[i] = (uint32_t)(first + taken - 1 - i);
@@ -46,14 +46,32 @@ static haft_status starve(haft_worker *worker, haft_status fresh)
     return fresh == HAFT_NO_MEMORY ? fresh : table_shortage(table, worker);
 }
 
-/* At least one slot into the filling batch. */
+/* Hand on what the filling batch has beyond the worker's share. */
+static void keep_share(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+
+    if (filling->count > worker->share) {
+        struct batch *rest = worker_empty_batch(worker);
+
+        store_relaxed(OWN, &rest->ticket, 0);
+        batch_move(rest, filling, filling->count - worker->share);
+        worker_shelve(worker, rest);
+    }
+}
+
+/* Some slots into the empty filling batch, one of which is reserved at once. */
 static haft_status fill(haft_worker *worker)
 {
+    if (worker->reclaiming) {
+        /* The batch is being taken back: its own slots follow, and its first places are free. */
+        return fill_fresh(worker, 1) == HAFT_OK ? HAFT_OK : HAFT_BUSY;
+    }
     do {
         struct batch *batch = worker_take_ready(worker);
 
         if (batch == NULL) {
-            const haft_status status = fill_fresh(worker);
+            const haft_status status = fill_fresh(worker, worker->share);
 
             if (status == HAFT_OK) {
                 return HAFT_OK;
@@ -65,74 +83,31 @@ static haft_status fill(haft_worker *worker)
         }
         fill_from(worker, batch);
     } while (worker->filling->count == 0); /* exhausted, or used by on_reclaim */
+    keep_share(worker);
     return HAFT_OK;
 }
 
-/* Hand on what the filling batch has beyond the worker's share. */
-static void keep_share(haft_worker *worker)
-{
-    struct batch *filling = worker->filling;
-    const uint32_t share = worker->share - 1;
-
-    if (filling->count > share) {
-        struct batch *rest = worker_empty_batch(worker);
-
-        store_relaxed(OWN, &rest->ticket, 0);
-        batch_move(rest, filling, filling->count - share);
-        worker_shelve(worker, rest);
-    }
-}
-
-/* A slot when the filling batch is empty. */
-static haft_status take_slot_slowly(haft_worker *worker, uint64_t *index)
-{
-    haft_status status;
-
-    if (worker->reclaiming) { /* the filling batch is in use: fresh slots go past it */
-        return worker_take_fresh(worker, 1, index, &status) != 0 ? HAFT_OK : HAFT_BUSY;
-    }
-    status = fill(worker);
-    if (status == HAFT_OK) {
-        *index = worker->filling->indices[--worker->filling->count];
-        keep_share(worker);
-    }
-    return status;
-}
-
-static inline haft_status take_slot(haft_worker *worker, uint64_t *index)
-{
-    struct batch *filling = worker->filling;
-
-    if (filling->count == 0) {
-        return take_slot_slowly(worker, index);
-    }
-    *index = filling->indices[--filling->count];
-    return HAFT_OK;
-}
-
-/* A slot with its next life's id; nobody sees it. */
-static inline haft_status take_id(haft_worker *worker, haft_id *id, atomic_u64 **word)
+/* The next slot of the filling batch, which has one, and the id of its next life. */
+static inline atomic_u64 *take_slot(haft_worker *worker, uint64_t *id)
 {
     const struct slots *slots = &worker->table->slots;
-    uint64_t index;
-    const haft_status status = take_slot(worker, &index);
+    struct batch *filling = worker->filling;
+    const uint64_t index = filling->indices[--filling->count];
+    atomic_u64 *word = slots_word(slots, index);
 
-    if (status == HAFT_OK) {
-        *word = slots_word(slots, index);
-        id->bits =
-            word_with_index(&slots->format, slots_begin(slots, load_relaxed(OWN, *word)), index);
-    }
-    return status;
+    *id = word_with_index(&slots->format, slots_begin(slots, load_relaxed(OWN, word)), index);
+    return word;
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 {
-    atomic_u64 *word;
-    const haft_status status = take_id(worker, id, &word);
+    const haft_status status = worker->filling->count != 0 ? HAFT_OK : fill(worker);
 
     if (status != HAFT_OK) {
         return status;
     }
+    atomic_u64 *word = take_slot(worker, &id->bits);
+
     store_relaxed(OWN, word,
                   word_with_index(&worker->table->slots.format, id->bits, MARK_RESERVED));
     count_up(&worker->counters.reserved, 1);
@@ -153,17 +128,36 @@ void haft_publish(haft_worker *worker, haft_id id)
     store_release(PUBLISH, word, id.bits);
 }
 
-haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+/*
+ * haft_insert when the filling batch is empty, or the object is not copied word by word.  Not
+ * inlined: its calls would cost haft_insert a stack frame.
+ */
+static __attribute__((noinline)) haft_status insert_slowly(haft_worker *worker, const void *object,
+                                                           haft_id *id)
 {
-    atomic_u64 *word;
-    const haft_status status = take_id(worker, id, &word);
+    void *bytes;
+    const haft_status status = haft_reserve(worker, id, &bytes);
 
     if (status == HAFT_OK) {
-        slots_fill(&worker->table->slots, slots_object(word), object);
-        count_up(&worker->counters.inserted, 1);
-        store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
+        slots_fill(&worker->table->slots, bytes, object);
+        haft_publish(worker, *id);
     }
     return status;
+}
+
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    if (worker->filling->count == 0 || object == NULL || !slots_has_words(slots)) {
+        return insert_slowly(worker, object, id);
+    }
+    atomic_u64 *word = take_slot(worker, &id->bits);
+
+    slots_copy_words(slots, slots_object(word), object);
+    count_up(&worker->counters.inserted, 1);
+    store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
+    return HAFT_OK;
 }
 
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)

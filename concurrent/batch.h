@@ -62,12 +62,13 @@ struct segment {
 };
 
 struct pool {
-    atomic_u64 top;               /* of the stack of unused descriptors, tagged */
     struct reservation table;     /* the descriptors for the depot */
     uint64_t table_count;         /* how many */
-    atomic_u64 table_used;        /* handed out once, from the start */
     struct reservation directory; /* addresses of the segments, as atomic words */
-    atomic_u64 segments;          /* how many */
+
+    _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
+    atomic_u64 table_used;               /* descriptors handed out once, from the start */
+    atomic_u64 segments;                 /* how many */
 };
 
 /* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */

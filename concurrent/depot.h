@@ -12,8 +12,8 @@
 #include "concurrent/batch.h"
 
 struct depot {
-    _Alignas(64) atomic_u64 head; /* tagged number of the node before the first */
-    _Alignas(64) atomic_u64 tail; /* tagged number of the last node, or of the one before */
+    _Alignas(CACHE_LINE) atomic_u64 head; /* tagged number of the node before the first */
+    _Alignas(CACHE_LINE) atomic_u64 tail; /* tagged number of the last node, or of the one before */
 };
 
 void depot_open(struct depot *depot, struct pool *pool);

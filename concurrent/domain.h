@@ -18,8 +18,6 @@
 #include "lib/atomics.h"
 #include <haft/domain.h>
 
-#define CACHE_LINE 64
-
 struct haft_domain {
     const struct rcu_flavor_struct *flavour;
     const struct clock *clock;

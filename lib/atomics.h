@@ -13,6 +13,8 @@
 
 typedef haft_atomic_u64 atomic_u64;
 
+#define CACHE_LINE 64 /* bytes that two threads should not both write in */
+
 #define load_relaxed(reason, word) u64_load_relaxed(HAFT_EDGE_##reason, word)
 #define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
 #define store_relaxed(reason, word, value) u64_store_relaxed(HAFT_EDGE_##reason, word, value)

@@ -55,24 +55,27 @@ static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
     return word == 0 ? slots->format.first : word;
 }
 
-#define COPIED_BY_WORDS 64 /* bytes: below, calling memcpy costs more than copying */
-
 /* Copy an object into its slot; NULL stands for zeros. */
 static inline void slots_fill(const struct slots *slots, void *object, const void *from)
 {
-    char *to = object;
-    const char *next = from;
-    size_t left = slots->object_size;
-
     if (from == NULL) {
-        memset(to, 0, left);
-        return;
+        memset(object, 0, slots->object_size);
+    } else {
+        memcpy(object, from, slots->object_size);
     }
-    for (; left >= 8 && left <= COPIED_BY_WORDS; left -= 8, to += 8, next += 8) {
-        memcpy(to, next, 8);
-    }
-    if (left != 0) {
-        memcpy(to, next, left);
+}
+
+/* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
+static inline bool slots_has_words(const struct slots *slots)
+{
+    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+}
+
+/* slots_fill() for such objects, without a call. */
+static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+{
+    for (size_t at = 0; at < slots->object_size; at += 8) {
+        memcpy((char *)object + at, (const char *)from + at, 8);
     }
 }
 
