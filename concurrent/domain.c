@@ -136,6 +136,11 @@ void domain_drive(haft_domain *domain)
     raise(&domain->longest_ns, end - begin);
 }
 
+bool domain_is_driven(const haft_domain *domain)
+{
+    return load_relaxed(HINT, &domain->drivers) != 0;
+}
+
 void domain_wait_for(haft_domain *domain, uint64_t ticket)
 {
     while (domain_done(domain) < ticket) {
@@ -145,7 +150,7 @@ void domain_wait_for(haft_domain *domain, uint64_t ticket)
 
 void domain_notice_stall(haft_domain *domain)
 {
-    if (load_relaxed(HINT, &domain->drivers) == 0) {
+    if (!domain_is_driven(domain)) {
         return;
     }
     const uint64_t since = load_relaxed(HINT, &domain->progress_ns);

@@ -50,6 +50,9 @@ uint64_t domain_backlog(const haft_domain *domain);
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
+/* Whether some thread waits for a grace period now.  Wait-free; a hint. */
+bool domain_is_driven(const haft_domain *domain);
+
 /* Wait for one grace period and mark what was requested before as done.  Blocking. */
 void domain_drive(haft_domain *domain);
 

@@ -18,6 +18,7 @@
 
 #define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
 #define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
+#define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
 #define RECLAIMED_BATCHES 4 /* that a quiescent point takes back for on_reclaim */
 
 haft_worker *first_worker(const haft_table *table)
@@ -188,8 +189,12 @@ haft_status haft_worker_quiescent(haft_worker *worker)
         return HAFT_IN_SECTION;
     }
     close_if_worth(worker);
-    if (waiting(&worker->backlog, domain_done(domain)) > BACKLOG_SLOTS) {
+    const uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+
+    if (backlog > BACKLOG_SLOTS) {
         domain_notice_stall(domain);
+    }
+    if (backlog > BACKLOG_MOST || (backlog > BACKLOG_SLOTS && !domain_is_driven(domain))) {
         domain_drive(domain);
     } else {
         rcu_quiescent(domain->flavour);

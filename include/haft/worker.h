@@ -44,8 +44,8 @@ haft_status haft_worker_close(haft_worker *worker);
  * it between jobs: every few thousand operations keep the slots in use under the live ones and
  * 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
  * that is worth it (32 or more of them, none freed since the call before, or the table short of
- * slots), runs on_reclaim for what is due, and, when more than 8,192 of the worker's freed slots
- * wait for a grace period, waits for one.
+ * slots), runs on_reclaim for what is due, and waits for a grace period when more than 8,192 of
+ * the worker's freed slots wait for one and no other thread is at it, or more than 12,288.
  *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
  *           read section (flavours that can tell: all but qsbr).
