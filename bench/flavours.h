@@ -1,0 +1,56 @@
+/*
+ * bench/flavours.h - liburcu's flavours, as the benchmarks' readers use them.
+ *
+ * The read locks are liburcu's inlined ones: bench/BUILD defines _LGPL_SOURCE, which is for each
+ * user of liburcu to decide.  haft's own headers never do.
+ */
+#ifndef HAFT_BENCH_FLAVOURS_H
+#define HAFT_BENCH_FLAVOURS_H
+
+#include <haft/section.h>
+#include <haft/tsan.h>
+#include <urcu/tls-compat.h>
+
+/*
+ * liburcu says thread_local to C++ compilers, which then ask before each use whether the variable
+ * has a constructor to run.  __thread is what C programs get.
+ */
+#ifdef URCU_TLS_STORAGE_CLASS
+#undef URCU_TLS_STORAGE_CLASS
+#define URCU_TLS_STORAGE_CLASS __thread
+#endif
+#include <urcu/urcu-memb.h>
+#include <urcu/urcu-qsbr.h>
+
+/* Only the first of the two headers above declares its flavour. */
+extern "C" const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+namespace bench
+{
+
+struct Qsbr {
+    static const rcu_flavor_struct *flavour() { return &urcu_qsbr_flavor; }
+    static void begin(haft_domain *) { urcu_qsbr_read_lock(); }
+    static void end(haft_domain *) { urcu_qsbr_read_unlock(); }
+};
+
+struct Memb {
+    static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
+    static void begin(haft_domain *) { urcu_memb_read_lock(); }
+    static void end(haft_domain *)
+    {
+        haft_note_reader_left();
+        urcu_memb_read_unlock();
+    }
+};
+
+/* The same flavour by way of haft/section.h, which inlines nothing. */
+struct MembCalled {
+    static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
+    static void begin(haft_domain *domain) { haft_section_begin(domain); }
+    static void end(haft_domain *domain) { haft_section_end(domain); }
+};
+
+} // namespace bench
+
+#endif // HAFT_BENCH_FLAVOURS_H

@@ -1,0 +1,123 @@
+/*
+ * bench/pool.h - workloads in which several threads share a table, and where that table is
+ * meanwhile.
+ *
+ * Google Benchmark calls before() and after() on the main thread, while no other runs; it lets
+ * the threads' loops begin and end together.
+ */
+#ifndef HAFT_BENCH_POOL_H
+#define HAFT_BENCH_POOL_H
+
+#include "bench/main.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+namespace bench
+{
+
+/* Far more than is live: how many slots are used is the clock's doing alone (peak_slots). */
+constexpr uint64_t shared_capacity = uint64_t{1} << 20;
+
+/*
+ * From the first thread's first round to the last thread's last one.  Google Benchmark divides by
+ * the mean of the threads' times instead, which flatters threads that take turns on a core.
+ */
+class Span
+{
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    void add(Clock::time_point from, Clock::time_point to)
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        first = std::min(first, from);
+        last = std::max(last, to);
+    }
+
+    double seconds() const { return std::chrono::duration<double>(last - first).count(); }
+
+    void clear()
+    {
+        first = Clock::time_point::max();
+        last = Clock::time_point::min();
+    }
+
+  private:
+    std::mutex mutex;
+    Clock::time_point first = Clock::time_point::max();
+    Clock::time_point last = Clock::time_point::min();
+};
+
+inline Span span; /* of the benchmark that runs now */
+
+/* The table of the benchmark that runs now. */
+template <class Table> struct Shared {
+    static std::unique_ptr<Table> table;
+
+    static void before(const benchmark::State &)
+    {
+        table = std::make_unique<Table>(shared_capacity);
+        span.clear();
+    }
+
+    static void after(const benchmark::State &) { table.reset(); }
+};
+
+template <class Table> std::unique_ptr<Table> Shared<Table>::table;
+
+/*
+ * Runs `round` until the benchmark has enough, with a quiescent point after each.  The thread is
+ * offline when it comes to the barrier at the end: there it waits for threads that may be
+ * waiting for a grace period.
+ */
+template <class Worker, class Round>
+void run_rounds(benchmark::State &state, Worker &worker, Round round)
+{
+    benchmark::IterationCount left = state.max_iterations;
+    Span::Clock::time_point begin;
+
+    for (auto _ : state) {
+        if (left == state.max_iterations) {
+            begin = Span::Clock::now();
+        }
+        round();
+        worker.quiescent();
+        if (--left == 0) {
+            worker.offline();
+            span.add(begin, Span::Clock::now());
+        }
+    }
+}
+
+/*
+ * After the loop, when all threads are done.  Google Benchmark adds up what the threads report, so
+ * one of them does.
+ */
+template <class Table> void report(benchmark::State &state, Table &table, uint64_t items_a_round)
+{
+    if (state.thread_index() == 0) {
+        const double rounds = static_cast<double>(state.iterations()) * state.threads();
+
+        state.counters["items_per_second"] =
+            rounds * static_cast<double>(items_a_round) / span.seconds();
+        state.counters["peak_slots"] = static_cast<double>(table.high_water());
+    }
+}
+
+/* Adds the workload with 1 thread and each power of two up to `most`. */
+inline void add_threads(const Case &one, int most)
+{
+    for (int threads = 1; threads <= most; threads *= 2) {
+        Case with_threads = one;
+        with_threads.threads = threads;
+        with_threads.clock = Clock::real;
+        add(with_threads);
+    }
+}
+
+} // namespace bench
+
+#endif // HAFT_BENCH_POOL_H

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Runs a small part of each program for a moment: do the names, the counters and the table hold?
+# Usage: smoke_test.sh <table.py> <program>...
+set -euo pipefail
+
+readonly table=$1
+shift
+readonly name='[a-z_]+/[a-z_]+/[0-9]+/[0-9]+'
+readonly report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+fail()
+{
+    echo "smoke_test: $*" >&2
+    exit 1
+}
+
+# check_names <program>: every name is workload/subject/size/threads, and none stands twice
+check_names()
+{
+    local names
+    names=$("$1" --benchmark_list_tests)
+    [[ -n $names ]] || fail "$1 lists nothing"
+    ! grep -vxE "$name" <<<"$names" || fail "$1 lists a name of another form"
+    [[ -z $(sort <<<"$names" | uniq -d) ]] || fail "$1 lists a name twice"
+}
+
+# check_run <program>: as many good reports as the filter lets through
+check_run()
+{
+    local program=$1 filter='/(1024|65536)/[12]$' wanted seen rates
+    "$program" --benchmark_filter="$filter" --benchmark_min_time=0.0001 \
+        --benchmark_format=json --benchmark_out="$report" >/dev/null
+    ! grep -q error_occurred "$report" || fail "$program: $(grep error_message "$report")"
+
+    wanted=$("$program" --benchmark_list_tests --benchmark_filter="$filter" | wc -l)
+    seen=$(grep -cE "^ *\"name\": \"$name\",\$" "$report")
+    rates=$(grep -c '"items_per_second": [1-9]' "$report")
+    [[ $wanted -gt 0 && $seen == "$wanted" && $rates == "$wanted" ]] ||
+        fail "$program: $wanted benchmarks, $seen reports, $rates rates"
+}
+
+for program in "$@"; do
+    check_names "$program"
+    check_run "$program"
+    case $program in
+        *churn | *contention)
+            ! grep -q '"peak_slots": 0' "$report" || fail "$program: no slots used"
+            python3 "$table" "$report" | grep -qE '^\| churn \| mutex \| 1,024 \| [0-9]' ||
+                fail "$program: no table"
+            ;;
+    esac
+done

@@ -1,0 +1,331 @@
+/*
+ * bench/subjects.h - the tables that are compared, behind one face each.
+ *
+ *   Table(capacity)           opened and closed by one thread, when no worker is open
+ *   Table::high_water()       slots ever used; asked once, when all workers are done
+ *   Table::Worker(table)      a thread's part: constructed, used and destroyed by that thread
+ *     insert, free, quiescent
+ *     offline()               before the thread waits for others: no grace period waits for it
+ *     reader()                a value to keep in a local variable, so that its fields stay in
+ *                             registers
+ *   Reader::begin(), end()    a read section
+ *   Reader::first_word(id)    of the id's object; 0 if there is none
+ *   Reader::first_words(..)   the sum of many, resolved together
+ */
+#ifndef HAFT_BENCH_SUBJECTS_H
+#define HAFT_BENCH_SUBJECTS_H
+
+#include "bench/flavours.h"
+#include "bench/mutex_table.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <haft/local.h>
+#include <haft/table.h>
+#include <haft/worker.h>
+
+namespace bench
+{
+
+struct Object {
+    uint64_t first; /* never 0 */
+    uint64_t others[2];
+};
+
+/* How many ids a caller of first_words() resolves at a time. */
+constexpr size_t many = 64;
+
+/* A benchmark has no use for a table that did not do what it was asked to. */
+inline void require(haft_status status)
+{
+    if (status != HAFT_OK) {
+        std::fprintf(stderr, "benchmark: %s\n", haft_status_text(status));
+        std::abort();
+    }
+}
+
+// --- readers ---
+
+/* haft_resolve(), and what a section is. */
+template <class Flavour> class HaftReader
+{
+  public:
+    HaftReader(haft_view table_view, haft_domain *table_domain)
+        : view(table_view), domain(table_domain)
+    {
+    }
+
+    void begin() const { Flavour::begin(domain); }
+    void end() const { Flavour::end(domain); }
+
+    uint64_t first_word(haft_id id) const
+    {
+        const void *object = haft_resolve(view, id);
+
+        return object != nullptr ? static_cast<const Object *>(object)->first : 0;
+    }
+
+    uint64_t first_words(const haft_id *ids, size_t count) const
+    {
+        std::array<void *, many> objects;
+        uint64_t sum = 0;
+
+        haft_resolve_many(view, ids, objects.data(), count);
+        for (size_t i = 0; i < count; i++) {
+            sum += objects[i] != nullptr ? static_cast<const Object *>(objects[i])->first : 0;
+        }
+        return sum;
+    }
+
+  private:
+    haft_view view;
+    haft_domain *domain;
+};
+
+struct NoSections {
+    static void begin(haft_domain *) {}
+    static void end(haft_domain *) {}
+};
+
+/* An array index without any check: what resolving cannot beat. */
+class RawReader
+{
+  public:
+    explicit RawReader(haft_view table_view) : view(table_view) {}
+
+    void begin() const {}
+    void end() const {}
+
+    uint64_t first_word(haft_id id) const
+    {
+        const char *slot = view.base + (id.bits & view.mask) * view.stride;
+
+        return reinterpret_cast<const Object *>(slot + sizeof(uint64_t))->first;
+    }
+
+  private:
+    haft_view view;
+};
+
+// --- haft's shared table ---
+
+template <class Flavour, haft_clock clock> class HaftTable
+{
+  public:
+    explicit HaftTable(uint64_t capacity)
+    {
+        haft_domain_options domain_options = {};
+        haft_table_options options = {};
+
+        domain_options.flavour = Flavour::flavour();
+        domain_options.clock = clock;
+        require(haft_domain_open(&domain_options, &domain));
+        options.capacity = capacity;
+        options.object_size = sizeof(Object);
+        require(haft_table_open(domain, &options, &table));
+    }
+
+    ~HaftTable()
+    {
+        require(haft_table_close(table));
+        require(haft_domain_close(domain));
+    }
+
+    HaftTable(const HaftTable &) = delete;
+    HaftTable &operator=(const HaftTable &) = delete;
+
+    uint64_t high_water() const { return haft_table_stats_get(table).high_water; }
+
+    class Worker
+    {
+      public:
+        explicit Worker(HaftTable &owner) : domain(owner.domain), table(owner.table)
+        {
+            haft_thread_register(domain);
+            require(haft_worker_open(table, &worker));
+        }
+
+        ~Worker()
+        {
+            require(haft_worker_close(worker));
+            if (is_offline) {
+                haft_thread_online(domain);
+            }
+            haft_thread_unregister(domain);
+        }
+
+        Worker(const Worker &) = delete;
+        Worker &operator=(const Worker &) = delete;
+
+        haft_id insert(const Object &object)
+        {
+            haft_id id;
+            haft_status status = haft_insert(worker, &object, &id);
+
+            if (status == HAFT_BUSY) {
+                status = haft_insert_wait(worker, &object, &id);
+            }
+            if (status != HAFT_OK) {
+                require(status);
+            }
+            return id;
+        }
+
+        bool free(haft_id id) { return haft_free(worker, id) == HAFT_OK; }
+        void quiescent() { require(haft_worker_quiescent(worker)); }
+
+        void offline()
+        {
+            haft_thread_offline(domain);
+            is_offline = true;
+        }
+
+        HaftReader<Flavour> reader() const
+        {
+            return HaftReader<Flavour>(haft_table_view(table), domain);
+        }
+
+        RawReader raw_reader() const { return RawReader(haft_table_view(table)); }
+
+      private:
+        haft_domain *domain;
+        haft_table *table;
+        haft_worker *worker = nullptr;
+        bool is_offline = false;
+    };
+
+  private:
+    haft_domain *domain = nullptr;
+    haft_table *table = nullptr;
+};
+
+using QsbrCaller = HaftTable<Qsbr, HAFT_CLOCK_CALLER>;
+using QsbrThread = HaftTable<Qsbr, HAFT_CLOCK_THREAD>;
+using MembCaller = HaftTable<Memb, HAFT_CLOCK_CALLER>;
+using MembThread = HaftTable<Memb, HAFT_CLOCK_THREAD>;
+using MembCalledCaller = HaftTable<MembCalled, HAFT_CLOCK_CALLER>;
+
+/* The same slots, without the check. */
+class Raw : public QsbrCaller
+{
+  public:
+    using QsbrCaller::QsbrCaller;
+
+    class Worker : public QsbrCaller::Worker
+    {
+      public:
+        explicit Worker(Raw &owner) : QsbrCaller::Worker(owner) {}
+        RawReader reader() const { return raw_reader(); }
+    };
+};
+
+// --- one thread ---
+
+class Local
+{
+  public:
+    explicit Local(uint64_t capacity)
+    {
+        haft_local_options options = {};
+
+        options.capacity = capacity;
+        options.object_size = sizeof(Object);
+        require(haft_local_open(&options, &local));
+    }
+
+    ~Local() { haft_local_close(local); }
+    Local(const Local &) = delete;
+    Local &operator=(const Local &) = delete;
+
+    /* Uses the table up: freed slots come back first, so the first fresh one tells. */
+    uint64_t high_water()
+    {
+        const haft_layout layout = haft_local_layout(local);
+        haft_id id;
+
+        do {
+            require(haft_local_insert(local, nullptr, &id));
+        } while (haft_id_generation(layout, id) != 1);
+        return haft_id_index(layout, id) - HAFT_FIRST_INDEX;
+    }
+
+    class Worker
+    {
+      public:
+        explicit Worker(Local &owner) : local(owner.local) {}
+
+        haft_id insert(const Object &object)
+        {
+            haft_id id;
+            const haft_status status = haft_local_insert(local, &object, &id);
+
+            if (status != HAFT_OK) {
+                require(status);
+            }
+            return id;
+        }
+
+        bool free(haft_id id) { return haft_local_free(local, id) == HAFT_OK; }
+        void quiescent() {}
+        void offline() {}
+        HaftReader<NoSections> reader() const
+        {
+            return HaftReader<NoSections>(haft_local_view(local), nullptr);
+        }
+
+      private:
+        haft_local *local;
+    };
+
+  private:
+    haft_local *local = nullptr;
+};
+
+// --- the mutex ---
+
+class Mutex
+{
+  public:
+    explicit Mutex(uint64_t capacity) : table(capacity) {}
+
+    uint64_t high_water() const { return table.high_water(); }
+
+    class Reader
+    {
+      public:
+        explicit Reader(MutexTable<Object> *read) : table(read) {}
+        void begin() const {}
+        void end() const {}
+        uint64_t first_word(haft_id id) const { return table->first_word(id); }
+        uint64_t first_words(const haft_id *ids, size_t count) const
+        {
+            return table->first_words(ids, count);
+        }
+
+      private:
+        MutexTable<Object> *table;
+    };
+
+    class Worker
+    {
+      public:
+        explicit Worker(Mutex &owner) : table(&owner.table) {}
+        haft_id insert(const Object &object) { return table->insert(object); }
+        bool free(haft_id id) { return table->free(id); }
+        void quiescent() {}
+        void offline() {}
+        Reader reader() const { return Reader(table); }
+
+      private:
+        MutexTable<Object> *table;
+    };
+
+  private:
+    MutexTable<Object> table;
+};
+
+} // namespace bench
+
+#endif // HAFT_BENCH_SUBJECTS_H
