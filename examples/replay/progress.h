@@ -1,0 +1,15 @@
+/*
+ * progress.h - a bar on stderr while a long run lasts; nothing if stderr is not a terminal.
+ */
+#ifndef REPLAY_PROGRESS_H
+#define REPLAY_PROGRESS_H
+
+#include <stdint.h>
+
+/* Draws the bar, unless the run may end before anybody has read it. */
+void progress_show(uint64_t done, uint64_t total, uint64_t elapsed_ns);
+
+/* Takes it away again. */
+void progress_end(void);
+
+#endif /* REPLAY_PROGRESS_H */

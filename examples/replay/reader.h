@@ -1,0 +1,42 @@
+/*
+ * reader.h - a trace file, gzip or plain, as rows of three fields.
+ *
+ * Only the form of each line is looked at here; whether the rows make sense together is
+ * trace.h's business.
+ */
+#ifndef REPLAY_READER_H
+#define REPLAY_READER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum op { OP_ALLOCATE = 'a', OP_USE = 'u', OP_FREE = 'f' };
+
+struct reader;
+
+struct fields {
+    uint64_t thread;
+    uint64_t object;
+    unsigned thread_column; /* where the fields begin, from 1 */
+    unsigned object_column;
+    enum op op;
+};
+
+enum reading { READ_ROW, READ_END, READ_FAILED };
+
+/* NULL, with `error` set, if the file cannot be opened. */
+struct reader *reader_open(const char *path, GError **error);
+void reader_close(struct reader *reader);
+
+/* The next row that is not empty or a comment; `error` is set for READ_FAILED. */
+enum reading reader_next(struct reader *reader, struct fields *fields, GError **error);
+
+/* The number of the line read last. */
+uint64_t reader_line(const struct reader *reader);
+
+/* Sets `error` to "file:line:column: message" for the line read last.  Always returns false. */
+bool reader_refuse(const struct reader *reader, unsigned column, GError **error, const char *format,
+                   ...) G_GNUC_PRINTF(4, 5);
+
+#endif /* REPLAY_READER_H */
