@@ -9,6 +9,7 @@
 #include "concurrent/rcu.h"
 #include "concurrent/table.h"
 #include <assert.h>
+#include <sched.h>
 #include <stddef.h>
 
 /* Fill the empty filling batch with up to `most` fresh slots, the lowest on top. */
@@ -167,7 +168,8 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
     while (status == HAFT_BUSY) {
         status = rcu_in_section(worker->table->domain->flavour) ? HAFT_IN_SECTION : HAFT_OK;
         if (status == HAFT_OK) {
-            domain_drive(worker->table->domain);
+            domain_wait(worker->table->domain);
+            sched_yield(); /* if nothing waits, slots are on their way between workers */
             status = haft_insert(worker, object, id);
         }
     }

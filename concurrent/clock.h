@@ -1,7 +1,7 @@
 /*
  * concurrent/clock.h - who drives a domain's grace periods.
  *
- * One clock_*.c for each clock.  A clock only says when domain_drive() is called and by whom;
+ * One clock_*.c for each clock.  A clock only says who calls domain_wait() and when;
  * tickets and their order are the domain's.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_H

@@ -34,9 +34,7 @@ static void *drive_until_stopped(void *arg)
         if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
             return NULL;
         }
-        if (domain_backlog(domain) != 0) {
-            domain_drive(domain);
-        }
+        domain_wait(domain);
     }
 }
 

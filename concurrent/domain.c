@@ -2,8 +2,8 @@
  * The domain: tickets and grace periods.
  *
  * Edges in this file.
- *   TICKET   domain_ticket (release)  -> domain_drive (acquire)   frees before the wait
- *   ELAPSED  domain_drive (release)   -> domain_done (acquire)    the wait before reuse
+ *   TICKET   domain_ticket (release) -> drive (acquire)         frees before the wait
+ *   ELAPSED  drive (release)         -> domain_done (acquire)   the wait before reuse
  *   COUNT    statistics, and the number of open tables, checked when nobody else is about
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
@@ -49,9 +49,11 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = options->stall_ns != 0 ? options->stall_ns : DEFAULT_STALL_NS;
+    pthread_mutex_init(&opened->driving, NULL);
     const haft_status status = opened->clock->start(opened);
 
     if (status != HAFT_OK) {
+        pthread_mutex_destroy(&opened->driving);
         free(opened);
         return status;
     }
@@ -65,6 +67,7 @@ haft_status haft_domain_close(haft_domain *domain)
         return HAFT_IN_USE;
     }
     domain->clock->stop(domain);
+    pthread_mutex_destroy(&domain->driving);
     free(domain);
     return HAFT_OK;
 }
@@ -98,62 +101,71 @@ void domain_hurry(haft_domain *domain)
     domain->clock->hurry(domain);
 }
 
-static void raise(atomic_u64 *highest, uint64_t value)
+static void count_grace_period(haft_domain *domain, uint64_t ns)
 {
-    uint64_t before = load_relaxed(COUNT, highest);
+    const uint64_t longest = load_relaxed(COUNT, &domain->longest_ns);
 
-    while (before < value && !cas_relaxed(COUNT, highest, before, value)) {
-        before = load_relaxed(COUNT, highest);
-    }
+    store_relaxed(COUNT, &domain->longest_ns, ns > longest ? ns : longest);
+    fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
 }
 
-/* Mark the tickets up to `ticket` as done; another driver may have gone further. */
+/* Mark the tickets up to `ticket` as done; a driver beside this one may have gone further. */
 static void finish(haft_domain *domain, uint64_t ticket)
 {
     uint64_t before = load_relaxed(RETRY, &domain->done);
 
+    /* Weakened, a slot could be written again before its last readers' reads. */
     while (before < ticket && !cas_release(ELAPSED, &domain->done, before, ticket)) {
         before = load_relaxed(RETRY, &domain->done);
     }
 }
 
-void domain_drive(haft_domain *domain)
+/* One grace period, for all that was requested before.  The caller has the drivers' lock. */
+static void drive(haft_domain *domain)
 {
     const uint64_t ticket = load_acquire(TICKET, &domain->requested);
     const uint64_t begin = now_ns();
 
-    if (fetch_add_relaxed(HINT, &domain->drivers, 1) == 0) {
-        store_relaxed(HINT, &domain->progress_ns, begin);
-    }
+    store_relaxed(HINT, &domain->driven_since, begin);
     rcu_wait(domain->flavour);
     finish(domain, ticket);
-
-    const uint64_t end = now_ns();
-
-    store_relaxed(HINT, &domain->progress_ns, end);
-    fetch_add_relaxed(HINT, &domain->drivers, UINT64_MAX);
-    fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    raise(&domain->longest_ns, end - begin);
+    store_relaxed(HINT, &domain->driven_since, 0);
+    count_grace_period(domain, now_ns() - begin);
 }
 
 bool domain_is_driven(const haft_domain *domain)
 {
-    return load_relaxed(HINT, &domain->drivers) != 0;
+    return load_relaxed(HINT, &domain->driven_since) != 0;
 }
 
 void domain_wait_for(haft_domain *domain, uint64_t ticket)
 {
-    while (domain_done(domain) < ticket) {
-        domain_drive(domain);
+    if (domain_done(domain) >= ticket) {
+        return;
     }
+    const bool was_online = rcu_pause(domain->flavour);
+
+    /* Who waits for the lock often finds that the grace period before has served it as well. */
+    pthread_mutex_lock(&domain->driving);
+    if (domain_done(domain) < ticket) {
+        drive(domain);
+    }
+    pthread_mutex_unlock(&domain->driving);
+    rcu_resume(domain->flavour, was_online);
+}
+
+void domain_wait(haft_domain *domain)
+{
+    domain_wait_for(domain, load_relaxed(COUNT, &domain->requested));
 }
 
 void domain_notice_stall(haft_domain *domain)
 {
-    if (!domain_is_driven(domain)) {
+    const uint64_t since = load_relaxed(HINT, &domain->driven_since);
+
+    if (since == 0) {
         return;
     }
-    const uint64_t since = load_relaxed(HINT, &domain->progress_ns);
     const uint64_t now = now_ns();
     const uint64_t reported = load_relaxed(RETRY, &domain->stall_reported);
 
@@ -174,7 +186,7 @@ haft_status haft_domain_wait(haft_domain *domain)
     if (rcu_in_section(domain->flavour)) {
         return HAFT_IN_SECTION;
     }
-    domain_wait_for(domain, load_relaxed(COUNT, &domain->requested));
+    domain_wait(domain);
     return HAFT_OK;
 }
 

@@ -9,7 +9,7 @@
  *   who reuses    the batch may be reused when done >= ticket
  *
  * The ticket is taken after the last free of its batch, and s is read before the wait begins,
- * so a driver that covers a ticket began to wait after the frees.  Drivers may overlap.
+ * so a driver that covers a ticket began to wait after the frees.
  */
 #ifndef HAFT_CONCURRENT_DOMAIN_H
 #define HAFT_CONCURRENT_DOMAIN_H
@@ -25,14 +25,14 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
+    pthread_mutex_t driving; /* held by the one that drives: see domain_wait_for() */
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;
 
     atomic_u64 tables;         /* open on this domain */
-    atomic_u64 drivers;        /* waiting for a grace period now */
-    atomic_u64 progress_ns;    /* when the first of them began, or one last finished */
-    atomic_u64 stall_reported; /* the progress_ns of the stall reported last */
+    atomic_u64 driven_since;   /* when the grace period under way began, ns; 0: none is */
+    atomic_u64 stall_reported; /* the driven_since of the stall reported last */
     atomic_u64 grace_periods;
     atomic_u64 longest_ns;
     atomic_u64 stalls;
@@ -53,11 +53,16 @@ void domain_hurry(haft_domain *domain);
 /* Whether some thread waits for a grace period now.  Wait-free; a hint. */
 bool domain_is_driven(const haft_domain *domain);
 
-/* Wait for one grace period and mark what was requested before as done.  Blocking. */
-void domain_drive(haft_domain *domain);
-
-/* Wait until `ticket` is done.  Blocking; outside read sections. */
+/*
+ * Wait until `ticket` is done.  Blocking, outside read sections; with qsbr a quiescent point.
+ *
+ * One thread drives at a time.  The tickets would allow for more, but waits that overlap inside
+ * liburcu 0.13 can cost each of them 10 ms: who follows in its queue may sleep that long.
+ */
 void domain_wait_for(haft_domain *domain, uint64_t ticket);
+
+/* Wait until all that is requested now is done.  As above. */
+void domain_wait(haft_domain *domain);
 
 /* Call on_stall if a grace period has been under way for too long.  Lock-free but for it. */
 void domain_notice_stall(haft_domain *domain);

@@ -33,18 +33,27 @@ void rcu_quiescent(const struct rcu_flavor_struct *flavour)
     }
 }
 
-void rcu_wait(const struct rcu_flavor_struct *flavour)
+bool rcu_pause(const struct rcu_flavor_struct *flavour)
 {
-    const bool online = is_qsbr(flavour) && flavour->read_ongoing();
+    const bool was_online = is_qsbr(flavour) && flavour->read_ongoing();
 
-    if (online) {
+    if (was_online) {
         rcu_offline(flavour);
     }
-    flavour->update_synchronize_rcu();
-    haft_note_grace_elapsed();
-    if (online) {
+    return was_online;
+}
+
+void rcu_resume(const struct rcu_flavor_struct *flavour, bool was_online)
+{
+    if (was_online) {
         rcu_online(flavour);
     }
+}
+
+void rcu_wait(const struct rcu_flavor_struct *flavour)
+{
+    flavour->update_synchronize_rcu();
+    haft_note_grace_elapsed();
 }
 
 void rcu_register(const struct rcu_flavor_struct *flavour)

@@ -19,9 +19,13 @@ bool rcu_in_section(const struct rcu_flavor_struct *flavour);
 void rcu_quiescent(const struct rcu_flavor_struct *flavour);
 
 /*
- * Wait for a full grace period, outside read sections.  With qsbr the calling thread, if it is
- * online, goes offline meanwhile: the call is a quiescent point.
+ * Before and after the calling thread blocks.  With qsbr it goes offline, if it is online: a
+ * quiescent point.  pause returns what resume is to be given.
  */
+bool rcu_pause(const struct rcu_flavor_struct *flavour);
+void rcu_resume(const struct rcu_flavor_struct *flavour, bool was_online);
+
+/* Wait for a full grace period, between pause and resume, outside read sections. */
 void rcu_wait(const struct rcu_flavor_struct *flavour);
 
 void rcu_register(const struct rcu_flavor_struct *flavour);

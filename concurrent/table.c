@@ -149,7 +149,7 @@ haft_status haft_table_close(haft_table *table)
     if (rcu_in_section(domain->flavour)) {
         return HAFT_IN_SECTION;
     }
-    domain_drive(domain);
+    domain_wait_for(domain, domain_ticket(domain));
     reclaim_rest(table);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;

@@ -194,10 +194,9 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     if (backlog > BACKLOG_SLOTS) {
         domain_notice_stall(domain);
     }
+    rcu_quiescent(domain->flavour);
     if (backlog > BACKLOG_MOST || (backlog > BACKLOG_SLOTS && !domain_is_driven(domain))) {
-        domain_drive(domain);
-    } else {
-        rcu_quiescent(domain->flavour);
+        domain_wait(domain);
     }
     if (worker->table->on_reclaim != NULL) {
         reclaim_due(worker);
