@@ -161,16 +161,33 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
     return HAFT_OK;
 }
 
+haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
+{
+    haft_domain *domain = worker->table->domain;
+    haft_status status = haft_reserve(worker, id, object);
+
+    while (status == HAFT_BUSY) {
+        if (rcu_in_section(domain->flavour)) {
+            return HAFT_IN_SECTION;
+        }
+        domain_wait(domain);
+        sched_yield(); /* if nothing waits, slots are on their way between workers */
+        status = haft_reserve(worker, id, object);
+    }
+    return status;
+}
+
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)
 {
     haft_status status = haft_insert(worker, object, id);
 
-    while (status == HAFT_BUSY) {
-        status = rcu_in_section(worker->table->domain->flavour) ? HAFT_IN_SECTION : HAFT_OK;
+    if (status == HAFT_BUSY) {
+        void *bytes;
+
+        status = haft_reserve_wait(worker, id, &bytes);
         if (status == HAFT_OK) {
-            domain_wait(worker->table->domain);
-            sched_yield(); /* if nothing waits, slots are on their way between workers */
-            status = haft_insert(worker, object, id);
+            slots_fill(&worker->table->slots, bytes, object);
+            haft_publish(worker, *id);
         }
     }
     return status;

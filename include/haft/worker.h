@@ -87,7 +87,7 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the table's capacity is in use
  *             HAFT_BUSY        slots wait for a grace period: try again after one, or use
- *                              haft_insert_wait()
+ *                              haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -131,16 +131,19 @@ void haft_abort(haft_worker *worker, haft_id id);
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
 
 /*
- * haft_insert_wait - haft_insert, waiting for grace periods while the answer is HAFT_BUSY.
+ * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
+ * while the answer is HAFT_BUSY.
  *
- * Returns   as haft_insert(), but never HAFT_BUSY; HAFT_IN_SECTION, with nothing done, if it
- *           would have to wait inside a read section.
- * Threads   the worker's thread outside read sections.  With qsbr a wait is a quiescent point of
- *           the thread: pointers resolved before are void.
- * Ordering  as haft_insert().
+ * Returns   as haft_reserve() and haft_insert(), but never HAFT_BUSY; HAFT_IN_SECTION, with
+ *           nothing done, if they would have to wait inside a read section (flavours that can
+ *           tell: all but qsbr).
+ * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr a wait is
+ *           a quiescent point of the thread: pointers resolved before are void.
+ * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
- * Cost      as haft_insert(), or a grace period or more.
+ * Cost      as haft_reserve() and haft_insert(), or a grace period or more.
  */
+haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object);
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id);
 
 /*
