@@ -66,8 +66,12 @@ static haft_status open_pool(haft_table *table)
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     status = pool_open(&table->pool, slots / table->batch_max + 2);
-    if (status == HAFT_OK) {
-        status = pool_commit(&table->pool, 2);
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = pool_commit(&table->pool, 2);
+    if (status != HAFT_OK) {
+        pool_close(&table->pool);
     }
     return status;
 }

@@ -2,6 +2,7 @@
 #include <haft/id.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 int haft_id_format(haft_layout layout, haft_id id, char *text, size_t size)
 {
@@ -67,26 +68,14 @@ static bool parse_above(const char **text, uint64_t *value)
     return true;
 }
 
-static bool parse_nil(const char *text, haft_id *id)
+/* The fields as `text` has them; how they are written is looked at later. */
+static bool parse_fields(haft_layout layout, const char *text, haft_id *id)
 {
-    if (text[0] != 'n' || text[1] != 'i' || text[2] != 'l' || text[3] != '\0') {
-        return false;
-    }
-    *id = HAFT_NIL;
-    return true;
-}
-
-bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
-{
-    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
     uint64_t index = 0;
     uint64_t generation = 0;
     uint64_t tag = 0;
     uint64_t above = 0;
 
-    if (parse_nil(text, id)) {
-        return true;
-    }
     if (!parse_field(&text, haft_field_max(layout.index_bits), &index) || *text++ != 'v' ||
         !parse_field(&text, haft_field_max(layout.generation_bits), &generation)) {
         return false;
@@ -95,9 +84,26 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
         (*text++ != 't' || !parse_field(&text, haft_field_max(layout.tag_bits), &tag))) {
         return false;
     }
-    if (!parse_above(&text, &above) || *text != '\0' || (above & haft_field_max(width)) != 0) {
+    if (!parse_above(&text, &above) || *text != '\0') {
         return false;
     }
     id->bits = haft_id_pack(layout, index, generation, tag).bits | above;
+    return true;
+}
+
+bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
+{
+    haft_id parsed = HAFT_NIL;
+    char again[HAFT_ID_TEXT_SIZE];
+
+    if (strcmp(text, "nil") != 0 && !parse_fields(layout, text, &parsed)) {
+        return false;
+    }
+    /* One way to write each id: no leading zeros, no bits of a field above the layout. */
+    haft_id_format(layout, parsed, again, sizeof again);
+    if (strcmp(text, again) != 0) {
+        return false;
+    }
+    *id = parsed;
     return true;
 }
