@@ -1,0 +1,244 @@
+/* The background thread of the thread clock: drives when asked, sleeps when not. */
+#include "tests/support.h"
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+TestSuite(thread_clock, .timeout = SUITE_SECONDS);
+TestSuite(caller_clock, .timeout = SUITE_SECONDS);
+
+static const struct setting memb_thread = {0, HAFT_CLOCK_THREAD};
+static const struct setting qsbr_thread = {1, HAFT_CLOCK_THREAD};
+
+#define MOST_TASKS 64
+
+/* The thread ids of this process; how many. */
+static int tasks(int *ids)
+{
+    DIR *directory = opendir("/proc/self/task");
+    int count = 0;
+
+    cr_assert(ne(ptr, directory, NULL));
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL && count < MOST_TASKS;) {
+        if (atoi(entry->d_name) != 0) {
+            ids[count++] = atoi(entry->d_name);
+        }
+    }
+    closedir(directory);
+    return count;
+}
+
+/* The thread that is there now and was not among `before`. */
+static int new_task(const int *before, int count)
+{
+    int now[MOST_TASKS];
+    const int all = tasks(now);
+
+    for (int i = 0; i < all; i++) {
+        bool old = false;
+
+        for (int k = 0; k < count; k++) {
+            old = old || now[i] == before[k];
+        }
+        if (!old) {
+            return now[i];
+        }
+    }
+    return 0;
+}
+
+/* A number from a thread's status, in the given base. */
+static unsigned long long status_of(int task, const char *format)
+{
+    char path[64];
+    char line[256];
+    unsigned long long value = 0;
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", task);
+    FILE *file = fopen(path, "r");
+
+    cr_assert(ne(ptr, file, NULL));
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        found = sscanf(line, format, &value) == 1;
+    }
+    fclose(file);
+    cr_assert(found);
+    return value;
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static const haft_table_options options = {.capacity = 100000, .object_size = 8};
+
+/* Insert and free `count` objects, and pass a quiescent point after each 128. */
+static void churn(struct shared *shared, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(haft_free(shared->worker, insert(shared->worker)) == HAFT_OK);
+        must(i % 128 != 0 || haft_worker_quiescent(shared->worker) == HAFT_OK);
+    }
+}
+
+static void expect_asleep(struct setting setting)
+{
+    int before[MOST_TASKS];
+    const int count = tasks(before);
+    struct shared shared = open_shared(setting, &options);
+    const int clock = new_task(before, count);
+
+    cr_assert(ne(int, clock, 0));
+    churn(&shared, 20000);
+    settle(shared.worker);
+    haft_thread_offline(shared.domain);
+    sleep_ms(100); /* it has done what was asked */
+    const unsigned long long switches = status_of(clock, "voluntary_ctxt_switches: %llu");
+    const uint64_t cpu = cpu_ns();
+
+    sleep_ms(400);
+    cr_expect(lt(u64, cpu_ns() - cpu, 20u * 1000 * 1000));
+    cr_expect(eq(ullong, status_of(clock, "voluntary_ctxt_switches: %llu"), switches));
+    haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
+Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time_memb)
+{
+    expect_asleep(memb_thread);
+}
+
+Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time_qsbr)
+{
+    expect_asleep(qsbr_thread);
+}
+
+static void expect_driven(struct setting setting)
+{
+    struct shared shared = open_shared(setting, &options);
+
+    for (int i = 0; i < 128 * 100; i++) { /* no quiescent point, no wait: 100 batches */
+        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    }
+    haft_thread_offline(shared.domain);
+    for (int n = 0; n < 3000 && haft_domain_stats_get(shared.domain).backlog >= 64; n++) {
+        sleep_ms(5);
+    }
+    haft_thread_online(shared.domain);
+    cr_expect(lt(u64, haft_domain_stats_get(shared.domain).backlog, 64));
+    cr_expect(ge(u64, haft_domain_stats_get(shared.domain).grace_periods, 1));
+    close_shared(&shared);
+}
+
+Test(thread_clock, many_tickets_are_driven_without_anybody_waiting)
+{
+    expect_driven(memb_thread);
+    expect_driven(qsbr_thread);
+}
+
+static void expect_flush_driven(struct setting setting)
+{
+    struct shared shared = open_shared(setting, &options);
+
+    expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    expect_status(haft_worker_flush(shared.worker), HAFT_OK);
+    haft_thread_offline(shared.domain);
+    for (int n = 0; n < 3000 && haft_domain_stats_get(shared.domain).backlog != 0; n++) {
+        sleep_ms(5);
+    }
+    haft_thread_online(shared.domain);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
+    close_shared(&shared);
+}
+
+Test(thread_clock, a_flush_wakes_it)
+{
+    expect_flush_driven(memb_thread);
+    expect_flush_driven(qsbr_thread);
+}
+
+static void expect_shortage_ends(struct setting setting)
+{
+    const haft_table_options small = {.capacity = 64};
+    struct shared shared = open_shared(setting, &small);
+    haft_id ids[256];
+    int count = 0;
+
+    while (count < 256 && haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    for (int i = 0; i < count; i++) {
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    haft_status status = HAFT_BUSY;
+
+    for (int n = 0; n < 3000 && status == HAFT_BUSY; n++) {
+        status = haft_insert(shared.worker, NULL, &ids[0]);
+        haft_worker_quiescent(shared.worker);
+        sleep_ms(1);
+    }
+    expect_status(status, HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(thread_clock, a_worker_short_of_slots_wakes_it_and_finds_some_soon)
+{
+    expect_shortage_ends(memb_thread);
+    expect_shortage_ends(qsbr_thread);
+}
+
+Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)
+{
+    int before[MOST_TASKS];
+    const int count = tasks(before);
+    sigset_t mask;
+    sigset_t after;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    struct shared shared = open_shared(memb_thread, &options);
+    const unsigned long long blocked = status_of(new_task(before, count), "SigBlk: %llx");
+
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    cr_expect(ne(ullong, blocked & 1ull << (SIGINT - 1), 0));
+    cr_expect(ne(ullong, blocked & 1ull << (SIGTERM - 1), 0));
+    cr_expect(ne(ullong, blocked & 1ull << (SIGUSR1 - 1), 0));
+    for (int signal = 1; signal < 32; signal++) {
+        cr_expect(eq(int, sigismember(&after, signal), sigismember(&mask, signal)));
+    }
+    close_shared(&shared);
+}
+
+Test(thread_clock, closing_the_domain_ends_its_thread)
+{
+    int ids[MOST_TASKS];
+    const int before = tasks(ids);
+
+    for (int i = 0; i < 20; i++) {
+        struct shared shared = open_shared(memb_thread, &options);
+
+        churn(&shared, 3000);
+        cr_assert(eq(int, tasks(ids), before + 1));
+        close_shared(&shared);
+    }
+    sleep_ms(20);
+    cr_expect(eq(int, tasks(ids), before));
+}
+
+Test(caller_clock, starts_no_thread)
+{
+    int ids[MOST_TASKS];
+    const int before = tasks(ids);
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    churn(&shared, 20000);
+    cr_expect(eq(int, tasks(ids), before));
+    close_shared(&shared);
+}

@@ -1,0 +1,312 @@
+/* Domains: opening, closing, waiting, counters. */
+#include "tests/support.h"
+
+extern const struct rcu_flavor_struct urcu_mb_flavor;
+extern const struct rcu_flavor_struct urcu_bp_flavor;
+
+TestSuite(domain, .timeout = SUITE_SECONDS);
+TestSuite(domain_wait, .timeout = SUITE_SECONDS);
+TestSuite(domain_stats, .timeout = SUITE_SECONDS);
+
+static const haft_table_options table_options = {.capacity = 1000, .object_size = 8};
+
+static void expect_refused(haft_domain_options options, haft_status expected)
+{
+    haft_domain *const untouched = (haft_domain *)(void *)&options;
+    haft_domain *domain = untouched;
+
+    cr_expect(eq(int, haft_domain_open(&options, &domain), expected));
+    cr_expect(eq(ptr, domain, untouched));
+}
+
+Test(domain, without_a_flavour_is_refused)
+{
+    haft_domain_options options = {.clock = HAFT_CLOCK_THREAD};
+
+    expect_refused(options, HAFT_BAD_FLAVOUR);
+    options.clock = HAFT_CLOCK_CALLER;
+    expect_refused(options, HAFT_BAD_FLAVOUR);
+}
+
+Test(domain, an_unknown_clock_is_refused)
+{
+    haft_domain_options options = {.flavour = &urcu_memb_flavor};
+
+    options.clock = HAFT_CLOCK_COUNT;
+    expect_refused(options, HAFT_BAD_CLOCK);
+    options.clock = (haft_clock)-1;
+    expect_refused(options, HAFT_BAD_CLOCK);
+    options.clock = (haft_clock)1000;
+    expect_refused(options, HAFT_BAD_CLOCK);
+}
+
+Test(domain, a_zero_clock_is_the_thread_clock)
+{
+    cr_expect(eq(int, HAFT_CLOCK_THREAD, 0));
+}
+
+TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)
+{
+    const haft_domain_options options = domain_options(*setting);
+    haft_domain *domain = NULL;
+
+    for (int i = 0; i < 50; i++) {
+        assert_status(haft_domain_open(&options, &domain), HAFT_OK);
+        expect_status(haft_domain_wait(domain), HAFT_OK);
+        expect_status(haft_domain_close(domain), HAFT_OK);
+    }
+}
+
+TEST_ON_EACH_CLOCK(domain, with_an_open_table_is_in_use_and_goes_on_working)
+{
+    const haft_domain_options options = domain_options(*setting);
+    haft_domain *domain;
+    haft_table *table;
+    haft_worker *worker;
+
+    assert_status(haft_domain_open(&options, &domain), HAFT_OK);
+    assert_status(haft_table_open(domain, &table_options, &table), HAFT_OK);
+
+    expect_status(haft_domain_close(domain), HAFT_IN_USE);
+    worker = open_worker(table);
+    expect_status(haft_free(worker, insert(worker)), HAFT_OK);
+    expect_status(haft_domain_close(domain), HAFT_IN_USE);
+    settle(worker);
+    haft_worker_close(worker);
+    expect_status(haft_table_close(table), HAFT_OK);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
+{
+    struct shared a = open_shared(*setting, &table_options);
+    haft_table *b;
+
+    assert_status(haft_table_open(a.domain, &table_options, &b), HAFT_OK);
+    haft_worker *worker = open_worker(b);
+
+    expect_status(haft_free(a.worker, insert(a.worker)), HAFT_OK);
+    expect_status(haft_free(worker, insert(worker)), HAFT_OK);
+    settle(a.worker);
+    settle(worker);
+    cr_expect(eq(u64, haft_domain_stats_get(a.domain).backlog, 0));
+    haft_worker_close(worker);
+    expect_status(haft_table_close(b), HAFT_OK);
+    expect_status(haft_domain_close(a.domain), HAFT_IN_USE);
+    close_shared(&a);
+}
+
+static void insert_free_and_close(const struct rcu_flavor_struct *flavour, haft_clock clock)
+{
+    const haft_domain_options options = {.flavour = flavour, .clock = clock};
+    struct shared shared = open_shared_on(&options, &table_options);
+    const haft_id id = insert(shared.worker);
+
+    haft_section_begin(shared.domain);
+    cr_expect(ne(ptr, haft_resolve(shared.view, id), NULL));
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    haft_section_end(shared.domain);
+    expect_status(haft_free(shared.worker, id), HAFT_OK);
+    settle(shared.worker);
+    close_shared(&shared);
+}
+
+Test(domain, the_flavours_mb_and_bp_work_as_memb_does)
+{
+    insert_free_and_close(&urcu_mb_flavor, HAFT_CLOCK_CALLER);
+    insert_free_and_close(&urcu_mb_flavor, HAFT_CLOCK_THREAD);
+    insert_free_and_close(&urcu_bp_flavor, HAFT_CLOCK_CALLER);
+    insert_free_and_close(&urcu_bp_flavor, HAFT_CLOCK_THREAD);
+}
+
+/* The thread that closes is online: a clock in the middle of a grace period waits for it too. */
+Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period, .timeout = 10)
+{
+    const struct setting qsbr_thread = {1, HAFT_CLOCK_THREAD};
+    const haft_domain_options options = domain_options(qsbr_thread);
+    haft_domain *other;
+
+    assert_status(haft_domain_open(&options, &other), HAFT_OK);
+    haft_thread_register(other);
+    for (int i = 0; i < 5000; i++) {
+        haft_domain *domain;
+        haft_table *table;
+
+        assert_status(haft_domain_open(&options, &domain), HAFT_OK);
+        assert_status(haft_table_open(domain, &table_options, &table), HAFT_OK);
+        haft_worker *worker = open_worker(table);
+
+        haft_free(worker, insert(worker));
+        haft_worker_flush(worker);
+        haft_free(worker, insert(worker));
+        for (int n = 0; n < i % 50; n++) { /* vary the moment */
+            haft_is_live(haft_table_view(table), HAFT_NIL);
+            haft_worker_quiescent(worker);
+        }
+        haft_worker_close(worker);
+        assert_status(haft_table_close(table), HAFT_OK);
+        assert_status(haft_domain_close(domain), HAFT_OK);
+    }
+    haft_thread_unregister(other);
+    expect_status(haft_domain_close(other), HAFT_OK);
+}
+
+/* --- waiting --- */
+
+struct waiter {
+    pthread_t thread;
+    haft_domain *domain;
+    haft_status status;
+    sem_t done;
+};
+
+static void *wait_once(void *arg)
+{
+    struct waiter *waiter = arg;
+
+    waiter->status = haft_domain_wait(waiter->domain);
+    sem_post(&waiter->done);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(domain_wait, lasts_until_a_reader_that_was_inside_has_left)
+{
+    struct shared shared = open_shared(*setting, &table_options);
+    struct waiter waiter = {.domain = shared.domain};
+    struct reader reader;
+
+    reader_enter(&reader, shared.domain);
+    haft_thread_offline(shared.domain);
+    expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    sem_init(&waiter.done, 0, 0);
+    cr_assert(zero(int, pthread_create(&waiter.thread, NULL, wait_once, &waiter)));
+    sleep_ms(50);
+    cr_expect(ne(int, sem_trywait(&waiter.done), 0), "the wait ended with a reader inside");
+    cr_expect(ge(u64, haft_domain_stats_get(shared.domain).backlog, 1));
+    reader_leave(&reader);
+    pthread_join(waiter.thread, NULL);
+    haft_thread_online(shared.domain);
+    expect_status(waiter.status, HAFT_OK);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
+{
+    struct shared shared = open_shared(*setting, &table_options);
+    struct reader reader;
+
+    settle(shared.worker);
+    const uint64_t before = haft_domain_stats_get(shared.domain).grace_periods;
+
+    reader_enter(&reader, shared.domain); /* whoever waited would wait for it */
+    for (int i = 0; i < 100; i++) {
+        expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    }
+    reader_leave(&reader);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, before));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(domain_wait, does_not_cover_a_workers_open_batch)
+{
+    struct shared shared = open_shared(*setting, &table_options);
+
+    settle(shared.worker);
+    expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
+    cr_expect(eq(u64, stats_of(shared.table).retired, 1));
+    close_shared(&shared);
+}
+
+Test(domain_wait, inside_a_section_is_refused_and_does_nothing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &table_options);
+
+    expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    haft_section_begin(shared.domain);
+    haft_section_begin(shared.domain);
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    haft_section_end(shared.domain);
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 1));
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 0));
+    haft_section_end(shared.domain);
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(domain_wait, by_several_threads_at_once_ends_for_all)
+{
+    struct shared shared = open_shared(*setting, &table_options);
+    struct waiter waiters[4];
+
+    for (int round = 0; round < 50; round++) {
+        expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+        haft_worker_flush(shared.worker);
+        haft_thread_offline(shared.domain);
+        for (int i = 0; i < 4; i++) {
+            waiters[i].domain = shared.domain;
+            sem_init(&waiters[i].done, 0, 0);
+            must(pthread_create(&waiters[i].thread, NULL, wait_once, &waiters[i]) == 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(waiters[i].thread, NULL);
+            must(waiters[i].status == HAFT_OK);
+        }
+        haft_thread_online(shared.domain);
+        must(haft_domain_stats_get(shared.domain).backlog == 0);
+    }
+    close_shared(&shared);
+}
+
+/* --- counters --- */
+
+Test(domain_stats, count_tickets_and_grace_periods)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &table_options);
+
+    for (uint64_t n = 1; n <= 3; n++) {
+        expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+        haft_worker_flush(shared.worker);
+        cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, n));
+        haft_worker_flush(shared.worker); /* nothing more to hand on */
+        cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, n));
+    }
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 0));
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).longest_grace_period_ns, 0));
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 1));
+    cr_expect(gt(u64, haft_domain_stats_get(shared.domain).longest_grace_period_ns, 0));
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).stalls, 0));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(domain_stats, longest_grace_period_is_at_least_what_a_reader_made_it)
+{
+    struct shared shared = open_shared(*setting, &table_options);
+    struct waiter waiter = {.domain = shared.domain};
+    struct reader reader;
+
+    reader_enter(&reader, shared.domain);
+    haft_thread_offline(shared.domain);
+    expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    sem_init(&waiter.done, 0, 0);
+    cr_assert(zero(int, pthread_create(&waiter.thread, NULL, wait_once, &waiter)));
+    sleep_ms(150);
+    reader_leave(&reader);
+    pthread_join(waiter.thread, NULL);
+    haft_thread_online(shared.domain);
+    const haft_domain_stats stats = haft_domain_stats_get(shared.domain);
+
+    cr_expect(ge(u64, stats.longest_grace_period_ns, 50 * 1000 * 1000));
+    cr_expect(ge(u64, stats.grace_periods, 1));
+    cr_expect(eq(u64, stats_of(shared.table).clock.longest_grace_period_ns,
+                 stats.longest_grace_period_ns));
+    close_shared(&shared);
+}

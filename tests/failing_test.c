@@ -1,0 +1,377 @@
+/*
+ * The n-th call to the system fails, for every n: a clean status, nothing left behind, and the
+ * table usable.
+ *
+ * This program is linked so that the library's calls to mmap and its like come here first.
+ */
+#include "tests/support.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+TestSuite(nth_call_fails, .timeout = SUITE_SECONDS);
+TestSuite(strict_overcommit, .timeout = SUITE_SECONDS);
+
+/* Calls are numbered from 1 at fail_calls(); those from `first` to `last` fail. */
+static struct {
+    int calls;
+    int first;
+    int last;
+    bool strict;  /* no writable mapping at once */
+    long balance; /* acquired and not given back */
+} faults;
+
+static void fail_calls(int first, int last)
+{
+    faults.calls = 0;
+    faults.first = first;
+    faults.last = last;
+}
+
+static bool fails(void)
+{
+    faults.calls++;
+    return faults.calls >= faults.first && faults.calls <= faults.last;
+}
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __real_munmap(void *address, size_t size);
+int __real_mprotect(void *address, size_t size, int protection);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__real_calloc(size_t count, size_t size);
+char *__real_strdup(const char *text);
+void __real_free(void *memory);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg);
+int __real_sem_init(sem_t *semaphore, int shared, unsigned value);
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __wrap_munmap(void *address, size_t size);
+int __wrap_mprotect(void *address, size_t size, int protection);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *memory);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg);
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    if ((faults.strict && (protection & PROT_WRITE) != 0) || fails()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    faults.balance++;
+    return __real_mmap(address, size, protection, flags, file, offset);
+}
+
+int __wrap_munmap(void *address, size_t size)
+{
+    faults.balance--;
+    return __real_munmap(address, size);
+}
+
+int __wrap_mprotect(void *address, size_t size, int protection)
+{
+    if (fails()) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_mprotect(address, size, protection);
+}
+
+static void *acquired(void *memory)
+{
+    faults.balance += memory != NULL;
+    return memory;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : acquired(__real_aligned_alloc(alignment, size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : acquired(__real_calloc(count, size));
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : acquired(__real_strdup(text));
+}
+
+void __wrap_free(void *memory)
+{
+    faults.balance -= memory != NULL;
+    __real_free(memory);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg)
+{
+    return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
+}
+
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+    return fails() ? -1 : __real_sem_init(semaphore, shared, value);
+}
+
+/* --- opening --- */
+
+static const haft_table_options options = {.capacity = 1000, .object_size = 8};
+static haft_domain *domain;
+static haft_table *table;
+
+static haft_status open_domain(void **opened)
+{
+    const haft_domain_options thread_clock = {.flavour = &urcu_memb_flavor};
+    haft_domain *made = *opened;
+    const haft_status status = haft_domain_open(&thread_clock, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_domain(void *opened)
+{
+    must(haft_domain_close(opened) == HAFT_OK);
+}
+
+static haft_status open_table(void **opened)
+{
+    haft_table *made = *opened;
+    const haft_status status = haft_table_open(domain, &options, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_table(void *opened)
+{
+    must(haft_table_close(opened) == HAFT_OK);
+}
+
+static haft_status open_another_worker(void **opened)
+{
+    haft_worker *made = *opened;
+    const haft_status status = haft_worker_open(table, &made);
+
+    *opened = made;
+    return status;
+}
+
+static haft_status open_local(void **opened)
+{
+    const haft_local_options local = {.capacity = 1000, .object_size = 8};
+    haft_local *made = *opened;
+    const haft_status status = haft_local_open(&local, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_local(void *opened)
+{
+    haft_local_close(opened);
+}
+
+static void keep(void *opened)
+{
+    (void)opened;
+}
+
+/* Fail each call in turn, alone or with all after it, until opening succeeds. */
+static void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_ever)
+{
+    haft_status status = HAFT_NO_MEMORY;
+    int failures = 0;
+
+    for (int n = 1; status != HAFT_OK; n++) {
+        void *opened = &faults;
+        const long before = faults.balance;
+
+        must(n < 50);
+        fail_calls(n, for_ever ? 1000000 : n);
+        status = open(&opened);
+        fail_calls(0, -1);
+        if (status == HAFT_OK) {
+            close(opened);
+            break;
+        }
+        failures++;
+        must(status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD);
+        must(opened == &faults);
+        must(faults.balance == before);
+    }
+    cr_expect(gt(int, failures, 0));
+}
+
+static void fail_each_both_ways(haft_status (*open)(void **), void (*close)(void *))
+{
+    fail_each(open, close, true);
+    fail_each(open, close, false);
+}
+
+Test(nth_call_fails, opening_a_domain)
+{
+    fail_each_both_ways(open_domain, close_domain);
+}
+
+Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
+{
+    void *opened = &faults;
+
+    fail_calls(3, 3); /* behind the memory and the semaphore */
+    expect_status(open_domain(&opened), HAFT_NO_THREAD);
+    fail_calls(1, 1);
+    expect_status(open_domain(&opened), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+}
+
+Test(nth_call_fails, opening_a_table)
+{
+    open_domain((void **)&domain);
+    fail_each_both_ways(open_table, close_table);
+    close_domain(domain); /* and it is not in use by the tables that failed */
+}
+
+Test(nth_call_fails, opening_a_table_under_strict_overcommit)
+{
+    open_domain((void **)&domain);
+    faults.strict = true;
+    fail_each_both_ways(open_table, close_table);
+    close_domain(domain);
+}
+
+static haft_status open_and_close_worker(void **opened)
+{
+    const haft_status status = open_another_worker(opened);
+
+    if (status == HAFT_OK) {
+        haft_worker_close(*opened);
+    }
+    return status;
+}
+
+Test(nth_call_fails, opening_a_worker)
+{
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    fail_each(open_and_close_worker, keep, true);
+    close_table(table);
+    close_domain(domain);
+}
+
+Test(nth_call_fails, opening_a_local_table)
+{
+    fail_each_both_ways(open_local, close_local);
+    faults.strict = true;
+    fail_each_both_ways(open_local, close_local);
+}
+
+Test(nth_call_fails, closing_everything_gives_everything_back)
+{
+    const long before = faults.balance;
+    void *opened = NULL;
+
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    open_and_close_worker(&opened);
+    cr_expect(gt(long, faults.balance, before));
+    close_table(table);
+    close_domain(domain);
+    cr_expect(eq(long, faults.balance, before));
+}
+
+/* --- strict overcommit --- */
+
+#define OBJECTS 20000
+
+/* Every so often an insert meets a refusal, answers so, and the next one goes on. */
+TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_insert_goes_on)
+{
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016};
+    static haft_id ids[OBJECTS];
+    int refusals = 0;
+
+    faults.strict = true;
+    struct subject subject = subject_open(*kind, &large);
+
+    for (int i = 0; i < OBJECTS; i++) {
+        haft_id id = {0x5a5a};
+
+        fail_calls(1, 1000000);
+        haft_status status = subject_insert(&subject, NULL, &id);
+
+        fail_calls(0, -1);
+        if (status != HAFT_OK) {
+            must(status == HAFT_NO_MEMORY && id.bits == 0x5a5a);
+            must(subject_live(&subject) == (uint64_t)i);
+            refusals++;
+            status = subject_insert(&subject, NULL, &id);
+        }
+        must(status == HAFT_OK);
+        memset(haft_resolve(subject.view, id), 0xff, large.object_size);
+        ids[i] = id;
+    }
+    cr_expect(ge(int, refusals, 8)); /* 20 MiB in steps of 2 */
+    for (int i = 0; i < OBJECTS; i++) {
+        must(subject_free(&subject, ids[i]) == HAFT_OK);
+    }
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte)
+{
+    static const size_t sizes[] = {0, 8, 24, 4088, 5000};
+
+    faults.strict = true;
+    for (int i = 0; i < 5; i++) {
+        for (size_t alignment = 8; alignment <= 4096; alignment *= 8) {
+            const haft_table_options full = {
+                .capacity = 1020,
+                .layout = HAFT_LAYOUT_OF(10, 10, 0),
+                .object_size = sizes[i],
+                .object_alignment = alignment,
+            };
+            struct subject subject = subject_open(*kind, &full);
+            haft_id id;
+
+            for (int n = 0; n < 1020; n++) {
+                must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+                memset(haft_resolve(subject.view, id), 0xff, sizes[i]);
+            }
+            must(subject_live(&subject) == 1020);
+            subject_close(&subject);
+        }
+    }
+}
+
+#define WORKERS 80
+
+/* Descriptors of batches: few of their memory is needed for the slots in use, many for these. */
+Test(strict_overcommit, many_workers_with_full_rings_in_a_large_table)
+{
+    const haft_table_options large = {.capacity = 2000000, .object_size = 8};
+    haft_worker *workers[WORKERS];
+
+    faults.strict = true;
+    struct shared shared = open_shared(MEMB_CALLER, &large);
+
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = open_worker(shared.table);
+        for (int n = 0; n < 100; n++) {
+            must(haft_free(workers[i], insert(workers[i])) == HAFT_OK);
+            must(haft_worker_flush(workers[i]) == HAFT_OK);
+        }
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    for (int i = 0; i < WORKERS; i++) {
+        haft_worker_close(workers[i]);
+    }
+    close_shared(&shared);
+}

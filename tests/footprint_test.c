@@ -1,0 +1,173 @@
+/* Slots in use under churn, and resident memory: small, whatever the capacity. */
+#include "tests/support.h"
+#include <stdio.h>
+
+TestSuite(footprint, .timeout = SUITE_SECONDS);
+TestSuite(resident, .timeout = SUITE_SECONDS);
+
+#define HELD_PER_WORKER 16384
+#define OPERATIONS 500000
+#define QUIESCENT_EACH 4096
+
+static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+}
+
+struct churn {
+    pthread_t thread;
+    haft_table *table;
+    uint64_t live; /* kept by this worker */
+    uint64_t seed;
+    bool failed;
+};
+
+/* Insert and free at random around `live` objects, quiescent after each 4,096 operations. */
+static void churn(struct churn *churn, haft_worker *worker)
+{
+    static _Thread_local haft_id ids[4096];
+    uint64_t count = 0;
+
+    for (int n = 1; n <= OPERATIONS && !churn->failed; n++) {
+        if (count == 0 || (count < churn->live && random_next(&churn->seed) >> 40 & 1)) {
+            churn->failed = haft_insert(worker, NULL, &ids[count++]) != HAFT_OK;
+        } else {
+            const uint64_t at = random_next(&churn->seed) % count;
+
+            churn->failed = haft_free(worker, ids[at]) != HAFT_OK;
+            ids[at] = ids[--count];
+        }
+        if (n % QUIESCENT_EACH == 0) {
+            haft_worker_quiescent(worker);
+        }
+    }
+}
+
+static void *churn_on_thread(void *arg)
+{
+    struct churn *on = arg;
+    haft_domain *domain = haft_table_domain(on->table);
+    haft_worker *worker;
+
+    haft_thread_register(domain);
+    if (haft_worker_open(on->table, &worker) == HAFT_OK) {
+        churn(on, worker);
+        haft_worker_close(worker);
+    }
+    haft_thread_unregister(domain);
+    return NULL;
+}
+
+static void expect_small(struct setting setting, uint64_t live, haft_reclaim *on_reclaim)
+{
+    const haft_table_options options = {
+        .capacity = 4000000, .object_size = 8, .on_reclaim = on_reclaim};
+    struct shared shared = open_shared(setting, &options);
+    struct churn one = {.table = shared.table, .live = live, .seed = 41};
+
+    churn(&one, shared.worker);
+    cr_expect(not(one.failed));
+    cr_expect(lt(u64, stats_of(shared.table).high_water, live + HELD_PER_WORKER));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384)
+{
+    expect_small(*setting, 1, NULL);
+    expect_small(*setting, 1000, NULL);
+    expect_small(*setting, 4000, NULL);
+}
+
+TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384_with_on_reclaim)
+{
+    expect_small(*setting, 1, ignore);
+    expect_small(*setting, 4000, ignore);
+}
+
+TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
+{
+    const haft_table_options options = {.capacity = 4000000, .object_size = 8};
+    struct shared shared = open_shared(*setting, &options);
+    struct churn threads[2];
+
+    haft_thread_offline(shared.domain);
+    for (int i = 0; i < 2; i++) {
+        threads[i] = (struct churn){.table = shared.table, .live = 1000, .seed = 43};
+        must(pthread_create(&threads[i].thread, NULL, churn_on_thread, &threads[i]) == 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i].thread, NULL);
+        cr_expect(not(threads[i].failed));
+    }
+    haft_thread_online(shared.domain);
+    cr_expect(lt(u64, stats_of(shared.table).high_water, 2 * (1000 + HELD_PER_WORKER)));
+    close_shared(&shared);
+}
+
+/* --- resident memory --- */
+
+static long resident_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long resident = 0;
+
+    cr_assert(ne(ptr, file, NULL));
+    cr_assert(eq(int, fscanf(file, "%ld %ld", &size, &resident), 2));
+    fclose(file);
+    return resident;
+}
+
+/* Pages that a table of the largest capacity and `used` objects makes resident. */
+static long pages_for(int kind, uint64_t used)
+{
+    const haft_table_options options = {.capacity = (UINT64_C(1) << 32) - 4, .object_size = 56};
+    struct subject warm = subject_open(kind, &options);
+    haft_id id;
+
+    subject_close(&warm);
+    const long before = resident_pages();
+    struct subject subject = subject_open(kind, &options);
+
+    for (uint64_t i = 0; i < used; i++) {
+        must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+    }
+    const long pages = resident_pages() - before;
+
+    subject_close(&subject);
+    return pages;
+}
+
+TEST_ON_EACH_TABLE(resident, an_empty_table_of_the_largest_capacity_costs_a_few_pages)
+{
+    cr_expect(lt(long, pages_for(*kind, 0), 64));
+}
+
+TEST_ON_EACH_TABLE(resident, memory_is_touched_as_slots_are_first_used)
+{
+    const long pages = pages_for(*kind, 256000); /* 64 bytes each: 4000 pages */
+
+    cr_expect(ge(long, pages, 3900));
+    cr_expect(lt(long, pages, 5000));
+}
+
+TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no_memory)
+{
+    const haft_table_options options = {.capacity = 1 << 20, .object_size = 4088};
+    struct subject subject = subject_open(*kind, &options);
+    const long before = resident_pages();
+    uint64_t seed = 47;
+
+    for (int n = 0; n < 20000; n++) {
+        const haft_id id = {random_next(&seed)};
+
+        must(subject_free(&subject, id) != HAFT_OK);
+        must(haft_resolve(subject.view, id) == NULL);
+    }
+    /* Reading maps the system's page of zeros, which is not counted as resident. */
+    cr_expect(lt(long, resident_pages() - before, 2000));
+    subject_close(&subject);
+}

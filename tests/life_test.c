@@ -1,0 +1,362 @@
+/* The life of an object, in both kinds of table: reserve, publish, abort, insert, free. */
+#include "tests/support.h"
+#include <string.h>
+
+TestSuite(reserve, .timeout = SUITE_SECONDS);
+TestSuite(abort_, .timeout = SUITE_SECONDS);
+TestSuite(insert, .timeout = SUITE_SECONDS);
+TestSuite(free_, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 10, .object_size = 16};
+static const char sixteen[16] = "fifteen letters";
+
+#define LIMIT 64 /* more than a table of 10 ever holds */
+
+TEST_ON_EACH_TABLE(reserve, a_reserved_id_is_not_live_before_publish)
+{
+    struct subject subject = subject_open(*kind, &options);
+    void *object = NULL;
+    haft_id id;
+
+    assert_status(subject_reserve(&subject, &id, &object), HAFT_OK);
+    cr_expect(not(haft_is_live(subject.view, id)));
+    cr_expect(eq(ptr, haft_resolve(subject.view, id), NULL));
+    expect_status(subject_diagnose(&subject, id), HAFT_RESERVED);
+
+    subject_publish(&subject, id);
+    cr_expect(haft_is_live(subject.view, id));
+    cr_expect(eq(ptr, haft_resolve(subject.view, id), object));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(reserve, what_is_written_before_publish_is_there_after)
+{
+    struct subject subject = subject_open(*kind, &options);
+    void *object = NULL;
+    haft_id id;
+
+    assert_status(subject_reserve(&subject, &id, &object), HAFT_OK);
+    memcpy(object, sixteen, sizeof sixteen);
+    subject_publish(&subject, id);
+
+    cr_expect(eq(str, haft_resolve(subject.view, id), (char *)sixteen));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(reserve, the_object_need_not_be_asked_for)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id id = HAFT_NIL;
+
+    expect_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
+    cr_expect(not(haft_id_is_nil(id)));
+    subject_abort(&subject, id);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+    const uint64_t count = subject_fill(&subject, ids, LIMIT);
+    haft_id id = {0x5a5a};
+    void *object = &id;
+
+    cr_assert(ge(u64, count, 10));
+    cr_assert(lt(u64, count, LIMIT));
+    expect_status(subject_reserve(&subject, &id, &object), HAFT_FULL);
+    expect_status(subject_insert(&subject, sixteen, &id), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    cr_expect(eq(ptr, object, &id));
+    cr_expect(eq(u64, subject_live(&subject), count));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(reserve, a_table_full_of_reservations_is_full)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+    int count = 0;
+
+    while (count < LIMIT && subject_reserve(&subject, &ids[count], NULL) == HAFT_OK) {
+        count++;
+    }
+    cr_expect(ge(int, count, 10));
+    expect_status(subject_insert(&subject, NULL, &ids[0]), HAFT_FULL);
+    cr_expect(eq(u64, subject_live(&subject), 0));
+    for (int i = 0; i < count; i++) {
+        subject_abort(&subject, ids[i]);
+    }
+    subject_settle(&subject);
+    cr_expect(ge(u64, subject_fill(&subject, ids, LIMIT), 10));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(reserve, a_table_filled_freed_and_filled_again_holds_its_capacity)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+
+    for (int round = 0; round < 100; round++) {
+        const uint64_t count = subject_fill(&subject, ids, LIMIT);
+
+        must(count >= 10 && count < LIMIT);
+        for (uint64_t i = 0; i < count; i++) {
+            must(subject_free(&subject, ids[i]) == HAFT_OK);
+        }
+        subject_settle(&subject);
+    }
+    subject_close(&subject);
+}
+
+/* --- abort --- */
+
+TEST_ON_EACH_TABLE(abort_, the_id_is_stale_for_ever)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id given_up;
+    haft_id ids[LIMIT];
+
+    assert_status(subject_reserve(&subject, &given_up, NULL), HAFT_OK);
+    subject_abort(&subject, given_up);
+
+    cr_expect(not(haft_is_live(subject.view, given_up)));
+    expect_status(subject_diagnose(&subject, given_up), HAFT_STALE);
+    expect_status(subject_free(&subject, given_up), HAFT_STALE);
+    subject_settle(&subject);
+    const uint64_t count = subject_fill(&subject, ids, LIMIT);
+
+    for (uint64_t i = 0; i < count; i++) {
+        cr_expect(not(haft_id_equal(ids[i], given_up)));
+    }
+    cr_expect(not(haft_is_live(subject.view, given_up)));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(abort_, a_million_in_turn_use_no_more_slots)
+{
+    struct subject subject = subject_open(*kind, &options);
+    uint32_t highest = 0;
+    haft_id id;
+
+    for (int i = 0; i < 1000000; i++) {
+        if (i % 8 == 0) {
+            subject_settle(&subject);
+        }
+        must(subject_reserve(&subject, &id, NULL) == HAFT_OK);
+        highest = haft_id_index(HAFT_LAYOUT_32_32, id) > highest
+                      ? haft_id_index(HAFT_LAYOUT_32_32, id)
+                      : highest;
+        subject_abort(&subject, id);
+    }
+    cr_expect(lt(u32, highest, 4 + 20));
+    cr_expect(eq(u64, subject_live(&subject), 0));
+    subject_close(&subject);
+}
+
+/* --- insert --- */
+
+TEST_ON_EACH_TABLE(insert, copies_the_object)
+{
+    struct subject subject = subject_open(*kind, &options);
+    char object[16];
+    haft_id id;
+
+    memcpy(object, sixteen, sizeof object);
+    assert_status(subject_insert(&subject, object, &id), HAFT_OK);
+    memset(object, 'x', sizeof object);
+
+    cr_expect(eq(str, haft_resolve(subject.view, id), (char *)sixteen));
+    subject_close(&subject);
+}
+
+/* Twice: the first insert fetches slots, the others have them at hand. */
+static void expect_copied(int kind, size_t size)
+{
+    const haft_table_options sized = {.capacity = 4, .object_size = size};
+    struct subject subject = subject_open(kind, &sized);
+    unsigned char object[4][256];
+    haft_id ids[4];
+
+    for (int i = 0; i < 4; i++) {
+        for (size_t b = 0; b < size; b++) {
+            object[i][b] = (unsigned char)(b * 7 + (size_t)i + 1);
+        }
+        must(subject_insert(&subject, object[i], &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 4; i++) {
+        must(memcmp(haft_resolve(subject.view, ids[i]), object[i], size) == 0);
+        must(haft_is_live(subject.view, ids[i]));
+    }
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(insert, copies_objects_of_every_size_to_the_byte)
+{
+    for (size_t size = 0; size <= 200; size++) {
+        expect_copied(*kind, size);
+    }
+}
+
+TEST_ON_EACH_TABLE(insert, null_gives_zeros_where_another_object_was)
+{
+    static const char zeros[16];
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+    const uint64_t count = subject_fill(&subject, ids, LIMIT);
+
+    for (uint64_t i = 0; i < count; i++) {
+        memset(haft_resolve(subject.view, ids[i]), 0xff, 16);
+        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
+    }
+    subject_settle(&subject);
+    for (uint64_t i = 0; i < 10; i++) {
+        assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
+        must(memcmp(haft_resolve(subject.view, ids[i]), zeros, 16) == 0);
+    }
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(insert, an_allocator_of_ids_alone_gives_distinct_ids)
+{
+    const haft_table_options no_objects = {.capacity = 1000};
+    struct subject subject = subject_open(*kind, &no_objects);
+    static bool met[4096];
+    haft_id id;
+
+    for (int i = 0; i < 1000; i++) {
+        must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+        must(haft_resolve(subject.view, id) != NULL);
+        must(!met[haft_id_index(HAFT_LAYOUT_32_32, id)]);
+        met[haft_id_index(HAFT_LAYOUT_32_32, id)] = true;
+    }
+    cr_expect(eq(u64, subject_live(&subject), 1000));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(insert, never_issues_an_id_twice)
+{
+    const haft_table_options tiny = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 8, 0)};
+    struct subject subject = subject_open(*kind, &tiny);
+    static bool issued[1 << 11];
+    int count = 0;
+    haft_id id;
+
+    while (subject_insert(&subject, NULL, &id) == HAFT_OK) {
+        must(!issued[id.bits]);
+        issued[id.bits] = true;
+        count++;
+        must(subject_free(&subject, id) == HAFT_OK);
+        subject_settle(&subject);
+    }
+    cr_expect(eq(int, count, 4 * 255)); /* every slot, every generation from 1 */
+    subject_close(&subject);
+}
+
+/* --- free --- */
+
+TEST_ON_EACH_TABLE(free_, second_free_of_an_id_is_stale)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id id;
+
+    assert_status(subject_insert(&subject, sixteen, &id), HAFT_OK);
+    const haft_status first = subject_free(&subject, id);
+    const haft_status second = subject_free(&subject, id);
+
+    expect_status(first, HAFT_OK);
+    expect_status(second, HAFT_STALE);
+    cr_expect(eq(u64, subject_live(&subject), 0));
+    subject_close(&subject);
+}
+
+/* Use up all slots, so that the slot of `old` has a new tenant; its id. */
+static haft_id refill(struct subject *subject, haft_id old, haft_id *ids)
+{
+    subject_settle(subject);
+    const uint64_t count = subject_fill(subject, ids, LIMIT);
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (haft_id_index(HAFT_LAYOUT_32_32, ids[i]) == haft_id_index(HAFT_LAYOUT_32_32, old)) {
+            return ids[i];
+        }
+    }
+    cr_fatal("the slot was not reused");
+    return HAFT_NIL;
+}
+
+TEST_ON_EACH_TABLE(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_tenant_alone)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+    haft_id old;
+
+    assert_status(subject_insert(&subject, NULL, &old), HAFT_OK);
+    assert_status(subject_free(&subject, old), HAFT_OK);
+    const haft_id tenant = refill(&subject, old, ids);
+    const haft_id later = {tenant.bits + (UINT64_C(1) << 32)};
+    const haft_id earlier = {tenant.bits - (UINT64_C(1) << 32)};
+    const uint64_t live = subject_live(&subject);
+
+    cr_assert(ne(u64, tenant.bits, old.bits));
+    expect_status(subject_free(&subject, old), HAFT_STALE);
+    expect_status(subject_free(&subject, earlier), HAFT_STALE);
+    expect_status(subject_free(&subject, later), HAFT_NEVER_ISSUED);
+    cr_expect(haft_is_live(subject.view, tenant));
+    cr_expect(eq(u64, subject_live(&subject), live));
+    expect_status(subject_free(&subject, tenant), HAFT_OK);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(free_, a_reserved_id_is_refused_and_can_still_be_published)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id id;
+
+    assert_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
+    expect_status(subject_free(&subject, id), HAFT_RESERVED);
+    subject_publish(&subject, id);
+    cr_expect(haft_is_live(subject.view, id));
+    expect_status(subject_free(&subject, id), HAFT_OK);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(free_, alloc_and_free_a_million_times_does_not_grow_the_table)
+{
+    const haft_table_options large = {.capacity = 1000000, .object_size = 16};
+    struct subject subject = subject_open(*kind, &large);
+    uint32_t highest = 0;
+    haft_id id;
+
+    for (int i = 0; i < 1000000; i++) {
+        must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+        highest = haft_id_index(HAFT_LAYOUT_32_32, id) > highest
+                      ? haft_id_index(HAFT_LAYOUT_32_32, id)
+                      : highest;
+        must(subject_free(&subject, id) == HAFT_OK);
+        if (*kind == SHARED && i % 4096 == 0) {
+            must(haft_worker_quiescent(subject.shared.worker) == HAFT_OK);
+        }
+    }
+    cr_expect(lt(u32, highest, *kind == LOCAL ? 5 : 4 + 16384));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id old[1000];
+
+    for (int i = 0; i < 1000; i++) {
+        must(subject_insert(&subject, NULL, &old[i]) == HAFT_OK);
+        must(subject_free(&subject, old[i]) == HAFT_OK);
+        subject_settle(&subject);
+    }
+    for (int i = 0; i < 1000; i++) {
+        must(subject_free(&subject, old[i]) == HAFT_STALE);
+        must(subject_diagnose(&subject, old[i]) == HAFT_STALE);
+        must(haft_resolve(subject.view, old[i]) == NULL);
+    }
+    cr_expect(eq(u64, subject_live(&subject), 0));
+    subject_close(&subject);
+}

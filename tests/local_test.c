@@ -1,0 +1,326 @@
+/* What only the table of one thread has: count, walk, clear, order of reuse. */
+#include "tests/support.h"
+
+static haft_local *local;
+
+static void open_local(void)
+{
+    const haft_local_options options = {.capacity = 100, .object_size = sizeof(int)};
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+}
+
+static void close_local(void)
+{
+    haft_local_close(local);
+}
+
+TestSuite(local, .timeout = SUITE_SECONDS, .init = open_local, .fini = close_local);
+TestSuite(for_each, .timeout = SUITE_SECONDS, .init = open_local, .fini = close_local);
+TestSuite(clear, .timeout = SUITE_SECONDS, .init = open_local, .fini = close_local);
+
+static haft_id insert_value(int value)
+{
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_local_insert(local, &value, &id), HAFT_OK);
+    return id;
+}
+
+static uint32_t index_of(haft_id id)
+{
+    return haft_id_index(HAFT_LAYOUT_32_32, id);
+}
+
+Test(local, takes_exactly_its_capacity)
+{
+    haft_id id = {0x5a};
+
+    for (int i = 0; i < 100; i++) {
+        insert_value(i);
+    }
+    expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 0x5a));
+    cr_expect(eq(u64, haft_local_count(local), 100));
+}
+
+Test(local, the_slot_freed_last_is_reused_first_under_another_id)
+{
+    const haft_id a = insert_value(1);
+    const haft_id b = insert_value(2);
+
+    assert_status(haft_local_free(local, a), HAFT_OK);
+    assert_status(haft_local_free(local, b), HAFT_OK);
+    const haft_id c = insert_value(3);
+    const haft_id d = insert_value(4);
+
+    cr_expect(eq(u32, index_of(c), index_of(b)));
+    cr_expect(eq(u32, index_of(d), index_of(a)));
+    cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, c), 2));
+    cr_expect(ne(u64, c.bits, b.bits));
+}
+
+Test(local, an_aborted_slot_is_free_at_once)
+{
+    haft_id given_up;
+
+    assert_status(haft_local_reserve(local, &given_up, NULL), HAFT_OK);
+    haft_local_abort(local, given_up);
+    const haft_id next = insert_value(1);
+
+    cr_expect(eq(u32, index_of(next), index_of(given_up)));
+    cr_expect(ne(u64, next.bits, given_up.bits));
+}
+
+Test(local, count_is_inserted_less_freed_on_every_path)
+{
+    haft_id id;
+
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    assert_status(haft_local_reserve(local, &id, NULL), HAFT_OK);
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    haft_local_publish(local, id);
+    cr_expect(eq(u64, haft_local_count(local), 1));
+    expect_status(haft_local_free(local, HAFT_NIL), HAFT_NO_ID);
+    cr_expect(eq(u64, haft_local_count(local), 1));
+    expect_status(haft_local_free(local, id), HAFT_OK);
+    expect_status(haft_local_free(local, id), HAFT_STALE);
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    assert_status(haft_local_reserve(local, &id, NULL), HAFT_OK);
+    haft_local_abort(local, id);
+    cr_expect(eq(u64, haft_local_count(local), 0));
+}
+
+Test(local, freed_slots_form_one_chain_however_they_are_freed)
+{
+    haft_id ids[100];
+    bool met[104] = {false};
+
+    for (int i = 0; i < 100; i++) {
+        ids[i] = insert_value(i);
+    }
+    for (int i = 0; i < 100; i++) { /* 37 is prime to 100: all of them, in some order */
+        assert_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_OK);
+        expect_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_STALE);
+    }
+    for (int i = 0; i < 100; i++) {
+        const uint32_t index = index_of(insert_value(i));
+
+        cr_assert(lt(u32, index, 104));
+        cr_expect(not(met[index]), "slot %u is in the chain twice", index);
+        met[index] = true;
+    }
+}
+
+/* --- the walk --- */
+
+struct walk {
+    haft_id seen[300];
+    int count;
+    int stop_after; /* 0: never */
+    int free_mode;  /* 1: what it is given; 2: the id before; 3: all others */
+    bool insert;
+    haft_id *others;
+    int other_count;
+};
+
+static bool visit(haft_id id, void *object, void *arg)
+{
+    struct walk *walk = arg;
+
+    must(object == haft_resolve(haft_local_view(local), id));
+    must(walk->count < 300);
+    walk->seen[walk->count++] = id;
+    if (walk->free_mode == 1) {
+        must(haft_local_free(local, id) == HAFT_OK);
+    } else if (walk->free_mode == 2 && walk->count > 1) {
+        must(haft_local_free(local, walk->seen[walk->count - 2]) == HAFT_OK);
+    } else if (walk->free_mode == 3) {
+        for (int i = 0; i < walk->other_count; i++) {
+            must(haft_id_equal(walk->others[i], id) ||
+                 haft_local_free(local, walk->others[i]) == HAFT_OK);
+        }
+    }
+    if (walk->insert && haft_local_count(local) < 100) {
+        insert_value(1);
+    }
+    return walk->count != walk->stop_after;
+}
+
+Test(for_each, an_empty_table_has_nothing_to_visit)
+{
+    struct walk walk = {.count = 0};
+
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 0));
+    assert_status(haft_local_free(local, insert_value(1)), HAFT_OK);
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 0));
+}
+
+Test(for_each, visits_each_live_object_once_in_order_of_index)
+{
+    struct walk walk = {.count = 0};
+    haft_id ids[60];
+    haft_id reserved;
+
+    for (int i = 0; i < 60; i++) {
+        ids[i] = insert_value(i);
+    }
+    assert_status(haft_local_reserve(local, &reserved, NULL), HAFT_OK);
+    for (int i = 0; i < 60; i += 3) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 40));
+    cr_assert(eq(int, walk.count, 40));
+    for (int i = 1; i < 40; i++) {
+        cr_expect(lt(u32, index_of(walk.seen[i - 1]), index_of(walk.seen[i])));
+    }
+}
+
+Test(for_each, exactly_one_live_the_last)
+{
+    struct walk walk = {.count = 0};
+    haft_id ids[100];
+
+    for (int i = 0; i < 100; i++) {
+        ids[i] = insert_value(i);
+    }
+    for (int i = 0; i < 99; i++) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 1));
+    cr_expect(eq(u64, walk.seen[0].bits, ids[99].bits));
+}
+
+Test(for_each, a_visitor_that_returns_false_ends_the_walk)
+{
+    struct walk walk = {.stop_after = 7};
+
+    for (int i = 0; i < 20; i++) {
+        insert_value(i);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 7));
+    cr_expect(eq(int, walk.count, 7));
+}
+
+Test(for_each, the_visitor_may_free_what_it_is_given)
+{
+    struct walk walk = {.free_mode = 1};
+
+    for (int i = 0; i < 100; i++) {
+        insert_value(i);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 100));
+    cr_expect(eq(u64, haft_local_count(local), 0));
+}
+
+Test(for_each, the_visitor_may_free_what_it_was_given_before)
+{
+    struct walk walk = {.free_mode = 2};
+
+    for (int i = 0; i < 100; i++) {
+        insert_value(i);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 100));
+    cr_expect(eq(u64, haft_local_count(local), 1));
+}
+
+Test(for_each, the_visitor_may_free_all_others)
+{
+    haft_id ids[100];
+    struct walk walk = {.free_mode = 3, .others = ids, .other_count = 100};
+
+    for (int i = 0; i < 100; i++) {
+        ids[i] = insert_value(i);
+    }
+    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 1));
+    cr_expect(eq(u64, haft_local_count(local), 1));
+}
+
+Test(for_each, objects_there_from_start_to_end_are_met_once_while_the_visitor_inserts)
+{
+    struct walk walk = {.insert = true};
+    haft_id ids[50];
+    int met = 0;
+
+    for (int i = 0; i < 50; i++) {
+        ids[i] = insert_value(i);
+    }
+    cr_expect(ge(u64, haft_local_for_each(local, visit, &walk), 50));
+    for (int i = 0; i < 50; i++) {
+        for (int k = 0; k < walk.count; k++) {
+            met += haft_id_equal(walk.seen[k], ids[i]);
+        }
+    }
+    cr_expect(eq(int, met, 50));
+    cr_expect(eq(u64, haft_local_count(local), 100));
+}
+
+/* --- clear --- */
+
+Test(clear, frees_all_objects_and_reservations_for_ever)
+{
+    haft_id ids[100];
+    haft_id again;
+
+    for (int i = 0; i < 90; i++) {
+        ids[i] = insert_value(i);
+    }
+    for (int i = 90; i < 100; i++) {
+        assert_status(haft_local_reserve(local, &ids[i], NULL), HAFT_OK);
+    }
+    haft_local_clear(local);
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    for (int i = 0; i < 100; i++) {
+        assert_status(haft_local_insert(local, NULL, &again), HAFT_OK);
+        cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, again), 2));
+    }
+    expect_status(haft_local_insert(local, NULL, &again), HAFT_FULL);
+    for (int i = 0; i < 100; i++) {
+        cr_expect(not(haft_is_live(haft_local_view(local), ids[i])));
+        expect_status(haft_local_free(local, ids[i]), HAFT_STALE);
+    }
+}
+
+Test(clear, slots_that_are_free_already_stay_in_their_one_chain)
+{
+    haft_id ids[100];
+    haft_id again;
+
+    for (int i = 0; i < 100; i++) {
+        ids[i] = insert_value(i);
+    }
+    for (int i = 0; i < 100; i += 2) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    haft_local_clear(local);
+    haft_local_clear(local);
+    for (int i = 0; i < 100; i++) {
+        assert_status(haft_local_insert(local, NULL, &again), HAFT_OK);
+    }
+    expect_status(haft_local_insert(local, NULL, &again), HAFT_FULL);
+    cr_expect(eq(u64, haft_local_count(local), 100));
+}
+
+Test(clear, of_an_empty_table_changes_nothing)
+{
+    haft_local_clear(local);
+    cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, insert_value(1)), 1));
+}
+
+Test(clear, at_the_last_generation_exhausts)
+{
+    const haft_local_options options = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
+    haft_local *tiny;
+    haft_id ids[4];
+
+    assert_status(haft_local_open(&options, &tiny), HAFT_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_status(haft_local_insert(tiny, NULL, &ids[i]), HAFT_OK);
+    }
+    haft_local_clear(tiny);
+    for (int i = 0; i < 4; i++) {
+        expect_status(haft_local_diagnose(tiny, ids[i]), HAFT_EXHAUSTED);
+    }
+    expect_status(haft_local_insert(tiny, NULL, &ids[0]), HAFT_FULL);
+    haft_local_close(tiny);
+}

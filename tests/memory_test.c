@@ -1,0 +1,158 @@
+/* Little memory: a limit on data, as under strict overcommit, and nothing left behind at closing. */
+#include "tests/support.h"
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+TestSuite(limit, .timeout = SUITE_SECONDS);
+TestSuite(leak, .timeout = SUITE_SECONDS);
+
+/* A number in KiB from the process's status. */
+static unsigned long status_kib(const char *format)
+{
+    char line[256];
+    unsigned long value = 0;
+    bool found = false;
+    FILE *file = fopen("/proc/self/status", "r");
+
+    cr_assert(ne(ptr, file, NULL));
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        found = sscanf(line, format, &value) == 1;
+    }
+    fclose(file);
+    cr_assert(found);
+    return value;
+}
+
+/* From now on the process may have `more` bytes of writable memory beyond what it has. */
+static void limit_data(size_t more)
+{
+    struct rlimit limit;
+
+    cr_assert(zero(int, getrlimit(RLIMIT_DATA, &limit)));
+    limit.rlim_cur = status_kib("VmData: %lu kB") * 1024 + more;
+    cr_assert(zero(int, setrlimit(RLIMIT_DATA, &limit)));
+}
+
+#define MIB ((size_t)1 << 20)
+#define SLOTS (1u << 20)
+
+static const haft_table_options large = {.capacity = SLOTS, .object_size = 1016};
+
+static haft_id ids[SLOTS];
+
+/* Insert until the system refuses memory; how many objects that were. */
+static uint64_t fill_memory(struct subject *subject)
+{
+    const uint64_t count = subject_fill(subject, ids, SLOTS);
+    haft_id id = {0x5a5a};
+    void *object = ids;
+
+    expect_status(subject_insert(subject, NULL, &id), HAFT_NO_MEMORY);
+    expect_status(subject_reserve(subject, &id, &object), HAFT_NO_MEMORY);
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    cr_expect(eq(ptr, object, ids));
+    cr_expect(eq(u64, subject_live(subject), count));
+    return count;
+}
+
+TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_works_on)
+{
+    limit_data(64 * MIB);
+    struct subject subject = subject_open(*kind, &large);
+    const uint64_t count = fill_memory(&subject);
+
+    cr_expect(gt(u64, count, 10000));
+    cr_expect(lt(u64, count, 70000));
+    for (uint64_t i = 0; i < count; i++) {
+        memset(haft_resolve(subject.view, ids[i]), 0xff, large.object_size);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < count; i++) {
+            must(subject_free(&subject, ids[i]) == HAFT_OK);
+        }
+        subject_settle(&subject);
+        cr_expect(ge(u64, fill_memory(&subject), count));
+    }
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)
+{
+    limit_data(32 * MIB);
+    struct subject subject = subject_open(*kind, &large);
+    const uint64_t count = fill_memory(&subject);
+
+    limit_data(64 * MIB);
+    for (uint64_t i = 0; i < 20000; i++) {
+        must(subject_insert(&subject, NULL, &ids[count + i]) == HAFT_OK);
+    }
+    cr_expect(eq(u64, subject_live(&subject), count + 20000));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_fault)
+{
+    uint64_t seed = 61;
+
+    limit_data(32 * MIB);
+    struct subject subject = subject_open(*kind, &large);
+
+    for (int n = 0; n < 100000; n++) {
+        const haft_id id = {random_next(&seed)};
+
+        must(haft_resolve(subject.view, id) == NULL);
+        must(!haft_is_live(subject.view, id));
+        must(subject_free(&subject, id) != HAFT_OK);
+        must(subject_diagnose(&subject, id) != HAFT_OK);
+    }
+    subject_close(&subject);
+}
+
+/* --- nothing is left behind --- */
+
+static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+}
+
+/* Open, use in all ways, close. */
+static void live_once(struct setting setting)
+{
+    const haft_table_options options = {
+        .capacity = 20000, .object_size = 24, .on_reclaim = ignore, .name = "short-lived"};
+    struct shared shared = open_shared(setting, &options);
+    haft_worker *workers[8];
+
+    for (int i = 0; i < 8; i++) {
+        workers[i] = open_worker(shared.table);
+        for (int n = 0; n < 1000; n++) {
+            must(haft_free(workers[i], insert(workers[i])) == HAFT_OK);
+            must(n % 100 != 0 || haft_worker_flush(workers[i]) == HAFT_OK);
+            insert(workers[i]);
+        }
+    }
+    settle(shared.worker);
+    for (int i = 0; i < 8; i++) {
+        must(haft_worker_close(workers[i]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(leak, opening_and_closing_leaves_no_memory_and_no_mapping_behind)
+{
+    live_once(*setting);
+    const unsigned long mapped = status_kib("VmSize: %lu kB");
+    const size_t allocated = mallinfo2().uordblks;
+
+    for (int n = 0; n < 50; n++) {
+        live_once(*setting);
+    }
+    cr_expect(lt(sz, mallinfo2().uordblks, allocated + 50 * 1000));
+    cr_expect(lt(ulong, status_kib("VmSize: %lu kB"), mapped + 10 * 1024));
+}

@@ -1,0 +1,221 @@
+/* Options of both kinds of table: defaults, limits, refusals. */
+#include "tests/support.h"
+#include <string.h>
+
+TestSuite(options, .timeout = SUITE_SECONDS);
+
+static const haft_table_options good = {.capacity = 10, .object_size = 24};
+
+/* Opening is refused and leaves the table's pointer alone. */
+static void expect_refused(int kind, haft_table_options options, haft_status expected)
+{
+    struct subject subject = {.kind = kind};
+    haft_local *const untouched = (haft_local *)(void *)&subject;
+    haft_local *local = untouched;
+    haft_table *table = (haft_table *)(void *)untouched;
+
+    if (kind == LOCAL) {
+        const haft_local_options same = {
+            options.name,   options.capacity, options.object_size,      options.object_alignment,
+            options.layout, options.tag,      options.first_generation,
+        };
+        cr_expect(eq(int, haft_local_open(&same, &local), expected));
+        cr_expect(eq(ptr, local, untouched));
+    } else {
+        struct shared shared = open_shared(MEMB_CALLER, &good);
+
+        cr_expect(eq(int, haft_table_open(shared.domain, &options, &table), expected));
+        cr_expect(eq(ptr, table, (void *)untouched));
+        close_shared(&shared);
+    }
+}
+
+static void expect_accepted(int kind, haft_table_options options)
+{
+    struct subject subject;
+
+    assert_status(subject_try_open(kind, &options, &subject), HAFT_OK);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(options, capacity_0_or_beyond_the_index_bits_is_refused)
+{
+    static const haft_layout each[] = {{32, 32, 0}, {20, 12, 0}, {16, 16, 0}, {3, 1, 0}};
+    haft_table_options options = good;
+
+    for (int i = 0; i < 4; i++) {
+        options.layout = each[i];
+        options.capacity = 0;
+        expect_refused(*kind, options, HAFT_BAD_CAPACITY);
+        options.capacity = haft_field_max(each[i].index_bits) + 1 - 4 + 1;
+        expect_refused(*kind, options, HAFT_BAD_CAPACITY);
+        options.capacity = UINT64_MAX;
+        expect_refused(*kind, options, HAFT_BAD_CAPACITY);
+        options.capacity = UINT64_MAX / 8 + 1;
+        expect_refused(*kind, options, HAFT_BAD_CAPACITY);
+    }
+}
+
+TEST_ON_EACH_TABLE(options, the_largest_capacity_of_each_layout_opens)
+{
+    haft_table_options options = good;
+
+    for (int i = 0; i < LAYOUTS; i++) {
+        options.layout = layouts[i];
+        options.capacity = haft_field_max(layouts[i].index_bits) + 1 - 4;
+        expect_accepted(*kind, options);
+        options.capacity = 1;
+        expect_accepted(*kind, options);
+    }
+}
+
+TEST_ON_EACH_TABLE(options, a_layout_out_of_range_is_refused)
+{
+    static const haft_layout bad[] = {
+        {2, 32, 0}, {33, 31, 0}, {32, 0, 0}, {32, 33, 0},  {3, 61, 0},      {32, 32, 1},
+        {0, 0, 1},  {32, 0, 32}, {0, 32, 0}, {16, 16, 33}, {255, 255, 255},
+    };
+    haft_table_options options = good;
+
+    options.capacity = 1;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        options.layout = bad[i];
+        expect_refused(*kind, options, HAFT_BAD_LAYOUT);
+    }
+}
+
+TEST_ON_EACH_TABLE(options, an_object_of_more_than_a_gibibyte_is_refused)
+{
+    haft_table_options options = good;
+
+    options.object_size = (size_t)1 << 30;
+    expect_accepted(*kind, options);
+    options.object_size++;
+    expect_refused(*kind, options, HAFT_BAD_OBJECT_SIZE);
+    options.object_size = SIZE_MAX;
+    expect_refused(*kind, options, HAFT_BAD_OBJECT_SIZE);
+}
+
+TEST_ON_EACH_TABLE(options, an_alignment_that_is_no_power_of_two_up_to_4096_is_refused)
+{
+    static const size_t bad[] = {3,  5,    6,    7,    9,        12,
+                                 24, 4095, 4097, 8192, SIZE_MAX, SIZE_MAX / 2 + 1};
+    haft_table_options options = good;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        options.object_alignment = bad[i];
+        expect_refused(*kind, options, HAFT_BAD_OBJECT_ALIGNMENT);
+    }
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        options.object_alignment = alignment;
+        expect_accepted(*kind, options);
+    }
+}
+
+TEST_ON_EACH_TABLE(options, a_tag_too_large_is_refused)
+{
+    haft_table_options options = good;
+
+    options.tag = 1;
+    expect_refused(*kind, options, HAFT_BAD_TAG);
+    options.layout = HAFT_LAYOUT_32_24_8;
+    options.tag = 255;
+    expect_accepted(*kind, options);
+    options.tag = 256;
+    expect_refused(*kind, options, HAFT_BAD_TAG);
+    options.tag = UINT64_MAX;
+    expect_refused(*kind, options, HAFT_BAD_TAG);
+}
+
+TEST_ON_EACH_TABLE(options, a_first_generation_too_large_is_refused)
+{
+    haft_table_options options = good;
+
+    options.first_generation = UINT32_MAX;
+    expect_accepted(*kind, options);
+    options.first_generation = UINT64_C(1) << 32;
+    expect_refused(*kind, options, HAFT_BAD_FIRST_GENERATION);
+    options.layout = HAFT_LAYOUT_OF(3, 1, 0);
+    options.capacity = 4;
+    options.first_generation = 1;
+    expect_accepted(*kind, options);
+    options.first_generation = 2;
+    expect_refused(*kind, options, HAFT_BAD_FIRST_GENERATION);
+    options.first_generation = UINT64_MAX;
+    expect_refused(*kind, options, HAFT_BAD_FIRST_GENERATION);
+}
+
+TEST_ON_EACH_TABLE(options, more_address_space_than_there_is_gives_no_memory)
+{
+    haft_table_options options = good;
+
+    options.capacity = (UINT64_C(1) << 32) - 4;
+    options.object_size = (size_t)1 << 30;
+    expect_refused(*kind, options, HAFT_NO_MEMORY);
+    options.object_alignment = 4096;
+    expect_refused(*kind, options, HAFT_NO_MEMORY);
+}
+
+TEST_ON_EACH_TABLE(options, zero_layout_alignment_and_generation_stand_for_32_32_and_8_and_1)
+{
+    struct subject subject = subject_open(*kind, &good);
+    const haft_layout layout = subject_layout(&subject);
+    haft_id id;
+
+    assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+
+    cr_expect(eq(int, layout.index_bits, 32));
+    cr_expect(eq(int, layout.generation_bits, 32));
+    cr_expect(eq(int, layout.tag_bits, 0));
+    cr_expect(eq(u64, haft_id_generation(layout, id), 1));
+    cr_expect(eq(u64, subject.view.stride, 8 + 24));
+    cr_expect(zero(u64, (uint64_t)(uintptr_t)haft_resolve(subject.view, id) % 8));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(options, layout_tag_and_first_generation_are_in_every_id)
+{
+    haft_table_options options = good;
+    struct subject subject;
+    haft_id id;
+
+    options.layout = HAFT_LAYOUT_32_24_8;
+    options.tag = 77;
+    options.first_generation = 1234;
+    subject = subject_open(*kind, &options);
+    for (int i = 0; i < 10; i++) {
+        assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+        cr_expect(eq(u64, haft_id_tag(options.layout, id), 77));
+        cr_expect(eq(u64, haft_id_generation(options.layout, id), 1234));
+        cr_expect(ge(u32, haft_id_index(options.layout, id), HAFT_FIRST_INDEX));
+    }
+    cr_expect(eq(int, subject_layout(&subject).tag_bits, 8));
+    subject_close(&subject);
+}
+
+static const char *name_of(const struct subject *subject)
+{
+    return subject->kind == LOCAL ? haft_local_name(subject->local)
+                                  : haft_table_name(subject->shared.table);
+}
+
+TEST_ON_EACH_TABLE(options, the_name_is_copied)
+{
+    char name[] = "particles";
+    haft_table_options options = good;
+
+    options.name = name;
+    struct subject subject = subject_open(*kind, &options);
+
+    memset(name, 'x', sizeof name - 1);
+    cr_expect(eq(str, (char *)name_of(&subject), "particles"));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(options, without_a_name_there_is_a_common_one)
+{
+    struct subject subject = subject_open(*kind, &good);
+
+    cr_expect(eq(str, (char *)name_of(&subject), *kind == LOCAL ? "local table" : "table"));
+    subject_close(&subject);
+}

@@ -1,0 +1,191 @@
+/* White-box: batch descriptors, and moving slots between batches. */
+#include "concurrent/batch.h"
+#include "tests/support.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE 20 /* descriptors that the table brings */
+
+static struct pool pool;
+
+static void open_pool(void)
+{
+    assert_status(pool_open(&pool, TABLE), HAFT_OK);
+    assert_status(pool_commit(&pool, TABLE), HAFT_OK);
+}
+
+static void close_pool(void)
+{
+    pool_close(&pool);
+}
+
+TestSuite(pool, .timeout = SUITE_SECONDS, .init = open_pool, .fini = close_pool);
+TestSuite(batch_move, .timeout = SUITE_SECONDS);
+
+static void expect_empty(const struct batch *batch)
+{
+    must(batch->count == 0 && batch->retired == 0 && !batch->has_last_lives);
+    must(pool_batch(&pool, batch->number) == batch);
+}
+
+Test(pool, gives_each_of_its_descriptors_once)
+{
+    bool met[TABLE] = {false};
+
+    for (int i = 0; i < TABLE; i++) {
+        struct batch *batch = pool_take(&pool, NULL);
+
+        expect_empty(batch);
+        cr_assert(lt(u64, batch->number, TABLE));
+        cr_expect(not(met[batch->number]));
+        met[batch->number] = true;
+    }
+}
+
+Test(pool, gives_again_what_came_back)
+{
+    struct batch *batches[TABLE];
+
+    for (int i = 0; i < TABLE; i++) {
+        batches[i] = pool_take(&pool, NULL);
+    }
+    for (int n = 0; n < 10000; n++) {
+        struct batch *batch = batches[n * 7 % TABLE];
+
+        batch->has_last_lives = true;
+        pool_give(&pool, batch);
+        must(pool_take(&pool, NULL) == batch);
+        expect_empty(batch);
+    }
+}
+
+Test(pool, a_segment_adds_what_a_worker_can_hold)
+{
+    struct segment *segments[3];
+    static bool met[TABLE + 3 * WORKER_BATCHES];
+
+    for (int i = 0; i < 3; i++) {
+        segments[i] = malloc(sizeof *segments[i]);
+        memset(segments[i], 0xee, sizeof *segments[i]);
+        store_relaxed(OWN, &segments[i]->used, 0);
+        assert_status(pool_add(&pool, segments[i]), HAFT_OK);
+    }
+    for (int i = 0; i < TABLE + 3 * WORKER_BATCHES; i++) {
+        struct batch *batch = pool_take(&pool, NULL);
+
+        expect_empty(batch);
+        must(batch->number < TABLE + 3 * WORKER_BATCHES && !met[batch->number]);
+        met[batch->number] = true;
+    }
+    for (int i = 0; i < 3; i++) {
+        free(segments[i]);
+    }
+}
+
+Test(pool, a_workers_own_unused_descriptors_come_first)
+{
+    struct segment *segment = malloc(sizeof *segment);
+    struct batch *given = pool_take(&pool, NULL);
+
+    store_relaxed(OWN, &segment->used, 0);
+    assert_status(pool_add(&pool, segment), HAFT_OK);
+    pool_give(&pool, given);
+    for (int i = 0; i < WORKER_BATCHES; i++) {
+        struct batch *batch = pool_take(&pool, segment);
+
+        cr_expect(batch >= segment->batches && batch < segment->batches + WORKER_BATCHES);
+    }
+    cr_expect(eq(ptr, pool_take(&pool, segment), given)); /* then what was given back */
+    cr_expect(lt(u64, pool_take(&pool, segment)->number, TABLE));
+    free(segment);
+}
+
+Test(pool, a_tagged_number_keeps_its_number_and_changes_its_tag)
+{
+    uint64_t tagged = NUMBER_NONE;
+
+    for (uint64_t n = 0; n < 1000; n++) {
+        const uint64_t next = tagged_next(tagged, n);
+
+        must(tagged_number(next) == n);
+        must(next >> NUMBER_BITS == (tagged >> NUMBER_BITS) + 1);
+        tagged = next;
+    }
+    cr_expect(eq(u64, tagged_number(tagged_next(UINT64_MAX, 7)), 7));
+    cr_expect(eq(u64, tagged_number(tagged_next(0, NUMBER_NONE)), NUMBER_NONE));
+}
+
+/* --- moving --- */
+
+static struct batch batch_of(uint32_t first, uint32_t count, uint32_t retired, uint64_t ticket)
+{
+    struct batch batch = {.count = count, .retired = retired, .ticket = ticket};
+
+    for (uint32_t i = 0; i < count; i++) {
+        batch.indices[i] = first + i;
+    }
+    return batch;
+}
+
+/* All sizes of both: every slot is in one of them, once; the sums stay. */
+Test(batch_move, keeps_all_slots_and_their_number_retired)
+{
+    for (uint32_t a = 0; a <= BATCH_SLOTS; a++) {
+        for (uint32_t b = 0; b <= BATCH_SLOTS; b++) {
+            struct batch to = batch_of(1000, a, a / 2, 3);
+            struct batch from = batch_of(2000, b, b / 3, 7);
+            uint32_t met = 0;
+
+            batch_move(&to, &from, BATCH_SLOTS);
+            must(to.count + from.count == a + b);
+            must(to.count == (a + b < BATCH_SLOTS ? a + b : BATCH_SLOTS));
+            must(to.retired + from.retired == a / 2 + b / 3);
+            must(to.retired <= to.count && from.retired <= from.count);
+            for (uint32_t i = 0; i < to.count; i++) {
+                met += to.indices[i] >= 2000;
+            }
+            must(met == to.count - a);
+            for (uint32_t i = 0; i < from.count; i++) {
+                must(from.indices[i] == 2000 + i);
+            }
+        }
+    }
+}
+
+Test(batch_move, fills_up_to_the_most_that_is_asked_for)
+{
+    struct batch to = batch_of(1000, 3, 0, 0);
+    struct batch from = batch_of(2000, 50, 0, 0);
+
+    batch_move(&to, &from, 10);
+    cr_expect(eq(u32, to.count, 10));
+    cr_expect(eq(u32, from.count, 43));
+}
+
+Test(batch_move, the_later_ticket_stands_for_both)
+{
+    struct batch to = batch_of(1000, 3, 0, 5);
+    struct batch early = batch_of(2000, 3, 0, 4);
+    struct batch late = batch_of(3000, 3, 0, 6);
+
+    batch_move(&to, &early, BATCH_SLOTS);
+    cr_expect(eq(u64, to.ticket, 5));
+    batch_move(&to, &late, BATCH_SLOTS);
+    cr_expect(eq(u64, to.ticket, 6));
+}
+
+Test(batch_move, last_lives_are_remembered)
+{
+    struct batch to = batch_of(1000, 3, 0, 0);
+    struct batch from = batch_of(2000, 3, 0, 0);
+
+    batch_move(&to, &from, BATCH_SLOTS);
+    cr_expect(not(to.has_last_lives));
+    from = batch_of(2000, 3, 0, 0);
+    from.has_last_lives = true;
+    batch_move(&to, &from, BATCH_SLOTS);
+    cr_expect(to.has_last_lives);
+    from = batch_of(2000, 3, 0, 0);
+    batch_move(&to, &from, BATCH_SLOTS);
+    cr_expect(to.has_last_lives);
+}

@@ -1,0 +1,166 @@
+/* White-box: batches on their way between a worker, its ring and the depot. */
+#include "concurrent/table.h"
+#include "tests/support.h"
+
+TestSuite(shelf, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 200000};
+
+#define SLOTS 60000
+
+static bool met[SLOTS];
+
+/* A batch of `count` slots, numbered on from `*next`. */
+static struct batch *batch_of(haft_worker *worker, uint32_t count, uint32_t *next)
+{
+    struct batch *batch = worker_empty_batch(worker);
+
+    for (uint32_t i = 0; i < count; i++) {
+        batch->indices[batch->count++] = (*next)++;
+    }
+    batch->retired = count;
+    store_relaxed(OWN, &batch->ticket, 0);
+    return batch;
+}
+
+/* Take all batches that there are; how many slots, each of them met once. */
+static uint32_t drain(haft_worker *worker, uint32_t *retired)
+{
+    uint32_t count = 0;
+
+    for (struct batch *batch; (batch = worker_take_ready(worker)) != NULL;) {
+        for (uint32_t i = 0; i < batch->count; i++) {
+            must(batch->indices[i] < SLOTS && !met[batch->indices[i]]);
+            met[batch->indices[i]] = true;
+        }
+        count += batch->count;
+        *retired += batch->retired;
+        batch->count = 0;
+        batch->retired = 0;
+        worker_give_batch(worker, batch);
+    }
+    return count;
+}
+
+Test(shelf, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t seed = 73;
+    uint32_t next = 0;
+    uint32_t retired = 0;
+
+    for (int n = 0; n < 800; n++) {
+        const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
+
+        worker_shelve(shared.worker, batch_of(shared.worker, size, &next));
+    }
+    cr_assert(lt(u32, next, SLOTS));
+    cr_expect(gt(u64, stats_of(shared.table).batches_moved, 0)); /* some went to the depot */
+    cr_expect(eq(u32, drain(shared.worker, &retired), next));
+    cr_expect(eq(u32, retired, next));
+    close_shared(&shared);
+}
+
+Test(shelf, only_full_batches_go_to_the_depot)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t seed = 79;
+    uint32_t next = 0;
+    uint32_t retired = 0;
+    struct batch *batch;
+
+    for (int n = 0; n < 800; n++) {
+        const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
+
+        worker_shelve(shared.worker, batch_of(shared.worker, size, &next));
+    }
+    while ((batch = depot_take(&shared.table->depot, &shared.table->pool, 0)) != NULL) {
+        cr_expect(eq(u32, batch->count, shared.table->batch_max));
+        batch->count = 0;
+        batch->retired = 0;
+        worker_give_batch(shared.worker, batch);
+    }
+    drain(shared.worker, &retired);
+    close_shared(&shared);
+}
+
+Test(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    uint32_t next = 0;
+    uint32_t retired = 0;
+
+    for (int n = 0; n < RING_BATCHES + 3; n++) {
+        worker_shelve(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
+    }
+    cr_expect(eq(u64, stats_of(shared.table).batches_moved, 3));
+    cr_expect(eq(u32, drain(other, &retired), 3 * BATCH_SLOTS)); /* another worker finds them */
+    cr_expect(eq(u32, drain(shared.worker, &retired), RING_BATCHES * BATCH_SLOTS));
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+Test(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    uint32_t next = 0;
+
+    for (int closed = 0; closed < 2; closed++) {
+        worker_shelve(other, batch_of(other, 5, &next));
+        if (closed == 1) {
+            haft_worker_close(other);
+        }
+        cr_expect(eq(ptr, worker_take_ready(shared.worker), NULL));
+        struct batch *batch = worker_steal_ready(shared.worker);
+
+        cr_assert(ne(ptr, batch, NULL));
+        cr_expect(eq(u32, batch->count, 5));
+        batch->count = 0;
+        batch->retired = 0;
+        worker_give_batch(shared.worker, batch);
+        cr_expect(eq(ptr, worker_steal_ready(shared.worker), NULL));
+    }
+    close_shared(&shared);
+}
+
+Test(shelf, a_batch_that_waits_is_nobodys)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    uint32_t next = 0;
+    struct batch *batch = batch_of(shared.worker, 5, &next);
+
+    store_relaxed(OWN, &batch->ticket, domain_ticket(shared.domain));
+    worker_shelve(shared.worker, batch);
+    cr_expect(eq(ptr, worker_take_ready(shared.worker), NULL));
+    cr_expect(eq(ptr, worker_steal_ready(other), NULL));
+    assert_status(haft_domain_wait(shared.domain), HAFT_OK);
+    cr_expect(eq(ptr, worker_steal_ready(other), batch));
+    batch->count = 0;
+    batch->retired = 0;
+    worker_give_batch(other, batch);
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+/* The share of a worker: what it may hold back comes from the table's budget. */
+Test(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing)
+{
+    const haft_table_options small = {.capacity = 64};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
+    const uint64_t before = load_relaxed(OWN, &shared.table->budget);
+    haft_worker *workers[40];
+
+    for (int i = 0; i < 40; i++) {
+        workers[i] = open_worker(shared.table);
+    }
+    cr_expect(lt(u64, load_relaxed(OWN, &shared.table->budget), 2));
+    cr_expect(eq(u32, workers[39]->share, 1));
+    for (int i = 0; i < 40; i++) {
+        haft_worker_close(workers[i]);
+    }
+    cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before));
+    close_shared(&shared);
+}

@@ -1,0 +1,196 @@
+/* A reader that stays inside: the stall callback, and that work goes on afterwards. */
+#include "tests/support.h"
+
+TestSuite(stall, .timeout = SUITE_SECONDS);
+
+#define STALL_NS (30u * 1000 * 1000)
+#define SLOTS 128
+
+/* Filled in by the callback, which worker threads call one at a time here. */
+struct calls {
+    int count;
+    haft_stall last;
+};
+
+static void note(const haft_stall *stall, void *arg)
+{
+    struct calls *calls = arg;
+
+    calls->count++;
+    calls->last = *stall;
+}
+
+static void *wait_once(void *domain)
+{
+    haft_domain_wait(domain);
+    return NULL;
+}
+
+static struct shared open_noting(struct setting setting, struct calls *calls)
+{
+    static const haft_table_options table = {.capacity = 64, .object_size = 8};
+    haft_domain_options options = domain_options(setting);
+
+    options.stall_ns = STALL_NS;
+    options.stall_arg = calls;
+    options.on_stall = calls != NULL ? note : NULL;
+    return open_shared_on(&options, &table);
+}
+
+/* Fill the table to its last slot; how many there are in `ids`. */
+static int fill(struct shared *shared, haft_id *ids)
+{
+    int count = 0;
+
+    settle(shared->worker);
+    while (count <= SLOTS && haft_insert_wait(shared->worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    must(count <= SLOTS);
+    return count;
+}
+
+static void free_all(struct shared *shared, const haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(haft_free(shared->worker, ids[i]) == HAFT_OK);
+    }
+}
+
+static uint64_t stalls(const struct shared *shared)
+{
+    return haft_domain_stats_get(shared->domain).stalls;
+}
+
+/* A stall with somebody driving the clock, noticed by a worker that finds no slot. */
+static void stall_once(struct shared *shared, uint64_t expected)
+{
+    struct reader reader;
+    pthread_t waiter;
+    haft_id ids[SLOTS + 1];
+    const int count = fill(shared, ids);
+    haft_id id;
+
+    reader_enter(&reader, shared->domain);
+    free_all(shared, ids, count);
+    must(haft_insert(shared->worker, NULL, &id) == HAFT_BUSY);
+    must(pthread_create(&waiter, NULL, wait_once, shared->domain) == 0);
+    for (int n = 0; n < 2000 && stalls(shared) < expected; n++) {
+        must(haft_insert(shared->worker, NULL, &id) == HAFT_BUSY);
+        sleep_ms(5);
+    }
+    for (int n = 0; n < 20; n++) { /* the same stall: not again */
+        must(haft_insert(shared->worker, NULL, &id) == HAFT_BUSY);
+        sleep_ms(5);
+    }
+    cr_expect(eq(u64, stalls(shared), expected));
+    reader_leave(&reader);
+    haft_thread_offline(shared->domain);
+    pthread_join(waiter, NULL);
+    haft_thread_online(shared->domain);
+    must(haft_insert_wait(shared->worker, NULL, &id) == HAFT_OK);
+    must(haft_free(shared->worker, id) == HAFT_OK);
+}
+
+TEST_ON_EACH_CLOCK(stall, callback_once_per_stall_with_how_long_and_what_waits)
+{
+    struct calls calls = {.count = 0};
+    struct shared shared = open_noting(*setting, &calls);
+
+    for (int n = 1; n <= 3; n++) {
+        stall_once(&shared, (uint64_t)n);
+        cr_expect(eq(int, calls.count, n));
+        cr_expect(eq(ptr, calls.last.domain, shared.domain));
+        cr_expect(ge(u64, calls.last.waited_ns, STALL_NS));
+        cr_expect(lt(u64, calls.last.waited_ns, UINT64_C(40) * 1000 * 1000 * 1000));
+        cr_expect(ge(u64, calls.last.backlog, 1));
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(stall, without_a_callback_it_is_counted)
+{
+    struct shared shared = open_noting(*setting, NULL);
+
+    stall_once(&shared, 1);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
+{
+    struct calls calls = {.count = 0};
+    static const haft_table_options table = {.capacity = 64};
+    haft_domain_options options = domain_options(*setting);
+
+    options.on_stall = note; /* stall_ns 0: one second */
+    options.stall_arg = &calls;
+    struct shared shared = open_shared_on(&options, &table);
+
+    for (int n = 0; n < 50; n++) {
+        haft_id ids[SLOTS + 1];
+
+        free_all(&shared, ids, fill(&shared, ids));
+    }
+    cr_expect(eq(int, calls.count, 0));
+    cr_expect(eq(u64, stalls(&shared), 0));
+    close_shared(&shared);
+}
+
+/* --- noticed at a quiescent point with a backlog --- */
+
+struct backlogged {
+    struct shared shared;
+    sem_t go;
+    sem_t ready;
+};
+
+static void *quiesce_with_backlog(void *arg)
+{
+    struct backlogged *b = arg;
+    haft_worker *worker = open_worker(b->shared.table);
+
+    for (int i = 0; i < 9000; i++) {
+        haft_id id;
+
+        if (haft_insert(worker, NULL, &id) == HAFT_OK) {
+            haft_free(worker, id);
+        }
+    }
+    sem_post(&b->ready);
+    sem_wait(&b->go);
+    haft_worker_quiescent(worker);
+    haft_worker_close(worker);
+    return NULL;
+}
+
+Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
+{
+    struct calls calls = {.count = 0};
+    const haft_table_options table = {.capacity = 100000};
+    haft_domain_options options = domain_options(MEMB_CALLER);
+    struct backlogged b;
+    struct reader reader;
+    pthread_t threads[2];
+
+    options.on_stall = note;
+    options.stall_arg = &calls;
+    options.stall_ns = STALL_NS;
+    b.shared = open_shared_on(&options, &table);
+    sem_init(&b.go, 0, 0);
+    sem_init(&b.ready, 0, 0);
+    reader_enter(&reader, b.shared.domain);
+    must(pthread_create(&threads[0], NULL, quiesce_with_backlog, &b) == 0);
+    sem_wait(&b.ready);
+    must(pthread_create(&threads[1], NULL, wait_once, b.shared.domain) == 0);
+    sleep_ms(200); /* the wait has begun, and lasts */
+    sem_post(&b.go);
+    for (int n = 0; n < 2000 && stalls(&b.shared) == 0; n++) {
+        sleep_ms(5);
+    }
+    reader_leave(&reader);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    cr_expect(eq(int, calls.count, 1));
+    cr_expect(eq(u64, stalls(&b.shared), 1));
+    close_shared(&b.shared);
+}

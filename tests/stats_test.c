@@ -1,0 +1,202 @@
+/* A table's counters, at quiet moments, on every path. */
+#include "tests/support.h"
+
+TestSuite(stats, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 1000, .object_size = 8};
+
+/* What the counters must be; the others follow. */
+struct expected {
+    uint64_t live;
+    uint64_t reserved;
+    uint64_t retired;
+    uint64_t exhausted;
+};
+
+static void expect_stats(const struct shared *shared, struct expected expected)
+{
+    const haft_table_stats stats = stats_of(shared->table);
+
+    cr_expect(eq(u64, stats.live, expected.live));
+    cr_expect(eq(u64, stats.reserved, expected.reserved));
+    cr_expect(eq(u64, stats.retired, expected.retired));
+    cr_expect(eq(u64, stats.exhausted, expected.exhausted));
+    cr_expect(eq(u64, stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted,
+                 stats.high_water));
+    cr_expect(le(u64, stats.high_water, stats.limit));
+}
+
+Test(stats, of_an_empty_table_are_zero)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_table_stats stats = stats_of(shared.table);
+
+    expect_stats(&shared, (struct expected){0, 0, 0, 0});
+    cr_expect(eq(u64, stats.high_water, 0));
+    cr_expect(eq(u64, stats.free, 0));
+    cr_expect(eq(u64, stats.batches_moved, 0));
+    cr_expect(eq(u64, stats.capacity, 1000));
+    cr_expect(ge(u64, stats.limit, 1000));
+    close_shared(&shared);
+}
+
+Test(stats, live_is_inserted_less_freed_on_every_path)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id id;
+    haft_id other;
+
+    assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    expect_stats(&shared, (struct expected){0, 1, 0, 0});
+    expect_status(haft_free(shared.worker, id), HAFT_RESERVED);
+    expect_stats(&shared, (struct expected){0, 1, 0, 0});
+    haft_publish(shared.worker, id);
+    expect_stats(&shared, (struct expected){1, 0, 0, 0});
+    other = insert(shared.worker);
+    expect_stats(&shared, (struct expected){2, 0, 0, 0});
+    expect_status(haft_free(shared.worker, HAFT_NIL), HAFT_NO_ID);
+    expect_stats(&shared, (struct expected){2, 0, 0, 0});
+    expect_status(haft_free(shared.worker, id), HAFT_OK);
+    expect_status(haft_free(shared.worker, id), HAFT_STALE);
+    expect_stats(&shared, (struct expected){1, 0, 1, 0});
+    assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    haft_abort(shared.worker, id);
+    expect_stats(&shared, (struct expected){1, 0, 2, 0});
+    assert_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
+    expect_stats(&shared, (struct expected){2, 0, 2, 0});
+    expect_status(haft_free(shared.worker, id), HAFT_OK);
+    expect_status(haft_free(shared.worker, other), HAFT_OK);
+    expect_stats(&shared, (struct expected){0, 0, 4, 0});
+    close_shared(&shared);
+}
+
+Test(stats, refused_inserts_count_nothing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t count = 0;
+    haft_id id;
+    void *object;
+
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        count++;
+    }
+    for (int n = 0; n < 10; n++) {
+        expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+        expect_status(haft_reserve(shared.worker, &id, &object), HAFT_FULL);
+        expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_FULL);
+    }
+    expect_stats(&shared, (struct expected){count, 0, 0, 0});
+    close_shared(&shared);
+}
+
+Test(stats, retired_becomes_free_when_taken_back)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id ids[1000];
+    uint64_t retired = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    for (int i = 0; i < 1000; i++) {
+        assert_status(haft_free(shared.worker, ids[i]), HAFT_OK);
+        retired++;
+    }
+    expect_stats(&shared, (struct expected){0, 0, retired, 0});
+    settle(shared.worker);
+    const uint64_t used = stats_of(shared.table).high_water;
+
+    for (int i = 0; i < 1000; i++) {
+        insert(shared.worker);
+    }
+    cr_expect(lt(u64, stats_of(shared.table).retired, 128));
+    cr_expect(eq(u64, stats_of(shared.table).live, 1000));
+    cr_expect(eq(u64, stats_of(shared.table).high_water, used));
+    close_shared(&shared);
+}
+
+Test(stats, exhausted_slots_are_counted_freed_or_given_up)
+{
+    haft_table_options last = options;
+    haft_id id;
+
+    last.layout = HAFT_LAYOUT_16_16;
+    last.first_generation = 65535;
+    struct shared shared = open_shared(MEMB_CALLER, &last);
+
+    for (int i = 0; i < 10; i++) {
+        assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    }
+    expect_stats(&shared, (struct expected){0, 0, 10, 0});
+    for (uint64_t i = 0; i < 10; i++) {
+        assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+        haft_abort(shared.worker, id);
+        expect_stats(&shared, (struct expected){0, 0, 10, i + 1});
+    }
+    settle(shared.worker);
+    for (int i = 0; i < 1000; i++) {
+        haft_insert(shared.worker, NULL, &id); /* takes back what was freed, too */
+    }
+    cr_expect(eq(u64, stats_of(shared.table).exhausted, 20));
+    cr_expect(eq(u64, stats_of(shared.table).retired, 0));
+    close_shared(&shared);
+}
+
+Test(stats, high_water_never_falls_and_batches_moved_grows)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    haft_id ids[1000];
+    uint64_t high = 0;
+
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 1000; i++) {
+            assert_status(haft_insert_wait(shared.worker, NULL, &ids[i]), HAFT_OK);
+        }
+        for (int i = 0; i < 1000; i++) {
+            assert_status(haft_free(other, ids[i]), HAFT_OK);
+        }
+        cr_expect(ge(u64, stats_of(shared.table).high_water, high));
+        high = stats_of(shared.table).high_water;
+    }
+    cr_expect(gt(u64, stats_of(shared.table).batches_moved, 0));
+    cr_expect(ge(u64, high, 1000));
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+Test(stats, random_operations_by_three_workers_keep_the_sums)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *workers[3] = {shared.worker, open_worker(shared.table), open_worker(shared.table)};
+    static haft_id live[4000];
+    struct expected now = {0, 0, 0, 0};
+    uint64_t seed = 31;
+    haft_id id;
+
+    for (int n = 0; n < 100000; n++) {
+        haft_worker *worker = workers[random_next(&seed) % 3];
+        const uint64_t what = random_next(&seed) >> 30 & 7;
+
+        if (what < 3 && haft_insert(worker, NULL, &id) == HAFT_OK) {
+            live[now.live++] = id;
+        } else if (what == 3 && haft_reserve(worker, &id, NULL) == HAFT_OK) {
+            haft_abort(workers[random_next(&seed) % 3], id);
+        } else if (what == 4) {
+            must(haft_worker_quiescent(worker) == HAFT_OK);
+        } else if (what > 4 && now.live != 0) {
+            const uint64_t at = random_next(&seed) % now.live;
+
+            must(haft_free(worker, live[at]) == HAFT_OK);
+            live[at] = live[--now.live];
+        }
+        const haft_table_stats stats = stats_of(shared.table);
+
+        must(stats.live == now.live && stats.reserved == 0);
+        must(stats.live + stats.retired + stats.free == stats.high_water);
+        must(n % 1000 != 0 || haft_domain_wait(shared.domain) == HAFT_OK);
+    }
+    haft_worker_close(workers[1]);
+    haft_worker_close(workers[2]);
+    close_shared(&shared);
+}

@@ -1,0 +1,96 @@
+/* Statuses in words. */
+#include "tests/support.h"
+#include <string.h>
+
+TestSuite(status, .timeout = SUITE_SECONDS);
+
+Test(status, ok_is_zero)
+{
+    cr_expect(eq(int, HAFT_OK, 0));
+}
+
+Test(status, every_text_is_a_sentence_without_full_stop)
+{
+    for (int status = HAFT_OK; status < HAFT_STATUS_COUNT; status++) {
+        const char *text = haft_status_text((haft_status)status);
+
+        cr_assert(ne(ptr, (void *)text, NULL));
+        cr_expect(gt(sz, strlen(text), 1));
+        cr_expect(ne(chr, text[strlen(text) - 1], '.'));
+        cr_expect(ne(str, (char *)text, "unknown status"));
+    }
+}
+
+Test(status, no_two_have_the_same_text_or_name)
+{
+    for (int a = HAFT_OK; a < HAFT_STATUS_COUNT; a++) {
+        for (int b = a + 1; b < HAFT_STATUS_COUNT; b++) {
+            cr_expect(ne(str, (char *)haft_status_text((haft_status)a),
+                         (char *)haft_status_text((haft_status)b)));
+            cr_expect(ne(str, (char *)haft_status_name((haft_status)a),
+                         (char *)haft_status_name((haft_status)b)));
+        }
+    }
+}
+
+Test(status, name_is_the_enumerator)
+{
+#define expect_name(status) cr_expect(eq(str, (char *)haft_status_name(status), #status))
+    expect_name(HAFT_OK);
+    expect_name(HAFT_NO_ID);
+    expect_name(HAFT_MALFORMED);
+    expect_name(HAFT_FOREIGN);
+    expect_name(HAFT_NEVER_ISSUED);
+    expect_name(HAFT_RESERVED);
+    expect_name(HAFT_STALE);
+    expect_name(HAFT_EXHAUSTED);
+    expect_name(HAFT_FULL);
+    expect_name(HAFT_BUSY);
+    expect_name(HAFT_NO_MEMORY);
+    expect_name(HAFT_NO_THREAD);
+    expect_name(HAFT_IN_USE);
+    expect_name(HAFT_IN_SECTION);
+    expect_name(HAFT_BAD_LAYOUT);
+    expect_name(HAFT_BAD_CAPACITY);
+    expect_name(HAFT_BAD_OBJECT_SIZE);
+    expect_name(HAFT_BAD_OBJECT_ALIGNMENT);
+    expect_name(HAFT_BAD_TAG);
+    expect_name(HAFT_BAD_FIRST_GENERATION);
+    expect_name(HAFT_BAD_FLAVOUR);
+    expect_name(HAFT_BAD_CLOCK);
+#undef expect_name
+}
+
+Test(status, text_of_a_bad_option_begins_with_its_name)
+{
+    static const struct {
+        haft_status status;
+        const char *option;
+    } bad[] = {
+        {HAFT_BAD_LAYOUT, "layout"},
+        {HAFT_BAD_CAPACITY, "capacity"},
+        {HAFT_BAD_OBJECT_SIZE, "object_size"},
+        {HAFT_BAD_OBJECT_ALIGNMENT, "object_alignment"},
+        {HAFT_BAD_TAG, "tag"},
+        {HAFT_BAD_FIRST_GENERATION, "first_generation"},
+        {HAFT_BAD_FLAVOUR, "flavour"},
+        {HAFT_BAD_CLOCK, "clock"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *text = haft_status_text(bad[i].status);
+
+        cr_expect(zero(int, strncmp(text, bad[i].option, strlen(bad[i].option))), "%s", text);
+    }
+}
+
+Test(status, other_numbers_are_unknown)
+{
+    const haft_status others[] = {HAFT_STATUS_COUNT, (haft_status)(HAFT_STATUS_COUNT + 1),
+                                  (haft_status)-1, (haft_status)0x7fffffff};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        cr_expect(eq(str, (char *)haft_status_text(others[i]), "unknown status"));
+        cr_expect(eq(str, (char *)haft_status_name(others[i]), "HAFT_?"));
+    }
+}

@@ -1,0 +1,157 @@
+/* What the unit tests share: layouts, domains, readers. */
+#include "tests/support.h"
+#include <time.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+
+/* Not at the end of the program: Criterion's own runner may leak a little then. */
+const char *__lsan_default_options(void)
+{
+    return "leak_check_at_exit=0";
+}
+
+/* A check takes long, so the 1st, 2nd, 4th, 8th ... call makes one. */
+void expect_no_leaks(void)
+{
+    static unsigned calls;
+
+    calls++;
+    if ((calls & (calls - 1)) == 0) {
+        cr_expect(zero(int, __lsan_do_recoverable_leak_check()));
+    }
+}
+#else
+void expect_no_leaks(void)
+{
+}
+#endif
+
+const haft_layout layouts[LAYOUTS] = {
+    {32, 32, 0}, {32, 24, 8}, {20, 12, 0}, {16, 16, 0}, {3, 1, 0},   {3, 60, 0},
+    {3, 60, 1},  {3, 1, 60},  {32, 1, 31}, {32, 1, 0},  {4, 40, 20}, {8, 8, 8},
+};
+
+const struct setting settings[SETTINGS] = {
+    {0, HAFT_CLOCK_CALLER},
+    {0, HAFT_CLOCK_THREAD},
+    {1, HAFT_CLOCK_CALLER},
+    {1, HAFT_CLOCK_THREAD},
+};
+
+uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+void sleep_ms(unsigned milliseconds)
+{
+    const struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+haft_domain_options domain_options(struct setting setting)
+{
+    const haft_domain_options options = {
+        .flavour = setting.is_qsbr ? &urcu_qsbr_flavor : &urcu_memb_flavor,
+        .clock = setting.clock,
+    };
+    return options;
+}
+
+struct shared open_shared_on(const haft_domain_options *domain, const haft_table_options *options)
+{
+    struct shared shared = {0};
+
+    assert_status(haft_domain_open(domain, &shared.domain), HAFT_OK);
+    haft_thread_register(shared.domain);
+    assert_status(haft_table_open(shared.domain, options, &shared.table), HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    shared.view = haft_table_view(shared.table);
+    return shared;
+}
+
+struct shared open_shared(struct setting setting, const haft_table_options *options)
+{
+    const haft_domain_options domain = domain_options(setting);
+
+    return open_shared_on(&domain, options);
+}
+
+void close_shared(struct shared *shared)
+{
+    if (shared->worker != NULL) {
+        expect_status(haft_worker_close(shared->worker), HAFT_OK);
+    }
+    if (shared->table != NULL) {
+        expect_status(haft_table_close(shared->table), HAFT_OK);
+    }
+    haft_thread_unregister(shared->domain);
+    expect_status(haft_domain_close(shared->domain), HAFT_OK);
+    expect_no_leaks();
+}
+
+haft_worker *open_worker(haft_table *table)
+{
+    haft_worker *worker = NULL;
+
+    assert_status(haft_worker_open(table, &worker), HAFT_OK);
+    return worker;
+}
+
+haft_id insert(haft_worker *worker)
+{
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_insert(worker, NULL, &id), HAFT_OK);
+    return id;
+}
+
+haft_table_stats stats_of(const haft_table *table)
+{
+    return haft_table_stats_get(table);
+}
+
+void settle(haft_worker *worker)
+{
+    assert_status(haft_worker_flush(worker), HAFT_OK);
+    assert_status(haft_domain_wait(haft_table_domain(haft_worker_table(worker))), HAFT_OK);
+}
+
+static void *stay_inside(void *arg)
+{
+    struct reader *reader = arg;
+
+    haft_thread_register(reader->domain);
+    haft_section_begin(reader->domain);
+    sem_post(&reader->inside);
+    while (sem_wait(&reader->leave) != 0) {
+        /* interrupted */
+    }
+    haft_section_end(reader->domain);
+    haft_thread_unregister(reader->domain);
+    return NULL;
+}
+
+void reader_enter(struct reader *reader, haft_domain *domain)
+{
+    reader->domain = domain;
+    sem_init(&reader->inside, 0, 0);
+    sem_init(&reader->leave, 0, 0);
+    cr_assert(zero(int, pthread_create(&reader->thread, NULL, stay_inside, reader)));
+    while (sem_wait(&reader->inside) != 0) {
+        /* interrupted */
+    }
+}
+
+void reader_leave(struct reader *reader)
+{
+    sem_post(&reader->leave);
+    pthread_join(reader->thread, NULL);
+    sem_destroy(&reader->inside);
+    sem_destroy(&reader->leave);
+}

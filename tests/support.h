@@ -1,0 +1,147 @@
+/*
+ * tests/support.h - what the unit tests share.
+ *
+ * A test that holds for both tables is written once, on a `subject`; a test that involves grace
+ * periods runs on each flavour and each clock.  A test runs in a process of its own.
+ */
+#ifndef HAFT_TESTS_SUPPORT_H
+#define HAFT_TESTS_SUPPORT_H
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <criterion/parameterized.h>
+#include <haft/local.h>
+#include <haft/section.h>
+#include <haft/worker.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+/* In liburcu 0.13 the headers of two flavours cannot be included together. */
+extern const struct rcu_flavor_struct urcu_memb_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+/* Of every suite: a hang fails. */
+#define SUITE_SECONDS 50
+
+/* With AddressSanitizer; called where a domain or a table has been closed, in the test's body:
+ * Criterion does not count what fails in a suite's .fini. */
+void expect_no_leaks(void);
+
+#define expect_status(actual, expected)                                                            \
+    cr_expect(eq(str, (char *)haft_status_name(actual), #expected))
+#define assert_status(actual, expected)                                                            \
+    cr_assert(eq(str, (char *)haft_status_name(actual), #expected))
+
+/* An assertion for loops of millions. */
+#define must(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            cr_fatal("%s", #condition);                                                            \
+        }                                                                                          \
+    } while (0)
+
+/* Widths at the edges of what a layout may have, presets first. */
+#define LAYOUTS 12
+extern const haft_layout layouts[LAYOUTS];
+
+/* xorshift: `*state` is not 0. */
+uint64_t random_next(uint64_t *state);
+
+void sleep_ms(unsigned milliseconds);
+
+/* --- flavours and clocks --- */
+
+struct setting {
+    int is_qsbr;
+    haft_clock clock;
+};
+
+#define SETTINGS 4
+extern const struct setting settings[SETTINGS];
+#define MEMB_CALLER (settings[0])
+
+/* The body runs once for each flavour and clock, with `setting`. */
+#define TEST_ON_EACH_CLOCK(suite, name)                                                            \
+    ParameterizedTestParameters(suite, name)                                                       \
+    {                                                                                              \
+        static struct setting all[SETTINGS];                                                       \
+        for (int i = 0; i < SETTINGS; i++) {                                                       \
+            all[i] = settings[i];                                                                  \
+        }                                                                                          \
+        return cr_make_param_array(struct setting, all, SETTINGS);                                 \
+    }                                                                                              \
+    ParameterizedTest(struct setting *setting, suite, name)
+
+haft_domain_options domain_options(struct setting setting);
+
+/* A domain, a table and the calling thread's worker; the thread is registered. */
+struct shared {
+    haft_domain *domain;
+    haft_table *table;
+    haft_worker *worker;
+    haft_view view;
+};
+
+struct shared open_shared(struct setting setting, const haft_table_options *options);
+struct shared open_shared_on(const haft_domain_options *domain, const haft_table_options *options);
+void close_shared(struct shared *shared);
+
+haft_worker *open_worker(haft_table *table);
+haft_id insert(haft_worker *worker);
+haft_table_stats stats_of(const haft_table *table);
+
+/* All that the worker has freed may be reused from now on. */
+void settle(haft_worker *worker);
+
+/* --- a reader on a thread of its own --- */
+
+struct reader {
+    pthread_t thread;
+    haft_domain *domain;
+    sem_t inside;
+    sem_t leave;
+};
+
+/* When this returns, the reader is inside a read section (with qsbr: online). */
+void reader_enter(struct reader *reader, haft_domain *domain);
+void reader_leave(struct reader *reader);
+
+/* --- one of the two kinds of table --- */
+
+enum kind { LOCAL, SHARED, KINDS };
+
+struct subject {
+    int kind;
+    haft_local *local;
+    struct shared shared;
+    haft_view view;
+};
+
+/* The body runs once for each kind of table, with `kind`. */
+#define TEST_ON_EACH_TABLE(suite, name)                                                            \
+    ParameterizedTestParameters(suite, name)                                                       \
+    {                                                                                              \
+        static int all[KINDS] = {LOCAL, SHARED};                                                   \
+        return cr_make_param_array(int, all, KINDS);                                               \
+    }                                                                                              \
+    ParameterizedTest(int *kind, suite, name)
+
+haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject);
+struct subject subject_open(int kind, const haft_table_options *options);
+void subject_close(struct subject *subject);
+haft_status subject_reserve(struct subject *subject, haft_id *id, void **object);
+void subject_publish(struct subject *subject, haft_id id);
+void subject_abort(struct subject *subject, haft_id id);
+haft_status subject_insert(struct subject *subject, const void *object, haft_id *id);
+haft_status subject_free(struct subject *subject, haft_id id);
+haft_status subject_diagnose(const struct subject *subject, haft_id id);
+haft_layout subject_layout(const struct subject *subject);
+uint64_t subject_live(const struct subject *subject);
+
+/* Make all freed slots free: a grace period, where there is such a thing. */
+void subject_settle(struct subject *subject);
+
+/* Insert until it is refused; the ids in `ids`, which has room for `most`.  How many. */
+uint64_t subject_fill(struct subject *subject, haft_id *ids, uint64_t most);
+
+#endif /* HAFT_TESTS_SUPPORT_H */

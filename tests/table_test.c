@@ -1,0 +1,133 @@
+/* The shared table: opening, closing, what it tells of itself. */
+#include "tests/support.h"
+
+TestSuite(table, .timeout = SUITE_SECONDS);
+TestSuite(table_close, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.name = "jobs", .capacity = 1000, .object_size = 8};
+
+Test(table, tells_its_layout_name_domain_and_view)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_view again = haft_table_view(shared.table);
+
+    cr_expect(eq(int, layout.index_bits, 32));
+    cr_expect(eq(int, layout.generation_bits, 32));
+    cr_expect(eq(int, layout.tag_bits, 0));
+    cr_expect(eq(str, (char *)haft_table_name(shared.table), "jobs"));
+    cr_expect(eq(ptr, haft_table_domain(shared.table), shared.domain));
+    cr_expect(eq(ptr, haft_worker_table(shared.worker), shared.table));
+    cr_expect(eq(ptr, again.base, shared.view.base));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(table, opens_and_closes_again_and_again)
+{
+    const haft_domain_options domain_option = domain_options(*setting);
+    haft_domain *domain;
+    haft_table *table;
+
+    assert_status(haft_domain_open(&domain_option, &domain), HAFT_OK);
+    for (int i = 0; i < 200; i++) {
+        assert_status(haft_table_open(domain, &options, &table), HAFT_OK);
+        haft_worker *worker = open_worker(table);
+
+        insert(worker);
+        haft_free(worker, insert(worker));
+        haft_worker_close(worker);
+        assert_status(haft_table_close(table), HAFT_OK);
+    }
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+Test(table_close, of_a_table_nobody_used)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_table *unused;
+
+    assert_status(haft_table_open(shared.domain, &options, &unused), HAFT_OK);
+    expect_status(haft_table_close(unused), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_worker *second = open_worker(shared.table);
+    const haft_id id = insert(shared.worker);
+
+    expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+    haft_worker_close(second);
+    expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+    cr_expect(haft_is_live(shared.view, id));
+    expect_status(haft_free(shared.worker, id), HAFT_OK);
+    insert(shared.worker);
+    close_shared(&shared);
+}
+
+Test(table_close, inside_a_section_is_refused_and_does_nothing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+
+    haft_worker_close(shared.worker);
+    haft_section_begin(shared.domain);
+    expect_status(haft_table_close(shared.table), HAFT_IN_SECTION);
+    cr_expect(ne(ptr, haft_resolve(shared.view, id), NULL));
+    haft_section_end(shared.domain);
+    shared.worker = open_worker(shared.table);
+    expect_status(haft_free(shared.worker, id), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(table_close, ends_live_and_reserved_objects_too)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_id id;
+
+    for (int i = 0; i < 500; i++) {
+        insert(shared.worker);
+        assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
+struct closer {
+    haft_table *table;
+    haft_status status;
+    sem_t done;
+};
+
+static void *close_table(void *arg)
+{
+    struct closer *closer = arg;
+
+    closer->status = haft_table_close(closer->table);
+    sem_post(&closer->done);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_on_another_thread)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct closer closer = {.table = shared.table};
+    struct reader reader;
+    pthread_t thread;
+
+    sem_init(&closer.done, 0, 0);
+    insert(shared.worker);
+    reader_enter(&reader, shared.domain);
+    haft_worker_close(shared.worker);
+    haft_thread_offline(shared.domain);
+    cr_assert(zero(int, pthread_create(&thread, NULL, close_table, &closer)));
+    sleep_ms(50);
+    cr_expect(ne(int, sem_trywait(&closer.done), 0), "closed with a reader inside");
+    reader_leave(&reader);
+    pthread_join(thread, NULL);
+    expect_status(closer.status, HAFT_OK);
+    haft_thread_online(shared.domain);
+    shared.worker = NULL;
+    shared.table = NULL;
+    close_shared(&shared);
+}

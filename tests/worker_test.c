@@ -1,0 +1,379 @@
+/* Workers: opening, closing, quiescent points, handing on. */
+#include "tests/support.h"
+
+TestSuite(worker, .timeout = SUITE_SECONDS);
+TestSuite(quiescent, .timeout = SUITE_SECONDS);
+TestSuite(flush, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 100000, .object_size = 8};
+
+static uint64_t backlog(const struct shared *shared)
+{
+    return haft_domain_stats_get(shared->domain).backlog;
+}
+
+static uint64_t grace_periods(const struct shared *shared)
+{
+    return haft_domain_stats_get(shared->domain).grace_periods;
+}
+
+static void insert_and_free(haft_worker *worker, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(haft_free(worker, insert(worker)) == HAFT_OK);
+    }
+}
+
+Test(worker, open_and_close_are_counted)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *more[10];
+
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    for (int i = 0; i < 10; i++) {
+        more[i] = open_worker(shared.table);
+        cr_expect(eq(u64, stats_of(shared.table).workers, 2 + (uint64_t)i));
+        cr_expect(eq(ptr, haft_worker_table(more[i]), shared.table));
+    }
+    for (int i = 0; i < 10; i++) {
+        expect_status(haft_worker_close(more[i]), HAFT_OK);
+    }
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    close_shared(&shared);
+}
+
+Test(worker, any_worker_may_free_any_id)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+
+    for (int i = 0; i < 1000; i++) {
+        const haft_id id = insert(shared.worker);
+
+        must(haft_free(other, id) == HAFT_OK);
+        must(haft_free(shared.worker, id) == HAFT_STALE);
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+Test(worker, a_reserved_id_handed_to_another_worker_is_published_or_given_up_there)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    haft_id a;
+    haft_id b;
+
+    assert_status(haft_reserve(shared.worker, &a, NULL), HAFT_OK);
+    assert_status(haft_reserve(shared.worker, &b, NULL), HAFT_OK);
+    haft_publish(other, a);
+    haft_abort(other, b);
+    cr_expect(haft_is_live(shared.view, a));
+    cr_expect(not(haft_is_live(shared.view, b)));
+    cr_expect(eq(u64, stats_of(shared.table).live, 1));
+    cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+Test(worker, what_it_reserved_stays_reserved_after_its_close)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    haft_id id;
+
+    assert_status(haft_reserve(other, &id, NULL), HAFT_OK);
+    expect_status(haft_worker_close(other), HAFT_OK);
+    expect_status(haft_diagnose(shared.table, id), HAFT_RESERVED);
+    cr_expect(eq(u64, stats_of(shared.table).reserved, 1));
+    for (int i = 0; i < 1000; i++) {
+        must(!haft_id_equal(insert(shared.worker), id));
+    }
+    haft_publish(shared.worker, id);
+    cr_expect(haft_is_live(shared.view, id));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(worker, a_closed_workers_slots_go_to_the_next_one)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_worker *other = open_worker(shared.table);
+
+    insert_and_free(other, 10);
+    haft_worker_close(other);
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    const uint64_t used = stats_of(shared.table).high_water;
+
+    for (int n = 0; n < 50; n++) {
+        other = open_worker(shared.table);
+        insert_and_free(other, 10);
+        haft_worker_close(other);
+        expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    }
+    cr_expect(eq(u64, stats_of(shared.table).high_water, used));
+    close_shared(&shared);
+}
+
+Test(worker, closes_inside_a_section)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+
+    insert_and_free(other, 5);
+    haft_section_begin(shared.domain);
+    expect_status(haft_worker_close(other), HAFT_OK);
+    haft_section_end(shared.domain);
+    close_shared(&shared);
+}
+
+static void *work_unregistered(void *table)
+{
+    haft_worker *worker;
+
+    if (haft_worker_open(table, &worker) != HAFT_OK) {
+        return NULL;
+    }
+    for (int i = 0; i < 20000; i++) {
+        haft_id id;
+
+        if (haft_insert_wait(worker, NULL, &id) != HAFT_OK || haft_free(worker, id) != HAFT_OK ||
+            haft_worker_quiescent(worker) != HAFT_OK) {
+            return NULL;
+        }
+    }
+    haft_worker_close(worker);
+    return table;
+}
+
+TEST_ON_EACH_CLOCK(worker, a_thread_that_is_not_registered_may_insert_and_free)
+{
+    struct shared shared = open_shared(*setting, &options);
+    pthread_t thread;
+    void *result = NULL;
+
+    haft_thread_offline(shared.domain);
+    cr_assert(zero(int, pthread_create(&thread, NULL, work_unregistered, shared.table)));
+    pthread_join(thread, &result);
+    haft_thread_online(shared.domain);
+    cr_expect(eq(ptr, result, shared.table));
+    close_shared(&shared);
+}
+
+/* --- quiescent points --- */
+
+Test(quiescent, inside_a_section_is_refused_and_does_nothing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    insert_and_free(shared.worker, 100);
+    haft_section_begin(shared.domain);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_IN_SECTION);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_IN_SECTION);
+    cr_expect(eq(u64, backlog(&shared), 0));
+    haft_section_end(shared.domain);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+Test(quiescent, hands_on_32_freed_slots)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    insert_and_free(shared.worker, 31);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 0));
+    insert_and_free(shared.worker, 1);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+Test(quiescent, hands_on_fewer_when_none_was_freed_since_the_call_before)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    insert_and_free(shared.worker, 1);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 0));
+    insert_and_free(shared.worker, 1);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 0));
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+/* Frees, with a quiescent point after each 1,000, until `count` wait for a grace period. */
+static void let_wait(struct shared *shared, int count)
+{
+    for (int n = 1000; n <= count; n += 1000) {
+        insert_and_free(shared->worker, 1000);
+        expect_status(haft_worker_quiescent(shared->worker), HAFT_OK);
+    }
+}
+
+Test(quiescent, with_up_to_8192_slots_waiting_does_not_wait)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    let_wait(&shared, 8000);
+    cr_expect(eq(u64, grace_periods(&shared), 0));
+    insert_and_free(shared.worker, 192);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, grace_periods(&shared), 0));
+    close_shared(&shared);
+}
+
+Test(quiescent, with_more_than_8192_slots_waiting_waits_for_one_grace_period)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    let_wait(&shared, 8000);
+    insert_and_free(shared.worker, 300);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, grace_periods(&shared), 1));
+    cr_expect(eq(u64, backlog(&shared), 0));
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, grace_periods(&shared), 1));
+    let_wait(&shared, 8000);
+    cr_expect(eq(u64, grace_periods(&shared), 1));
+    close_shared(&shared);
+}
+
+struct watcher {
+    struct shared *shared;
+    sem_t done;
+};
+
+static void *wait_for_grace(void *arg)
+{
+    struct watcher *watcher = arg;
+
+    haft_domain_wait(watcher->shared->domain);
+    sem_post(&watcher->done);
+    return NULL;
+}
+
+/* Without it an online thread would hold all grace periods up. */
+TEST_ON_EACH_CLOCK(quiescent, announces_the_quiescent_state)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct watcher watcher = {.shared = &shared};
+    pthread_t thread;
+
+    insert_and_free(shared.worker, 100);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    sem_init(&watcher.done, 0, 0);
+    cr_assert(zero(int, pthread_create(&thread, NULL, wait_for_grace, &watcher)));
+    for (int n = 0; n < 10000 && sem_trywait(&watcher.done) != 0; n++) {
+        expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+        sleep_ms(1);
+    }
+    cr_expect(eq(u64, backlog(&shared), 0));
+    haft_thread_offline(shared.domain);
+    pthread_join(thread, NULL);
+    haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
+/* A pointer resolved with qsbr stays valid until the quiescent point, not longer. */
+Test(quiescent, with_qsbr_it_ends_the_section)
+{
+    struct shared shared = open_shared((struct setting){1, HAFT_CLOCK_THREAD}, &options);
+
+    insert_and_free(shared.worker, 10);
+    haft_worker_flush(shared.worker); /* wakes the clock, which waits for this thread */
+    sleep_ms(50);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    for (int n = 0; n < 10000 && backlog(&shared) != 0; n++) {
+        expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+        sleep_ms(1);
+    }
+    cr_expect(eq(u64, backlog(&shared), 0));
+    close_shared(&shared);
+}
+
+/* --- flush --- */
+
+Test(flush, hands_on_freed_slots_however_few)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    insert_and_free(shared.worker, 1);
+    expect_status(haft_worker_flush(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+Test(flush, of_a_worker_that_holds_nothing_takes_no_ticket)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    for (int i = 0; i < 1000; i++) {
+        expect_status(haft_worker_flush(shared.worker), HAFT_OK);
+    }
+    cr_expect(eq(u64, backlog(&shared), 0));
+    close_shared(&shared);
+}
+
+Test(flush, inside_a_section_is_allowed)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    insert_and_free(shared.worker, 1);
+    haft_section_begin(shared.domain);
+    expect_status(haft_worker_flush(shared.worker), HAFT_OK);
+    haft_section_end(shared.domain);
+    cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+/* A table with no slot to spare: those that the other worker could still reserve are needed. */
+Test(flush, hands_on_slots_that_it_could_still_reserve)
+{
+    const haft_table_options small = {.capacity = 1000};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
+    haft_worker *other = open_worker(shared.table);
+    uint64_t without = 0;
+    haft_id id;
+
+    insert(other);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        without++;
+    }
+    expect_status(haft_worker_flush(other), HAFT_OK);
+    uint64_t with = without;
+
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        with++;
+    }
+    cr_expect(gt(u64, with, without));
+    cr_expect(eq(u64, with + 1, stats_of(shared.table).limit));
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
+Test(flush, again_and_again_between_frees_loses_no_slot)
+{
+    const haft_table_options small = {.capacity = 200};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
+    uint64_t count = 0;
+    haft_id id;
+
+    for (int n = 0; n < 20000; n++) { /* a ticket each: more of them than a worker remembers */
+        must(haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+        must(haft_worker_flush(shared.worker) == HAFT_OK);
+    }
+    settle(shared.worker);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        count++;
+    }
+    cr_expect(eq(u64, count, stats_of(shared.table).limit));
+    close_shared(&shared);
+}
