@@ -10,6 +10,10 @@
  *   qsbr           begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                  point (haft_worker_quiescent, haft_thread_offline) to the next
  *
+ * Sections belong to the flavour, not to one domain: with qsbr a quiescent point for one domain is
+ * one for all.  Calls that wait are made outside the sections of every domain and flavour; a
+ * thread that waits for one inside a section of another can wait for itself by way of a third.
+ *
  * A thread is registered before its first section and unregistered after its last, once for
  * each flavour, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
  * first: while it is online, every grace period waits for its next quiescent point.
