@@ -96,6 +96,24 @@ TEST_ON_EACH_CLOCK(busy, one_grace_period_after_it_the_next_insert_succeeds)
     close_shared(&held.shared);
 }
 
+/* A job system that neither waits nor asks: quiescent points alone must bring the slots back. */
+TEST_ON_EACH_CLOCK(busy, ends_with_nothing_but_quiescent_points)
+{
+    struct held held;
+    haft_status status = HAFT_BUSY;
+    haft_id id;
+
+    hold(&held, *setting);
+    reader_leave(&held.reader);
+    for (int n = 0; n < 2000 && status == HAFT_BUSY; n++) {
+        status = haft_insert(held.shared.worker, NULL, &id);
+        expect_status(haft_worker_quiescent(held.shared.worker), HAFT_OK);
+        sleep_ms(1);
+    }
+    expect_status(status, HAFT_OK);
+    close_shared(&held.shared);
+}
+
 /* Slots that another worker has freed and not handed on: its next quiescent point does. */
 TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiescent_point)
 {

@@ -89,24 +89,34 @@ static void churn(struct shared *shared, int count)
     }
 }
 
+/* Whether the thread neither woke nor the process worked for a while. */
+static bool is_silent(int task)
+{
+    const unsigned long long switches = status_of(task, "voluntary_ctxt_switches: %llu");
+    const uint64_t cpu = cpu_ns();
+
+    sleep_ms(300);
+    return cpu_ns() - cpu < 10u * 1000 * 1000 &&
+           status_of(task, "voluntary_ctxt_switches: %llu") == switches;
+}
+
+/* A busy machine may delay what was asked before; a clock that polls is never silent. */
 static void expect_asleep(struct setting setting)
 {
     int before[MOST_TASKS];
     const int count = tasks(before);
     struct shared shared = open_shared(setting, &options);
     const int clock = new_task(before, count);
+    bool silent = false;
 
     cr_assert(ne(int, clock, 0));
     churn(&shared, 20000);
     settle(shared.worker);
     haft_thread_offline(shared.domain);
-    sleep_ms(100); /* it has done what was asked */
-    const unsigned long long switches = status_of(clock, "voluntary_ctxt_switches: %llu");
-    const uint64_t cpu = cpu_ns();
-
-    sleep_ms(400);
-    cr_expect(lt(u64, cpu_ns() - cpu, 20u * 1000 * 1000));
-    cr_expect(eq(ullong, status_of(clock, "voluntary_ctxt_switches: %llu"), switches));
+    for (int n = 0; n < 20 && !silent; n++) {
+        silent = is_silent(clock);
+    }
+    cr_expect(silent);
     haft_thread_online(shared.domain);
     close_shared(&shared);
 }

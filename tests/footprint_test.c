@@ -7,7 +7,6 @@ TestSuite(resident, .timeout = SUITE_SECONDS);
 
 #define HELD_PER_WORKER 16384
 #define OPERATIONS 500000
-#define QUIESCENT_EACH 4096
 
 static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
 {
@@ -21,11 +20,12 @@ struct churn {
     pthread_t thread;
     haft_table *table;
     uint64_t live; /* kept by this worker */
+    int each;      /* operations between quiescent points */
     uint64_t seed;
     bool failed;
 };
 
-/* Insert and free at random around `live` objects, quiescent after each 4,096 operations. */
+/* Insert and free at random around `live` objects. */
 static void churn(struct churn *churn, haft_worker *worker)
 {
     static _Thread_local haft_id ids[4096];
@@ -40,7 +40,7 @@ static void churn(struct churn *churn, haft_worker *worker)
             churn->failed = haft_free(worker, ids[at]) != HAFT_OK;
             ids[at] = ids[--count];
         }
-        if (n % QUIESCENT_EACH == 0) {
+        if (n % churn->each == 0) {
             haft_worker_quiescent(worker);
         }
     }
@@ -61,12 +61,12 @@ static void *churn_on_thread(void *arg)
     return NULL;
 }
 
-static void expect_small(struct setting setting, uint64_t live, haft_reclaim *on_reclaim)
+static void expect_small(struct setting setting, uint64_t live, int each, haft_reclaim *on_reclaim)
 {
     const haft_table_options options = {
         .capacity = 4000000, .object_size = 8, .on_reclaim = on_reclaim};
     struct shared shared = open_shared(setting, &options);
-    struct churn one = {.table = shared.table, .live = live, .seed = 41};
+    struct churn one = {.table = shared.table, .live = live, .each = each, .seed = 41};
 
     churn(&one, shared.worker);
     cr_expect(not(one.failed));
@@ -76,15 +76,19 @@ static void expect_small(struct setting setting, uint64_t live, haft_reclaim *on
 
 TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384)
 {
-    expect_small(*setting, 1, NULL);
-    expect_small(*setting, 1000, NULL);
-    expect_small(*setting, 4000, NULL);
+    expect_small(*setting, 1, 4096, NULL);
+    expect_small(*setting, 1000, 4096, NULL);
+    expect_small(*setting, 4000, 4096, NULL);
+    expect_small(*setting, 1, 512, NULL);
+    expect_small(*setting, 1, 128, NULL);
 }
 
 TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384_with_on_reclaim)
 {
-    expect_small(*setting, 1, ignore);
-    expect_small(*setting, 4000, ignore);
+    expect_small(*setting, 1, 4096, ignore);
+    expect_small(*setting, 4000, 4096, ignore);
+    expect_small(*setting, 1, 512, ignore);
+    expect_small(*setting, 1, 128, ignore);
 }
 
 TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
@@ -95,7 +99,7 @@ TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
 
     haft_thread_offline(shared.domain);
     for (int i = 0; i < 2; i++) {
-        threads[i] = (struct churn){.table = shared.table, .live = 1000, .seed = 43};
+        threads[i] = (struct churn){.table = shared.table, .live = 1000, .each = 4096, .seed = 43};
         must(pthread_create(&threads[i].thread, NULL, churn_on_thread, &threads[i]) == 0);
     }
     for (int i = 0; i < 2; i++) {

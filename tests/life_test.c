@@ -170,23 +170,48 @@ TEST_ON_EACH_TABLE(insert, copies_the_object)
     subject_close(&subject);
 }
 
-/* Twice: the first insert fetches slots, the others have them at hand. */
+#define NEIGHBOURS 4
+
+static haft_status insert_bytes(struct subject *subject, size_t size, int seed, haft_id *id)
+{
+    unsigned char object[256];
+
+    for (size_t b = 0; b < size; b++) {
+        object[b] = (unsigned char)(b * 7 + (size_t)seed);
+    }
+    return subject_insert(subject, object, id);
+}
+
+static bool has_bytes(const struct subject *subject, size_t size, int seed, haft_id id)
+{
+    const unsigned char *object = haft_resolve(subject->view, id);
+    bool same = object != NULL;
+
+    for (size_t b = 0; same && b < size; b++) {
+        same = object[b] == (unsigned char)(b * 7 + (size_t)seed);
+    }
+    return same;
+}
+
+/* Fresh slots, then reused ones, each beside others that are live. */
 static void expect_copied(int kind, size_t size)
 {
-    const haft_table_options sized = {.capacity = 4, .object_size = size};
+    const haft_table_options sized = {.capacity = NEIGHBOURS, .object_size = size};
     struct subject subject = subject_open(kind, &sized);
-    unsigned char object[4][256];
-    haft_id ids[4];
+    haft_id ids[LIMIT];
+    int count = 0;
 
-    for (int i = 0; i < 4; i++) {
-        for (size_t b = 0; b < size; b++) {
-            object[i][b] = (unsigned char)(b * 7 + (size_t)i + 1);
-        }
-        must(subject_insert(&subject, object[i], &ids[i]) == HAFT_OK);
+    while (insert_bytes(&subject, size, count, &ids[count]) == HAFT_OK) {
+        count++;
     }
-    for (int i = 0; i < 4; i++) {
-        must(memcmp(haft_resolve(subject.view, ids[i]), object[i], size) == 0);
-        must(haft_is_live(subject.view, ids[i]));
+    must(count >= NEIGHBOURS);
+    for (int freed = 0; freed < count; freed++) {
+        must(subject_free(&subject, ids[freed]) == HAFT_OK);
+        subject_settle(&subject);
+        must(insert_bytes(&subject, size, freed, &ids[freed]) == HAFT_OK);
+        for (int i = 0; i < count; i++) {
+            must(has_bytes(&subject, size, i, ids[i]));
+        }
     }
     subject_close(&subject);
 }

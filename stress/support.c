@@ -1,0 +1,303 @@
+/* What the stress programs share; see support.h. */
+#include "stress/support.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <urcu/flavor.h>
+
+/* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
+extern const struct rcu_flavor_struct urcu_memb_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+#define PAUSE_NS 50000
+
+static uint64_t seed_of_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) %
+           1000000007;
+}
+
+static _Noreturn void usage(const char *program, const char *argument)
+{
+    fprintf(stderr,
+            "%s: not understood: %s\n"
+            "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller] [mode]\n",
+            program, argument, program);
+    exit(VERDICT_USAGE);
+}
+
+static bool take_number(struct run *run, const char *argument, int place)
+{
+    char *end;
+    const unsigned long long number = strtoull(argument, &end, 10);
+
+    if (*end != '\0' || end == argument || place > 2) {
+        return false;
+    }
+    if (place == 0) {
+        run->rounds = number;
+    } else if (place == 1) {
+        run->threads = (unsigned)number;
+    } else {
+        run->seed = number;
+    }
+    return true;
+}
+
+static bool take_word(struct run *run, const char *argument, const char *const *modes)
+{
+    if (strcmp(argument, "memb") == 0 || strcmp(argument, "qsbr") == 0) {
+        run->flavour_name = argument;
+        run->flavour = argument[0] == 'm' ? &urcu_memb_flavor : &urcu_qsbr_flavor;
+        return true;
+    }
+    if (strcmp(argument, "thread") == 0 || strcmp(argument, "caller") == 0) {
+        run->clock_name = argument;
+        run->clock = argument[0] == 't' ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER;
+        return true;
+    }
+    for (; modes != NULL && *modes != NULL; modes++) {
+        if (strcmp(argument, *modes) == 0) {
+            run->mode = argument;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
+                    const char *const *modes)
+{
+    const char *slash = strrchr(argv[0], '/');
+    struct run run = {
+        .program = slash != NULL ? slash + 1 : argv[0],
+        .rounds = rounds,
+        .threads = threads,
+        .seed = seed_of_now(),
+        .mode = modes != NULL ? modes[0] : "",
+    };
+    int numbers = 0;
+
+    take_word(&run, "memb", NULL);
+    take_word(&run, "caller", NULL);
+    for (int i = 1; i < argc; i++) {
+        if (take_number(&run, argv[i], numbers)) {
+            numbers++;
+        } else if (!take_word(&run, argv[i], modes)) {
+            usage(run.program, argv[i]);
+        }
+    }
+    if (run.threads < 2 || run.threads > MOST_THREADS) {
+        usage(run.program, "threads, 2 to 64");
+    }
+    printf("%s: rounds %llu threads %u seed %llu %s %s %s\n", run.program,
+           (unsigned long long)run.rounds, run.threads, (unsigned long long)run.seed,
+           run.flavour_name, run.clock_name, run.mode);
+    fflush(stdout);
+    return run;
+}
+
+bool run_is(const struct run *run, const char *mode)
+{
+    return strcmp(run->mode, mode) == 0;
+}
+
+void finish(const struct run *run, uint64_t met, const char *counts, ...)
+{
+    va_list values;
+
+    va_start(values, counts);
+    printf("%s: ", run->program);
+    vprintf(counts, values);
+    printf(met == 0 ? "; NEVER MET\n" : "\n");
+    va_end(values);
+    exit(met == 0 ? VERDICT_NOT_MET : VERDICT_HELD);
+}
+
+void violation(const struct run *run, const char *text, ...)
+{
+    va_list values;
+
+    va_start(values, text);
+    flockfile(stderr);
+    fprintf(stderr, "%s: VIOLATION: ", run->program);
+    vfprintf(stderr, text, values);
+    fprintf(stderr, " (seed %llu)\n", (unsigned long long)run->seed);
+    funlockfile(stderr);
+    va_end(values);
+    _exit(VERDICT_VIOLATION);
+}
+
+void must(const struct run *run, haft_status status, const char *what)
+{
+    if (status != HAFT_OK) {
+        violation(run, "%s: %s", what, haft_status_text(status));
+    }
+}
+
+static void no_wait(void)
+{
+}
+
+const struct rcu_flavor_struct *flavour_without_grace(void)
+{
+    static struct rcu_flavor_struct flavour;
+
+    flavour = urcu_memb_flavor;
+    flavour.update_synchronize_rcu = no_wait;
+    return &flavour;
+}
+
+haft_domain *open_domain(const struct run *run)
+{
+    const haft_domain_options options = {.flavour = run->flavour, .clock = run->clock};
+    haft_domain *domain;
+
+    must(run, haft_domain_open(&options, &domain), "opening the domain");
+    return domain;
+}
+
+haft_id reserve_waiting(const struct run *run, haft_worker *worker, void **object)
+{
+    haft_id id;
+    haft_status status = run->clock == HAFT_CLOCK_CALLER ? haft_reserve_wait(worker, &id, object)
+                                                         : haft_reserve(worker, &id, object);
+
+    while (status == HAFT_BUSY) { /* the clock's own thread drives: its edges are those in use */
+        const struct timespec moment = {0, 20000};
+
+        haft_worker_quiescent(worker);
+        nanosleep(&moment, NULL);
+        status = haft_reserve(worker, &id, object);
+    }
+    must(run, status, "reserving");
+    return id;
+}
+
+static void check_empty(const struct run *run, const haft_table *table)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+
+    if (stats.live != 0 || stats.reserved != 0 || stats.workers != 0 ||
+        stats.high_water > stats.limit || stats.retired + stats.free != stats.high_water) {
+        violation(run, "at the end live %llu reserved %llu retired %llu free %llu of %llu used",
+                  (unsigned long long)stats.live, (unsigned long long)stats.reserved,
+                  (unsigned long long)stats.retired, (unsigned long long)stats.free,
+                  (unsigned long long)stats.high_water);
+    }
+}
+
+void check_nothing_lost(const struct run *run, haft_table *table)
+{
+    const haft_view view = haft_table_view(table);
+    const uint64_t capacity = haft_table_stats_get(table).capacity;
+    haft_id *ids = calloc(capacity, sizeof *ids);
+    haft_worker *worker;
+    void *object;
+
+    check_empty(run, table);
+    must(run, haft_worker_open(table, &worker), "opening a worker at the end");
+    for (uint64_t i = 0; i < capacity; i++) {
+        ids[i] = reserve_waiting(run, worker, &object);
+        haft_publish(worker, ids[i]);
+    }
+    for (uint64_t i = 0; i < capacity; i++) {
+        if (!haft_is_live(view, ids[i]) || haft_free(worker, ids[i]) != HAFT_OK) {
+            violation(run, "at the end two objects in one slot");
+        }
+    }
+    must(run, haft_worker_close(worker), "closing a worker at the end");
+    check_empty(run, table);
+    free(ids);
+}
+
+/* --- threads --- */
+
+struct thread {
+    pthread_t thread;
+    unsigned number;
+    void (*body)(unsigned number, void *shared);
+    void *shared;
+};
+
+static void *run_body(void *arg)
+{
+    const struct thread *self = arg;
+
+    self->body(self->number, self->shared);
+    return NULL;
+}
+
+void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared)
+{
+    struct thread threads[MOST_THREADS];
+
+    for (unsigned i = 0; i < count; i++) {
+        threads[i].number = i;
+        threads[i].body = body;
+        threads[i].shared = shared;
+        if (pthread_create(&threads[i].thread, NULL, run_body, &threads[i]) != 0) {
+            fprintf(stderr, "no thread to be had\n");
+            exit(VERDICT_NOT_MET);
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        pthread_join(threads[i].thread, NULL);
+    }
+}
+
+void meet(struct barrier *barrier, uint64_t *times)
+{
+    const uint64_t all = ++*times * barrier->threads;
+
+    add(&barrier->arrived, 1);
+    for (unsigned spins = 0; peek(&barrier->arrived) < all; spins++) {
+        if (spins > 100) {
+            sched_yield();
+        }
+    }
+}
+
+void meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times)
+{
+    haft_thread_offline(domain);
+    meet(barrier, times);
+    haft_thread_online(domain);
+}
+
+/* --- chance --- */
+
+struct chance chance_of(const struct run *run, unsigned number)
+{
+    /* splitmix64: neighbouring seeds give unrelated sequences. */
+    uint64_t z = (run->seed * MOST_THREADS + number + 1) * UINT64_C(0x9E3779B97F4A7C15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (struct chance){(z ^ z >> 31) | 1};
+}
+
+void pause_by_chance(struct chance *chance)
+{
+    const uint64_t how = draw_below(chance, 4);
+
+    if (how == 0) {
+        const struct timespec time = {0, (long)draw_below(chance, PAUSE_NS)};
+
+        nanosleep(&time, NULL);
+    } else if (how == 1) {
+        sched_yield();
+    } else {
+        for (uint64_t spins = draw_below(chance, 500); spins != 0; spins--) {
+            __asm__ __volatile__("" ::: "memory");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+/*
+ * stress/support.h - what the stress programs share: arguments, threads, chance, verdicts.
+ *
+ * Shared words of the programs themselves are relaxed throughout: they plant races and count
+ * them, and must not order what they plant, or ThreadSanitizer would not see the race.
+ */
+#ifndef HAFT_STRESS_SUPPORT_H
+#define HAFT_STRESS_SUPPORT_H
+
+#include <haft/section.h>
+#include <haft/worker.h>
+#include <stdatomic.h>
+
+/* What a program exits with; 66 is ThreadSanitizer's. */
+enum verdict {
+    VERDICT_HELD = 0,
+    VERDICT_NOT_MET = 1, /* the race was never met: the run proves nothing */
+    VERDICT_USAGE = 2,
+    VERDICT_VIOLATION = 3,
+};
+
+/* A program's arguments. */
+struct run {
+    const char *program;
+    uint64_t rounds;
+    unsigned threads;
+    uint64_t seed;
+    const char *mode; /* one of the program's, the first by default */
+    const char *flavour_name;
+    const struct rcu_flavor_struct *flavour;
+    const char *clock_name;
+    haft_clock clock;
+};
+
+#define MOST_THREADS 64
+
+/*
+ * From `[rounds] [threads] [seed]` and, anywhere between, memb or qsbr, thread or caller and one
+ * of `modes` (NULL at its end; or NULL).  Without a seed the time gives one.  Prints it.
+ */
+struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
+                    const char *const *modes);
+bool run_is(const struct run *run, const char *mode);
+
+/* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0. */
+_Noreturn void finish(const struct run *run, uint64_t met, const char *counts, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An invariant is broken: print it with the seed and end the process at once. */
+_Noreturn void violation(const struct run *run, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* `status` is HAFT_OK, or else the program says what was refused and ends. */
+void must(const struct run *run, haft_status status, const char *what);
+
+/* memb, but its grace periods end at once. */
+const struct rcu_flavor_struct *flavour_without_grace(void);
+
+haft_domain *open_domain(const struct run *run);
+
+/* Reserve a slot; while there is none, wait for whoever drives the clock.  Outside sections. */
+haft_id reserve_waiting(const struct run *run, haft_worker *worker, void **object);
+
+/*
+ * What a table must still be able to do when nothing is live and all workers are closed: hold its
+ * capacity, with every object its own.  Leaves it empty, without open workers.
+ */
+void check_nothing_lost(const struct run *run, haft_table *table);
+
+/* body(number, shared) in `count` threads at once; returns when all have ended. */
+void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared);
+
+/* --- chance: one for each thread --- */
+
+struct chance {
+    uint64_t state;
+};
+
+struct chance chance_of(const struct run *run, unsigned number);
+
+static inline uint64_t draw(struct chance *chance)
+{
+    uint64_t x = chance->state;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    chance->state = x;
+    return x * UINT64_C(0x2545F4914F6CDD1D);
+}
+
+/* A number below `end`. */
+static inline uint64_t draw_below(struct chance *chance, uint64_t end)
+{
+    return (draw(chance) >> 32) % end;
+}
+
+static inline bool one_in(struct chance *chance, uint64_t many)
+{
+    return draw_below(chance, many) == 0;
+}
+
+/* For a moment: spin, give the processor up, or sleep for less than 50 microseconds. */
+void pause_by_chance(struct chance *chance);
+
+/* --- shared words, relaxed --- */
+
+typedef _Atomic(uint64_t) shared_u64;
+
+static inline uint64_t peek(shared_u64 *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline void poke(shared_u64 *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static inline uint64_t swap(shared_u64 *word, uint64_t value)
+{
+    return atomic_exchange_explicit(word, value, memory_order_relaxed);
+}
+
+static inline uint64_t add(shared_u64 *word, uint64_t value)
+{
+    return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+}
+
+static inline bool replace(shared_u64 *word, uint64_t expected, uint64_t value)
+{
+    return atomic_compare_exchange_strong_explicit(word, &expected, value, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+/*
+ * Wait until all `threads` threads have come as often as this one; `times` counts for the
+ * caller.  Orders nothing.
+ */
+struct barrier {
+    shared_u64 arrived;
+    uint64_t threads;
+};
+
+void meet(struct barrier *barrier, uint64_t *times);
+
+/* The same for a thread with read sections of `domain`, outside them: it delays no grace period. */
+void meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times);
+
+/* --- objects that know whose they are --- */
+
+struct object {
+    uint64_t id;
+    uint64_t canary;
+};
+
+static inline void object_write(struct object *object, haft_id id)
+{
+    object->id = id.bits;
+    object->canary = ~id.bits * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static inline bool object_is(const struct object *object, haft_id id)
+{
+    return object->id == id.bits && object->canary == ~id.bits * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+#endif /* HAFT_STRESS_SUPPORT_H */
