@@ -16,11 +16,11 @@
 #include "lib/reservation.h"
 
 #define BATCH_SLOTS 128  /* a batch's most: the shared operations of a batch are spread over them */
-#define RING_BATCHES 128 /* that wait in one worker's ring: more than its backlog at rest */
+#define RING_BATCHES 128 /* that wait in one of a worker's rings: more than its backlog at rest */
 #define SPARE_BATCHES 16 /* empty ones that a worker keeps, in its own cache */
 
-/* Descriptors of one worker: its ring, spares, the filling and the open one, four in its hands. */
-#define WORKER_BATCHES (RING_BATCHES + SPARE_BATCHES + 6)
+/* Descriptors of one worker: two rings, spares, the filling and the open one, four in its hands. */
+#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 6)
 
 struct batch {
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */

@@ -30,6 +30,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+static void destroy(haft_domain *domain)
+{
+    pthread_cond_destroy(&domain->driver_finished);
+    pthread_mutex_destroy(&domain->lock);
+    free(domain);
+}
+
 haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
     if (options->flavour == NULL) {
@@ -49,12 +56,12 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = options->stall_ns != 0 ? options->stall_ns : DEFAULT_STALL_NS;
-    pthread_mutex_init(&opened->driving, NULL);
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->driver_finished, NULL);
     const haft_status status = opened->clock->start(opened);
 
     if (status != HAFT_OK) {
-        pthread_mutex_destroy(&opened->driving);
-        free(opened);
+        destroy(opened);
         return status;
     }
     *domain = opened;
@@ -67,8 +74,7 @@ haft_status haft_domain_close(haft_domain *domain)
         return HAFT_IN_USE;
     }
     domain->clock->stop(domain);
-    pthread_mutex_destroy(&domain->driving);
-    free(domain);
+    destroy(domain);
     return HAFT_OK;
 }
 
@@ -120,7 +126,7 @@ static void finish(haft_domain *domain, uint64_t ticket)
     }
 }
 
-/* One grace period, for all that was requested before.  The caller has the drivers' lock. */
+/* One grace period, for all that was requested before.  The caller is the only driver. */
 static void drive(haft_domain *domain)
 {
     const uint64_t ticket = load_acquire(TICKET, &domain->requested);
@@ -138,6 +144,21 @@ bool domain_is_driven(const haft_domain *domain)
     return load_relaxed(HINT, &domain->driven_since) != 0;
 }
 
+/* Drive, or wait until the one that drives has finished.  The caller has the lock. */
+static void drive_or_await(haft_domain *domain)
+{
+    if (domain->has_driver) {
+        pthread_cond_wait(&domain->driver_finished, &domain->lock);
+        return;
+    }
+    domain->has_driver = true;
+    pthread_mutex_unlock(&domain->lock);
+    drive(domain);
+    pthread_mutex_lock(&domain->lock);
+    domain->has_driver = false;
+    pthread_cond_broadcast(&domain->driver_finished);
+}
+
 void domain_wait_for(haft_domain *domain, uint64_t ticket)
 {
     if (domain_done(domain) >= ticket) {
@@ -145,12 +166,11 @@ void domain_wait_for(haft_domain *domain, uint64_t ticket)
     }
     const bool was_online = rcu_pause(domain->flavour);
 
-    /* Who waits for the lock often finds that the grace period before has served it as well. */
-    pthread_mutex_lock(&domain->driving);
-    if (domain_done(domain) < ticket) {
-        drive(domain);
+    pthread_mutex_lock(&domain->lock);
+    while (domain_done(domain) < ticket) {
+        drive_or_await(domain);
     }
-    pthread_mutex_unlock(&domain->driving);
+    pthread_mutex_unlock(&domain->lock);
     rcu_resume(domain->flavour, was_online);
 }
 

@@ -25,7 +25,11 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-    pthread_mutex_t driving; /* held by the one that drives: see domain_wait_for() */
+
+    /* For those who wait: see domain_wait_for(). */
+    pthread_mutex_t lock;
+    pthread_cond_t driver_finished;
+    bool has_driver;
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;

@@ -1,8 +1,11 @@
 /*
- * Batches on their way: from a worker to its ring or the depot, and back to some worker.
+ * Batches on their way: from a worker to its rings or the depot, and back to some worker.
  *
  * The rule that bounds the number of batches: only full ones go to the depot.  A ring that has
  * no room for a partial batch is made to have: its oldest is topped up until it is full.
+ *
+ * Edges in this file.
+ *   OWN   this worker has the batch
  */
 #include "concurrent/table.h"
 #include <stddef.h>
@@ -36,13 +39,15 @@ static void to_depot(haft_worker *worker, struct batch *batch)
 void worker_shelve(haft_worker *worker, struct batch *batch)
 {
     haft_table *table = worker->table;
+    const bool is_ready = load_relaxed(OWN, &batch->ticket) == 0;
+    struct ring *ring = is_ready ? &worker->ready : &worker->waiting;
 
-    while (!ring_push(&worker->ring, batch)) {
+    while (!ring_push(ring, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, batch);
             return;
         }
-        struct batch *oldest = ring_take(&worker->ring, &table->pool, UINT64_MAX);
+        struct batch *oldest = ring_take(ring, &table->pool, UINT64_MAX);
 
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
@@ -57,11 +62,19 @@ void worker_shelve(haft_worker *worker, struct batch *batch)
     }
 }
 
+static struct batch *take_from_rings(haft_worker *worker, uint64_t done)
+{
+    const struct pool *pool = &worker->table->pool;
+    struct batch *batch = ring_take(&worker->ready, pool, done);
+
+    return batch != NULL ? batch : ring_take(&worker->waiting, pool, done);
+}
+
 struct batch *worker_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
     const uint64_t done = domain_done(table->domain);
-    struct batch *batch = ring_take(&worker->ring, &table->pool, done);
+    struct batch *batch = take_from_rings(worker, done);
 
     if (batch == NULL) {
         batch = depot_take(&table->depot, &table->pool, done);
@@ -72,11 +85,10 @@ struct batch *worker_take_ready(haft_worker *worker)
 
 struct batch *worker_steal_ready(haft_worker *worker)
 {
-    haft_table *table = worker->table;
-    const uint64_t done = domain_done(table->domain);
+    const uint64_t done = domain_done(worker->table->domain);
 
-    for (haft_worker *other = first_worker(table); other != NULL; other = other->next) {
-        struct batch *batch = ring_take(&other->ring, &table->pool, done);
+    for (haft_worker *other = first_worker(worker->table); other != NULL; other = other->next) {
+        struct batch *batch = take_from_rings(other, done);
 
         if (batch != NULL) {
             count_up(&worker->counters.moved, 1);

@@ -62,8 +62,9 @@ struct haft_worker {
     struct counters counters;
     struct backlog backlog;
 
-    _Alignas(CACHE_LINE) struct ring ring;
-    _Alignas(CACHE_LINE) atomic_u64 extent; /* fresh slots at hand: see fresh.c */
+    _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
+    _Alignas(CACHE_LINE) struct ring ready;   /* batches without: to be reused at once */
+    _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
     atomic_u64 state;
     struct haft_worker *next; /* in the roster; constant */
     struct segment segment;
@@ -115,10 +116,10 @@ uint64_t fresh_at_hand(const haft_worker *worker);
 struct batch *worker_empty_batch(haft_worker *worker);
 void worker_give_batch(haft_worker *worker, struct batch *batch);
 
-/* Where others can take it: the worker's ring, or the depot. */
+/* Where others can take it: one of the worker's rings, or the depot. */
 void worker_shelve(haft_worker *worker, struct batch *batch);
 
-/* A batch that may be reused: the worker's own oldest, or the depot's; NULL if there is none. */
+/* A batch that may be reused: one of the worker's own, or the depot's; NULL if there is none. */
 struct batch *worker_take_ready(haft_worker *worker);
 
 /* The same from the rings of the other workers, open or closed. */

@@ -125,15 +125,16 @@ haft_table *haft_worker_table(const haft_worker *worker)
     return worker->table;
 }
 
-/* Close the open batch if that is worth a ticket. */
-static void close_if_worth(haft_worker *worker)
+/* Close the open batch if that is worth a ticket.  True if somebody found no slot meanwhile. */
+static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t hunger = load_relaxed(HINT, &worker->table->hunger);
     const uint64_t retired = worker->backlog.retired + worker->open->count;
     const bool idle = retired == worker->retired_seen;
     const bool waits = idle && worker->open->count != 0;
+    const bool hungry = hunger != worker->hunger;
 
-    if (idle || worker->open->count >= WORTH_CLOSING || hunger != worker->hunger) {
+    if (idle || hungry || worker->open->count >= WORTH_CLOSING) {
         worker_close_batch(worker);
     }
     if (waits && worker->table->on_reclaim != NULL) {
@@ -141,6 +142,7 @@ static void close_if_worth(haft_worker *worker)
     }
     worker->hunger = hunger;
     worker->retired_seen = retired;
+    return hungry;
 }
 
 /* Run on_reclaim for own batches that are due, and shelve them again. */
@@ -150,7 +152,7 @@ static void reclaim_due(haft_worker *worker)
     const uint64_t done = domain_done(table->domain);
 
     for (int i = 0; i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->ring, &table->pool, done);
+        struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
 
         if (batch == NULL) {
             return;
@@ -188,14 +190,15 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     if (rcu_in_section(domain->flavour)) {
         return HAFT_IN_SECTION;
     }
-    close_if_worth(worker);
+    const bool hungry = close_if_worth(worker);
     const uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+    const bool wanted = backlog > BACKLOG_SLOTS || hungry;
 
-    if (backlog > BACKLOG_SLOTS) {
+    if (wanted) {
         domain_notice_stall(domain);
     }
     rcu_quiescent(domain->flavour);
-    if (backlog > BACKLOG_MOST || (backlog > BACKLOG_SLOTS && !domain_is_driven(domain))) {
+    if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
         domain_wait(domain);
     }
     if (worker->table->on_reclaim != NULL) {

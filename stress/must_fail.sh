@@ -10,6 +10,7 @@
 # counts; with 1 if all held, or a program died of something else.
 set -euo pipefail
 
+export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0"
 readonly accepted=$1 program=$2 rounds=$3 threads=$4
 shift 4
 [[ $accepted != skip ]] || exit 0
@@ -18,7 +19,7 @@ trap 'rm -f "$log"' EXIT
 
 for try in 1 2 3 4 5; do
     status=0
-    TSAN_OPTIONS="halt_on_error=1 exitcode=66" "$program" "$rounds" "$threads" \
+    "$program" "$rounds" "$threads" \
         "$((RANDOM + 1))" "$@" >"$log" 2>&1 || status=$?
     if [[ $status == 66 ]] && grep -q 'ThreadSanitizer: data race' "$log"; then
         echo "try $try: $(grep -m1 '^SUMMARY' "$log")"

@@ -70,8 +70,9 @@ verdict()
     shift 3
     for ((try = 1; try <= tries; try++)); do
         status=0
-        TSAN_OPTIONS="halt_on_error=1 exitcode=66" timeout 120 "$build/$program" \
-            "$rounds" "$threads" "$((seed + try - 1))" "$@" >"$build/log" 2>&1 || status=$?
+        TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0" timeout 120 \
+            "$build/$program" "$rounds" "$threads" "$((seed + try - 1))" "$@" \
+            >"$build/log" 2>&1 || status=$?
         case $status in
             0 | 1) ;;
             66) echo "reported in try $try" && return ;;

@@ -114,6 +114,51 @@ TEST_ON_EACH_CLOCK(busy, ends_with_nothing_but_quiescent_points)
     close_shared(&held.shared);
 }
 
+/* A table with all slots live but one, which its own worker has just freed. */
+static struct shared all_but_one(struct setting setting, haft_id *freed)
+{
+    const haft_table_options large = {.capacity = 5000};
+    struct shared shared = open_shared(setting, &large);
+    haft_id id;
+
+    assert_status(haft_insert(shared.worker, NULL, freed), HAFT_OK);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        /* to the last slot */
+    }
+    settle(shared.worker);
+    assert_status(haft_free(shared.worker, *freed), HAFT_OK);
+    return shared;
+}
+
+TEST_ON_EACH_CLOCK(busy, ones_own_partial_batch_is_closed_when_no_slot_is_found)
+{
+    haft_id freed;
+    haft_id id;
+    struct shared shared = all_but_one(*setting, &freed);
+
+    cr_expect(ne(int, haft_insert(shared.worker, NULL, &id), HAFT_OK));
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    cr_expect(
+        eq(u32, haft_id_index(HAFT_LAYOUT_32_32, id), haft_id_index(HAFT_LAYOUT_32_32, freed)));
+    close_shared(&shared);
+}
+
+Test(busy, wakes_a_sleeping_clock_however_few_slots_wait)
+{
+    haft_id freed;
+    haft_id id;
+    struct shared shared = all_but_one((struct setting){0, HAFT_CLOCK_THREAD}, &freed);
+    haft_status status = HAFT_BUSY;
+
+    for (int n = 0; n < 3000 && status != HAFT_OK; n++) {
+        status = haft_insert(shared.worker, NULL, &id);
+        sleep_ms(1);
+    }
+    expect_status(status, HAFT_OK);
+    close_shared(&shared);
+}
+
 /* Slots that another worker has freed and not handed on: its next quiescent point does. */
 TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiescent_point)
 {

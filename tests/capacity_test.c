@@ -178,6 +178,28 @@ Test(capacity, the_limit_is_where_inserting_ends)
     }
 }
 
+/* With the budget spent, a worker that takes a full batch may keep one slot of it. */
+Test(capacity, a_worker_without_budget_hands_on_all_but_one_slot_of_a_batch_it_takes)
+{
+    const haft_table_options options = {.capacity = 4200};
+    struct crowd crowd = open_crowd(&options, MOST_WORKERS);
+    haft_worker *first = crowd.workers[0];
+    int count = 0;
+
+    while (haft_insert(first, NULL, &crowd.ids[count]) == HAFT_OK) {
+        count++;
+    }
+    for (int i = 0; i < count; i++) { /* now all slots are in full batches of the first worker */
+        must(haft_free(first, crowd.ids[i]) == HAFT_OK);
+    }
+    settle(first);
+    for (int i = 1; i < MOST_WORKERS; i++) {
+        must(haft_insert(crowd.workers[i], NULL, &crowd.ids[crowd.live++]) == HAFT_OK);
+    }
+    fill(&crowd, 0, 0);
+    close_crowd(&crowd);
+}
+
 /* What closed workers held is there for those that are left. */
 Test(capacity, a_closed_workers_slots_are_found)
 {

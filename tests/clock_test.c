@@ -212,7 +212,8 @@ Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)
     sigset_t mask;
     sigset_t after;
 
-    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    sigemptyset(&mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     struct shared shared = open_shared(memb_thread, &options);
     const unsigned long long blocked = status_of(new_task(before, count), "SigBlk: %llx");
 

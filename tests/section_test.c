@@ -82,6 +82,45 @@ TEST_ON_EACH_CLOCK(section, free_inside_ones_own_section_leaves_the_object_reada
     close_shared(&shared);
 }
 
+static void *wait_once(void *domain)
+{
+    haft_domain_wait(domain);
+    return NULL;
+}
+
+/* It began before the second free, and passes while the second reader is inside. */
+TEST_ON_EACH_CLOCK(section, a_grace_period_does_not_cover_what_is_freed_after_it_began)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const haft_id id = insert_text(shared.worker);
+    struct reader first;
+    struct reader second;
+    pthread_t waiter;
+
+    haft_thread_offline(shared.domain);
+    reader_enter(&first, shared.domain);
+    assert_status(haft_free(shared.worker, insert_text(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    cr_assert(zero(int, pthread_create(&waiter, NULL, wait_once, shared.domain)));
+    sleep_ms(50);
+    reader_enter(&second, shared.domain);
+    const char *object = haft_resolve(shared.view, id); /* on behalf of the second reader */
+
+    assert_status(haft_free(shared.worker, id), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    reader_leave(&first);
+    for (int n = 0; n < 5000 && haft_domain_stats_get(shared.domain).backlog > 1; n++) {
+        sleep_ms(2);
+    }
+    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 1));
+    expect_slot_kept(&shared, id, object);
+    reader_leave(&second);
+    pthread_join(waiter, NULL);
+    haft_thread_online(shared.domain);
+    expect_slot_reused(&shared, id);
+    close_shared(&shared);
+}
+
 Test(section, nested_sections_end_with_the_outermost)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);

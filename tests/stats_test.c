@@ -165,6 +165,20 @@ Test(stats, high_water_never_falls_and_batches_moved_grows)
     close_shared(&shared);
 }
 
+Test(stats, high_water_counts_only_slots_that_a_worker_has_at_hand)
+{
+    const haft_table_options large = {.capacity = 1000000};
+    struct shared shared = open_shared(MEMB_CALLER, &large);
+
+    insert(shared.worker);
+    cr_expect(le(u64, stats_of(shared.table).high_water, 128));
+    for (int i = 1; i < 100000; i++) {
+        insert(shared.worker);
+    }
+    cr_expect(le(u64, stats_of(shared.table).high_water, 100000 + 128));
+    close_shared(&shared);
+}
+
 Test(stats, random_operations_by_three_workers_keep_the_sums)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);

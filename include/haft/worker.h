@@ -45,7 +45,8 @@ haft_status haft_worker_close(haft_worker *worker);
  * 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
  * that is worth it (32 or more of them, none freed since the call before, or the table short of
  * slots), runs on_reclaim for what is due, and waits for a grace period when more than 8,192 of
- * the worker's freed slots wait for one and no other thread is at it, or more than 12,288.
+ * the worker's freed slots wait for one, or some worker has found no slot since the call before,
+ * and no other thread is waiting for one already; when more than 12,288 wait, in any case.
  *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
  *           read section (flavours that can tell: all but qsbr).
