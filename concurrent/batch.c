@@ -106,11 +106,14 @@ static uint64_t take_from(const struct pool *pool, struct segment *segment)
                                 : pool->table_count + segment->place * WORKER_BATCHES + place;
 }
 
-/* The number of any descriptor never used so far, or NUMBER_NONE. */
+/*
+ * The number of any descriptor never used so far, or NUMBER_NONE.  The table's come last: it has
+ * as many as the depot can hold, and memory for as many as the slots used so far can fill.
+ */
 static uint64_t take_unused(struct pool *pool)
 {
-    uint64_t number = take_fresh(&pool->table_used, pool->table_count);
     const uint64_t segments = load_relaxed(RETRY, &pool->segments);
+    uint64_t number = NUMBER_NONE;
 
     for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
         struct segment *segment = segment_at(pool, i);
@@ -119,7 +122,7 @@ static uint64_t take_unused(struct pool *pool)
             number = take_from(pool, segment);
         }
     }
-    return number;
+    return number != NUMBER_NONE ? number : take_fresh(&pool->table_used, pool->table_count);
 }
 
 static struct batch *set_up(struct pool *pool, uint64_t number)

@@ -25,7 +25,9 @@ void depot_push(struct depot *depot, const struct pool *pool, struct batch *batc
     const uint64_t link = load_relaxed(OWN, &node->node_next);
 
     store_relaxed(OWN, &node->node_batch, batch->number);
-    store_relaxed(OWN, &node->node_next, tagged_next(link, NUMBER_NONE));
+    /* Released, for those who still have this node in hand from before: they then see, when they
+     * look at head or tail again, that it has left. */
+    store_release(DEPOT, &node->node_next, tagged_next(link, NUMBER_NONE));
     for (;;) {
         const uint64_t tail = load_acquire(DEPOT, &depot->tail);
         struct batch *last = pool_batch(pool, tagged_number(tail));

@@ -4,7 +4,7 @@
  * Edges in this file.
  *   RING       ring_push (release) -> ring_take (acquire)   a batch's contents
  *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused
- *   OWN        only the owner writes the tail and the cells
+ *   OWN        only the owner writes the tail
  *   RETRY      a first look; the compare-and-swap of the head decides
  */
 #include "concurrent/ring.h"
@@ -19,7 +19,7 @@ bool ring_push(struct ring *ring, const struct batch *batch)
     if (tail - head == RING_BATCHES) {
         return false;
     }
-    store_relaxed(OWN, &ring->cells[tail % RING_BATCHES], batch->number);
+    store_release(RING, &ring->cells[tail % RING_BATCHES], batch->number);
     /* Weakened, a taker could read indices that were in the batch before. */
     store_release(RING, &ring->tail, tail + 1);
     return true;
@@ -34,7 +34,9 @@ struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t don
         if (head >= tail) {
             return NULL;
         }
-        const uint64_t number = load_relaxed(RETRY, &ring->cells[head % RING_BATCHES]);
+        /* Acquired, since it may be a later batch's: its descriptor is looked into before the
+         * compare-and-swap finds out. */
+        const uint64_t number = load_acquire(RING, &ring->cells[head % RING_BATCHES]);
         struct batch *batch = pool_batch(pool, number);
 
         if (load_relaxed(RETRY, &batch->ticket) > done) {

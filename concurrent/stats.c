@@ -65,15 +65,37 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
     return stats;
 }
 
+/*
+ * Slots taken (live or reserved) or exhausted.  Beginnings are read before ends, of all workers:
+ * so the result is never above what was true at some moment, however long this thread is kept
+ * from going on in between.
+ */
+static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
+{
+    uint64_t begun = 0;
+    uint64_t ended = 0;
+
+    *exhausted = 0;
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+        begun += load_relaxed(COUNT, &worker->counters.reserved);
+        begun += load_relaxed(COUNT, &worker->counters.inserted);
+    }
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        ended += load_relaxed(COUNT, &worker->counters.aborted);
+        ended += load_relaxed(COUNT, &worker->counters.freed);
+    }
+    return difference(begun, ended);
+}
+
 haft_status table_shortage(const haft_table *table, const haft_worker *worker)
 {
-    const struct sums sums = sum(table);
-    const uint64_t taken = difference(sums.reserved + sums.inserted, sums.aborted + sums.freed);
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->share - 1));
 
     /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
-    return taken >= table->capacity || taken + sums.exhausted + others >= slots ? HAFT_FULL
-                                                                                : HAFT_BUSY;
+    return taken >= table->capacity || taken + exhausted + others >= slots ? HAFT_FULL : HAFT_BUSY;
 }

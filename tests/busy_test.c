@@ -151,6 +151,7 @@ Test(busy, wakes_a_sleeping_clock_however_few_slots_wait)
     struct shared shared = all_but_one((struct setting){0, HAFT_CLOCK_THREAD}, &freed);
     haft_status status = HAFT_BUSY;
 
+    sleep_ms(50); /* the clock is asleep again */
     for (int n = 0; n < 3000 && status != HAFT_OK; n++) {
         status = haft_insert(shared.worker, NULL, &id);
         sleep_ms(1);

@@ -215,6 +215,8 @@ Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)
     sigemptyset(&mask);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     struct shared shared = open_shared(memb_thread, &options);
+
+    sleep_ms(50); /* a thread that starts blocks all signals for a moment */
     const unsigned long long blocked = status_of(new_task(before, count), "SigBlk: %llx");
 
     pthread_sigmask(SIG_SETMASK, NULL, &after);

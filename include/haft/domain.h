@@ -88,7 +88,8 @@ haft_status haft_domain_close(haft_domain *domain);
  *           read section (flavours that can tell: all but qsbr).
  * Threads   any thread outside read sections.  With qsbr the call is a quiescent point of the
  *           calling thread: pointers it resolved before are void.
- * Ordering  acquire: what other threads did in read sections that were waited for is visible.
+ * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
+ *           what they did before they handed freed slots on.
  * Progress  blocking: waits for readers.
  * Cost      a grace period of the flavour, unless nothing was requested.
  */

@@ -23,6 +23,10 @@ typedef struct haft_worker haft_worker;
  * `object` may be read and written until the callback returns; `id` is the id it had; `worker`
  * is the one that takes the slot back, NULL in haft_table_close().  With it the callback may
  * reserve, insert and free, but neither close it nor call what waits.
+ *
+ * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
+ * slots back soon after their grace period; slots of closed workers, and those that went to the
+ * depot, are taken back when somebody needs them, or when the table is closed.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
