@@ -3,7 +3,7 @@
  *
  * Edges in this file.
  *   TICKET   domain_ticket (release) -> drive (acquire)         frees before the wait
- *   ELAPSED  drive (release)         -> domain_done (acquire)   the wait before reuse
+ *   ELAPSED  finish (release)        -> domain_done (acquire)   the wait before reuse
  *   COUNT    statistics, and the number of open tables, checked when nobody else is about
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides

@@ -24,7 +24,7 @@ typedef struct haft_domain haft_domain;
 
 typedef enum haft_clock {
     HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
-    HAFT_CLOCK_CALLER, /* the workers: haft_worker_quiescent, haft_insert_wait, haft_domain_wait */
+    HAFT_CLOCK_CALLER, /* whoever waits: haft_worker_quiescent, haft_..._wait, haft_table_close */
     HAFT_CLOCK_COUNT   /* how many there are; not a clock */
 } haft_clock;
 

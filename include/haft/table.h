@@ -31,8 +31,14 @@ typedef struct haft_worker haft_worker;
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
 typedef struct haft_table_options {
-    const char *name;  /* for messages; copied; NULL: "table" */
-    uint64_t capacity; /* objects that fit for certain; 1 to 2^index_bits - 4 */
+    const char *name; /* for messages; copied; NULL: "table" */
+
+    /*
+     * Objects that fit for certain; 1 to 2^index_bits - 4.  What workers hold back comes from
+     * beyond the capacity: leave an eighth of the index range free, or 4,096 slots.  Without that
+     * the table works, but every call is a shared operation.
+     */
+    uint64_t capacity;
 
     size_t object_size;      /* bytes, up to 2^30; 0: an allocator of ids alone */
     size_t object_alignment; /* a power of two up to 4096; 0: 8 */

@@ -41,8 +41,8 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call
- * it between jobs: every few thousand operations keep the slots in use under the live ones and
- * 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
+ * it between jobs: every few thousand operations keep the slots in use under the most that
+ * were ever live and 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
  * that is worth it (32 or more of them, none freed since the call before, or the table short of
  * slots), runs on_reclaim for what is due, and waits for a grace period when more than 8,192 of
  * the worker's freed slots wait for one, or some worker has found no slot since the call before,
@@ -54,7 +54,7 @@ haft_status haft_worker_close(haft_worker *worker);
  *           void.
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1), a grace period once in 8,192 frees at most.
+ * Cost      O(1); a grace period once in 8,192 frees, or when some worker has found no slot.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -160,7 +160,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
  *           has passed; on_reclaim runs after that.
  * Progress  lock-free.
- * Cost      O(1): one compare-and-swap; once in 128 calls one or two shared operations more.
+ * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations more.
  *           Never allocates.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
