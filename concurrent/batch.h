@@ -78,7 +78,10 @@ void pool_close(struct pool *pool);
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_commit(struct pool *pool, uint64_t batches);
 
-/* Add a worker's descriptors, none of them used (`used` 0, the rest of any contents).  HAFT_OK or HAFT_NO_MEMORY.  Lock-free. */
+/*
+ * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
+ * or HAFT_NO_MEMORY.  Lock-free.
+ */
 haft_status pool_add(struct pool *pool, struct segment *segment);
 
 /*
