@@ -44,7 +44,7 @@ static haft_status starve(haft_worker *worker, haft_status fresh)
     fetch_add_relaxed(HINT, &table->hunger, 1);
     domain_hurry(table->domain);
     domain_notice_stall(table->domain);
-    return fresh == HAFT_NO_MEMORY ? fresh : table_shortage(table, worker);
+    return table_shortage(table, worker, fresh);
 }
 
 /* Hand on what the filling batch has beyond the worker's share. */
@@ -66,7 +66,9 @@ static haft_status fill(haft_worker *worker)
 {
     if (worker->reclaiming) {
         /* The batch is being taken back: its own slots follow, and its first places are free. */
-        return fill_fresh(worker, 1) == HAFT_OK ? HAFT_OK : HAFT_BUSY;
+        const haft_status fresh = fill_fresh(worker, 1);
+
+        return fresh == HAFT_OK ? fresh : table_shortage(worker->table, worker, fresh);
     }
     do {
         struct batch *batch = worker_take_ready(worker);
@@ -111,7 +113,7 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 
     store_relaxed(OWN, word,
                   word_with_index(&worker->table->slots.format, id->bits, MARK_RESERVED));
-    count_up(&worker->counters.reserved, 1);
+    tally(&worker->counters.reserved);
     if (object != NULL) {
         *object = slots_object(word);
     }
@@ -156,7 +158,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
     atomic_u64 *word = take_slot(worker, &id->bits);
 
     slots_copy_words(slots, slots_object(word), object);
-    count_up(&worker->counters.inserted, 1);
+    tally(&worker->counters.inserted);
     store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
     return HAFT_OK;
 }

@@ -122,7 +122,13 @@ static uint64_t take_unused(struct pool *pool)
             number = take_from(pool, segment);
         }
     }
-    return number != NUMBER_NONE ? number : take_fresh(&pool->table_used, pool->table_count);
+    if (number == NUMBER_NONE) {
+        number = take_fresh(&pool->table_used, pool->table_count);
+    }
+    if (number < pool->table_count) {
+        pool_commit(pool, number + 1); /* was done by whoever drew the slots; to see it done */
+    }
+    return number;
 }
 
 static struct batch *set_up(struct pool *pool, uint64_t number)

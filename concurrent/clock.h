@@ -32,6 +32,7 @@ extern const struct clock thread_clock;
 struct thread_clock {
     pthread_t thread;
     sem_t wake;
+    atomic_u64 woken; /* 1: posted, and not looked yet */
     atomic_u64 stopping;
 };
 

@@ -6,6 +6,7 @@
  * they are in nobody's way.
  *
  * Edges in this file.
+ *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
  *   OWN    before the thread starts
  *   HINT   the stop flag: the semaphore's post orders it
  */
@@ -20,9 +21,8 @@ static void sleep_until_woken(struct thread_clock *clock)
     while (sem_wait(&clock->wake) != 0) {
         /* interrupted by a debugger */
     }
-    while (sem_trywait(&clock->wake) == 0) {
-        /* one grace period answers all posts until now */
-    }
+    /* Weakened, the thread could miss the ticket of one that found it woken already. */
+    exchange_acq_rel(WAKE, &clock->woken, 0);
 }
 
 static void *drive_until_stopped(void *arg)
@@ -55,6 +55,7 @@ static int create_without_signals(haft_domain *domain)
 static haft_status start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->thread.stopping, 0);
+    store_relaxed(OWN, &domain->thread.woken, 0);
     if (sem_init(&domain->thread.wake, 0, 0) != 0) {
         return HAFT_NO_THREAD;
     }
@@ -75,7 +76,9 @@ static void stop(haft_domain *domain)
 
 static void hurry(haft_domain *domain)
 {
-    sem_post(&domain->thread.wake);
+    if (exchange_acq_rel(WAKE, &domain->thread.woken, 1) == 0) {
+        sem_post(&domain->thread.wake);
+    }
 }
 
 static void requested(haft_domain *domain, uint64_t ticket)

@@ -24,7 +24,7 @@ void depot_push(struct depot *depot, const struct pool *pool, struct batch *batc
     struct batch *node = pool_batch(pool, batch->node);
     const uint64_t link = load_relaxed(OWN, &node->node_next);
 
-    store_relaxed(OWN, &node->node_batch, batch->number);
+    store_release(DEPOT, &node->node_batch, batch->number);
     /* Released, for those who still have this node in hand from before: they then see, when they
      * look at head or tail again, that it has left. */
     store_release(DEPOT, &node->node_next, tagged_next(link, NUMBER_NONE));
@@ -67,7 +67,7 @@ struct batch *depot_take(struct depot *depot, const struct pool *pool, uint64_t 
             continue;
         }
         const struct batch *node = pool_batch(pool, tagged_number(next));
-        struct batch *batch = pool_batch(pool, load_relaxed(RETRY, &node->node_batch));
+        struct batch *batch = pool_batch(pool, load_acquire(DEPOT, &node->node_batch));
 
         if (load_relaxed(RETRY, &batch->ticket) > done) {
             return NULL;

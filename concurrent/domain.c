@@ -10,12 +10,15 @@
  */
 #include "concurrent/domain.h"
 #include "concurrent/rcu.h"
+#include <errno.h>
 #include <haft/section.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define DEFAULT_STALL_NS UINT64_C(1000000000)
+#define NS_PER_S UINT64_C(1000000000)
+#define DEFAULT_STALL_NS NS_PER_S
+#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
 
 static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
     [HAFT_CLOCK_THREAD] = &thread_clock,
@@ -27,7 +30,27 @@ static uint64_t now_ns(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* The option with its default, and short enough to be added to the time. */
+static uint64_t stall_limit(uint64_t stall_ns)
+{
+    if (stall_ns == 0) {
+        return DEFAULT_STALL_NS;
+    }
+    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
+}
+
+static void init_lock(haft_domain *domain)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&domain->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&domain->driver_finished, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 static void destroy(haft_domain *domain)
@@ -55,9 +78,8 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->clock = clocks[options->clock];
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
-    opened->stall_ns = options->stall_ns != 0 ? options->stall_ns : DEFAULT_STALL_NS;
-    pthread_mutex_init(&opened->lock, NULL);
-    pthread_cond_init(&opened->driver_finished, NULL);
+    opened->stall_ns = stall_limit(options->stall_ns);
+    init_lock(opened);
     const haft_status status = opened->clock->start(opened);
 
     if (status != HAFT_OK) {
@@ -144,11 +166,24 @@ bool domain_is_driven(const haft_domain *domain)
     return load_relaxed(HINT, &domain->driven_since) != 0;
 }
 
-/* Drive, or wait until the one that drives has finished.  The caller has the lock. */
+/* Wait until the one that drives has finished, or it is time to look for a stall. */
+static void await_driver(haft_domain *domain)
+{
+    const uint64_t until = now_ns() + domain->stall_ns;
+    const struct timespec time = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+
+    if (pthread_cond_timedwait(&domain->driver_finished, &domain->lock, &time) == ETIMEDOUT) {
+        pthread_mutex_unlock(&domain->lock);
+        domain_notice_stall(domain);
+        pthread_mutex_lock(&domain->lock);
+    }
+}
+
+/* Drive, or wait for the one that does.  The caller has the lock. */
 static void drive_or_await(haft_domain *domain)
 {
     if (domain->has_driver) {
-        pthread_cond_wait(&domain->driver_finished, &domain->lock);
+        await_driver(domain);
         return;
     }
     domain->has_driver = true;

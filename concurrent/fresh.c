@@ -98,6 +98,7 @@ static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
          other = other->next) {
         taken = take_from(&other->extent, most, first);
     }
+    commit(worker->table, *first + taken); /* was done by the one that drew them; to see it done */
     return taken;
 }
 

@@ -2,11 +2,13 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before the insertions they made room for
  *   COUNT   each number alone; what was done is read before what it was done to
  *   RETRY   the budget, as a number
  *   HINT    which workers are open
  */
 #include "concurrent/table.h"
+#include <stddef.h>
 
 struct sums {
     uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, moved, open,
@@ -32,7 +34,6 @@ static struct sums sum(const haft_table *table)
         sums.published += load_relaxed(COUNT, &counters->published);
         sums.reserved += load_relaxed(COUNT, &counters->reserved);
         sums.moved += load_relaxed(COUNT, &counters->moved);
-        sums.unused += fresh_at_hand(worker);
         sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
     }
     return sums;
@@ -44,11 +45,21 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* Slots ever used: drawn from the table, and not waiting in an extent. */
+static uint64_t used_slots(const haft_table *table)
+{
+    uint64_t unused = HAFT_FIRST_INDEX;
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        unused += fresh_at_hand(worker);
+    }
+    return difference(load_relaxed(COUNT, &table->fresh), unused);
+}
+
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
-    const uint64_t used =
-        difference(load_relaxed(COUNT, &table->fresh), HAFT_FIRST_INDEX + sums.unused);
+    const uint64_t used = used_slots(table);
     haft_table_stats stats = {
         .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
@@ -78,8 +89,8 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     *exhausted = 0;
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
-        begun += load_relaxed(COUNT, &worker->counters.reserved);
-        begun += load_relaxed(COUNT, &worker->counters.inserted);
+        begun += load_acquire(TALLY, &worker->counters.reserved);
+        begun += load_acquire(TALLY, &worker->counters.inserted);
     }
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         ended += load_relaxed(COUNT, &worker->counters.aborted);
@@ -88,14 +99,18 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     return difference(begun, ended);
 }
 
-haft_status table_shortage(const haft_table *table, const haft_worker *worker)
+haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
     uint64_t exhausted;
     const uint64_t taken = taken_slots(table, &exhausted);
-    const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->share - 1));
+    const uint64_t slots =
+        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - HAFT_FIRST_INDEX;
 
     /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
-    return taken >= table->capacity || taken + exhausted + others >= slots ? HAFT_FULL : HAFT_BUSY;
+    if (taken + exhausted + others >= slots) {
+        return fresh;
+    }
+    return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }

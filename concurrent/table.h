@@ -8,6 +8,7 @@
  *
  * Edges in this file.
  *   COUNT   a counter that one worker writes and any thread may read
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before the insertions they made room for
  */
 #ifndef HAFT_CONCURRENT_TABLE_H
 #define HAFT_CONCURRENT_TABLE_H
@@ -98,6 +99,12 @@ static inline void count_up(atomic_u64 *counter, uint64_t by)
     store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
 }
 
+/* The same for what a worker begins: who sees it counted sees all frees counted that led to it. */
+static inline void tally(atomic_u64 *counter)
+{
+    store_release(TALLY, counter, load_relaxed(COUNT, counter) + 1);
+}
+
 /* fresh.c: slots never used */
 
 /*
@@ -137,7 +144,10 @@ void worker_reclaim(haft_worker *worker, struct batch *batch);
 
 /* stats.c */
 
-/* Whether the table is full, or waiting will help `worker`, which found no slot. */
-haft_status table_shortage(const haft_table *table, const haft_worker *worker);
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or what was said of
+ * `fresh` slots.
+ */
+haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
 #endif /* HAFT_CONCURRENT_TABLE_H */

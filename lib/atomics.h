@@ -30,6 +30,10 @@ typedef haft_atomic_u64 atomic_u64;
 #define cas_acq_rel(edge, word, expected, desired)                                                 \
     u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
 
+/* Exchange: the value before. */
+#define exchange_acq_rel(edge, word, value)                                                        \
+    u64_exchange(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
 /* Fetch and add: the value before. */
 #define fetch_add_relaxed(reason, word, value)                                                     \
     u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
@@ -58,6 +62,12 @@ static inline bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, 
 {
     return atomic_compare_exchange_strong_explicit(
         word, &expected, desired, haft_edge_order(edge, order), memory_order_relaxed);
+}
+
+static inline uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    return atomic_exchange_explicit(word, value, haft_edge_order(edge, order));
 }
 
 static inline uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value,

@@ -18,7 +18,7 @@ readonly libraries=(-lurcu-memb -lurcu-qsbr -lpthread)
 
 # What ThreadSanitizer cannot see: orders between words that are all atomic, with no other data
 # behind them.  It runs the machine's own atomics, so on x86 their values come right as well.
-readonly invisible=(RING_ROOM COMMIT)
+readonly invisible=(RING_ROOM TALLY WAKE COMMIT)
 
 # program, rounds, threads, words
 readonly runs=(

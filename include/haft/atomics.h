@@ -39,6 +39,8 @@ typedef enum haft_edge {
     HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
     HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
     HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_TALLY,     /* frees that led to an insertion, to whoever counts the insertion */
+    HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,   /* only this thread writes it now */

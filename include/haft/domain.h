@@ -40,9 +40,11 @@ typedef struct haft_domain_options {
     haft_clock clock;
 
     /*
-     * Called by a worker on a slow path (no free slot at hand; a quiescent point with a backlog)
-     * when a grace period in progress has lasted stall_ns, once per stall.  It may not call haft
-     * functions that wait.  stall_ns 0: one second.
+     * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
+     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
+     * waits for another one's grace period.  A thread that drives a grace period itself, with no
+     * other thread about, cannot tell.  It may not call haft functions that wait.  stall_ns 0: one
+     * second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;

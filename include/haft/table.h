@@ -22,7 +22,8 @@ typedef struct haft_worker haft_worker;
  * its slot back (in haft_reserve, haft_insert, haft_worker_quiescent) or by haft_table_close().
  * `object` may be read and written until the callback returns; `id` is the id it had; `worker`
  * is the one that takes the slot back, NULL in haft_table_close().  With it the callback may
- * reserve, insert and free, but neither close it nor call what waits.
+ * reserve, insert and free, but neither close it nor call what waits.  For it to reserve there are
+ * the slots that were taken back just before, and fresh ones; else the answer is HAFT_BUSY.
  *
  * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
  * slots back soon after their grace period; slots of closed workers, and those that went to the
@@ -93,7 +94,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *           With qsbr it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.
- * Cost      a grace period; O(batches) when there is an on_reclaim, else O(workers).
+ * Cost      a grace period; O(slots ever used) when there is an on_reclaim, else O(workers).
  */
 haft_status haft_table_close(haft_table *table);
 
@@ -143,8 +144,8 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
 /*
  * haft_table_stats_get - the table's counters.
  *
- * Returns   a snapshot; exact when no call on the table is under way, and never wrong by more
- *           than the calls under way.
+ * Returns   a snapshot; exact when no call on the table is under way, and else off by no more
+ *           than the calls made while it counts.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.

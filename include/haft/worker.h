@@ -86,7 +86,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *
  * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
- *             HAFT_FULL        the table's capacity is in use
+ *             HAFT_FULL        the table's capacity is in use, or so many slots are exhausted
+ *                              that other workers may hold back all that is left
  *             HAFT_BUSY        slots wait for a grace period: try again after one, or use
  *                              haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
