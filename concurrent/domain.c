@@ -95,7 +95,15 @@ haft_status haft_domain_close(haft_domain *domain)
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
+    if (rcu_in_section(domain->flavour)) {
+        return HAFT_IN_SECTION;
+    }
+    /* The clock's last grace period may wait for this thread. */
+    const struct rcu_flavor_struct *flavour = domain->flavour;
+    const bool was_online = rcu_pause(flavour);
+
     domain->clock->stop(domain);
+    rcu_resume(flavour, was_online);
     destroy(domain);
     return HAFT_OK;
 }

@@ -143,6 +143,7 @@ Test(section, of_one_domain_counts_for_another_of_the_same_flavour)
     assert_status(haft_domain_open(&other, &b), HAFT_OK);
     haft_section_begin(b);
     expect_status(haft_domain_wait(a.domain), HAFT_IN_SECTION);
+    expect_status(haft_domain_close(b), HAFT_IN_SECTION);
     haft_section_end(b);
     expect_status(haft_domain_close(b), HAFT_OK);
     close_shared(&a);

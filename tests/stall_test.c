@@ -194,3 +194,31 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     cr_expect(eq(u64, stalls(&b.shared), 1));
     close_shared(&b.shared);
 }
+
+/* Two that wait: one drives, and the other notices, with nobody else about. */
+TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
+{
+    struct calls calls = {0};
+    struct shared shared = open_noting(*setting, &calls);
+    struct reader reader;
+    pthread_t waiters[2];
+
+    haft_thread_offline(shared.domain);
+    reader_enter(&reader, shared.domain);
+    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    for (int i = 0; i < 2; i++) {
+        must(pthread_create(&waiters[i], NULL, wait_once, shared.domain) == 0);
+    }
+    for (int n = 0; n < 2000 && stalls(&shared) == 0; n++) {
+        sleep_ms(5);
+    }
+    reader_leave(&reader);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(waiters[i], NULL);
+    }
+    haft_thread_online(shared.domain);
+    cr_expect(eq(int, calls.count, 1));
+    cr_expect(ge(u64, calls.last.waited_ns, STALL_NS));
+    close_shared(&shared);
+}

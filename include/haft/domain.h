@@ -74,8 +74,11 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
 /*
  * haft_domain_close - the end of a domain.
  *
- * Returns   HAFT_OK.  HAFT_IN_USE, and nothing is done, if a table is still open on it.
- * Threads   one, when no other thread uses the domain any more.
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_USE       a table is still open on it
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (all but qsbr)
+ * Threads   one thread outside read sections, when no other thread uses the domain any more.
+ *           With qsbr it is a quiescent point of the calling thread.
  * Ordering  none.
  * Progress  blocking: waits for a grace period that its thread is in the middle of.
  * Cost      O(1).
