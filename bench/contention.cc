@@ -89,7 +89,7 @@ template <class Table> void mixed(benchmark::State &state)
             found += resolve_some(reader, picker);
             failed += !replace_one(worker, object, picker);
         }
-        benchmark::DoNotOptimize(found);
+        bench::keep(found);
     });
     if (failed != 0) {
         state.SkipWithError("an object could not be freed by who took its id out");

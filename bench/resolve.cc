@@ -114,7 +114,8 @@ template <class Table> void resolve_open(benchmark::State &state)
 
     reader.begin();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(sum = walk(reader, filled.ids));
+        sum = walk(reader, filled.ids);
+        bench::keep(sum);
     }
     reader.end();
     finish(state, filled.size, sum, sum_of(filled.size));
@@ -127,7 +128,8 @@ template <class Table> void resolve_each(benchmark::State &state)
     uint64_t sum = 0;
 
     for (auto _ : state) {
-        benchmark::DoNotOptimize(sum = walk_each(reader, filled.ids));
+        sum = walk_each(reader, filled.ids);
+        bench::keep(sum);
     }
     finish(state, filled.size, sum, sum_of(filled.size));
 }
@@ -140,7 +142,8 @@ template <class Table> void resolve_many(benchmark::State &state)
 
     reader.begin();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(sum = walk_many(reader, filled.ids));
+        sum = walk_many(reader, filled.ids);
+        bench::keep(sum);
     }
     reader.end();
     finish(state, filled.size, sum, sum_of(filled.size));
@@ -158,7 +161,8 @@ template <class Table> void resolve_stale(benchmark::State &state)
     const auto reader = filled.worker.reader();
     reader.begin();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(sum = walk(reader, filled.ids));
+        sum = walk(reader, filled.ids);
+        bench::keep(sum);
     }
     reader.end();
     finish(state, filled.size, sum, 0);
