@@ -59,18 +59,19 @@ static struct segment *segment_at(const struct pool *pool, uint64_t segment)
 
 haft_status pool_add(struct pool *pool, struct segment *segment)
 {
-    uint64_t place = load_relaxed(RETRY, &pool->segments);
+    for (;;) {
+        const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-    do {
         if (place == MOST_WORKERS ||
             reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
-    } while (!cas_relaxed(RETRY, &pool->segments, place, place + 1) &&
-             (place = load_relaxed(RETRY, &pool->segments), true));
-    segment->place = place;
-    store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
-    return HAFT_OK;
+        if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
+            segment->place = place;
+            store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            return HAFT_OK;
+        }
+    }
 }
 
 struct batch *pool_batch(const struct pool *pool, uint64_t number)

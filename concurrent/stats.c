@@ -11,8 +11,7 @@
 #include <stddef.h>
 
 struct sums {
-    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, moved, open,
-        unused;
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, moved, open;
 };
 
 /*

@@ -31,13 +31,13 @@ static void draw_budget(haft_worker *worker)
 {
     haft_table *table = worker->table;
     const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
-    uint64_t left = load_relaxed(RETRY, &table->budget);
+    uint64_t left;
     uint64_t drawn;
 
     do {
+        left = load_relaxed(RETRY, &table->budget);
         drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
-    } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn) &&
-             (left = load_relaxed(RETRY, &table->budget), true));
+    } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn));
     worker->share = (uint32_t)(drawn / 2 + 1);
 }
 

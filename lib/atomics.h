@@ -27,8 +27,6 @@ typedef haft_atomic_u64 atomic_u64;
     u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
 #define cas_release(edge, word, expected, desired)                                                 \
     u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
-#define cas_acq_rel(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
 
 /* Exchange: the value before. */
 #define exchange_acq_rel(edge, word, value)                                                        \
