@@ -6,7 +6,6 @@
  *   OWN      only this worker writes the word, or has the batch
  *   HINT     hunger: other workers hand on their slots sooner or later
  */
-#include "concurrent/rcu.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <sched.h>
@@ -169,10 +168,12 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
     haft_status status = haft_reserve(worker, id, object);
 
     while (status == HAFT_BUSY) {
-        if (rcu_in_section(domain->flavour)) {
+        if (domain_in_section(domain)) {
             return HAFT_IN_SECTION;
         }
-        domain_wait(domain);
+        if (domain_wait(domain) != HAFT_OK) {
+            return HAFT_BUSY;
+        }
         sched_yield(); /* if nothing waits, slots are on their way between workers */
         status = haft_reserve(worker, id, object);
     }

@@ -1,18 +1,22 @@
 /*
- * concurrent/clock.h - who drives a domain's grace periods.
+ * concurrent/clock.h - the clocks: what a grace period is, and who drives it.
  *
- * One clock_*.c for each clock.  A clock only says who calls domain_wait() and when;
- * tickets and their order are the domain's.
+ * One clock_*.c for each clock; thread and caller share clock_rcu.c, which waits for the read
+ * sections of a liburcu flavour.  Tickets and their order are the domain's.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_H
 #define HAFT_CONCURRENT_CLOCK_H
 
 #include "lib/atomics.h"
-#include <haft/domain.h>
+#include <haft/worker.h>
 #include <pthread.h>
 #include <semaphore.h>
 
+struct member;
+
 struct clock {
+    bool has_flavour; /* its read sections are those of a liburcu flavour */
+
     haft_status (*start)(haft_domain *domain);
     void (*stop)(haft_domain *domain);
 
@@ -21,13 +25,59 @@ struct clock {
 
     /* Somebody runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
+
+    /*
+     * Wait until `ticket` is done, outside read sections; for the calling thread a quiescent
+     * point.  HAFT_OK; HAFT_BUSY, at once, where waiting cannot help.
+     */
+    haft_status (*wait_for)(haft_domain *domain, uint64_t ticket);
+
+    /*
+     * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
+     * be given; or HAFT_NO_MEMORY.
+     */
+    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
+    void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
+
+    /* The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free. */
+    void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
+
+    /* No grace period waits for the calling thread from here to there. */
+    void (*offline)(haft_domain *domain);
+    void (*online)(haft_domain *domain);
+
+    /* Fill in who holds a grace period up, where the clock can tell. */
+    void (*blame)(const haft_domain *domain, haft_stall *stall);
 };
+
+/* Driven by a background thread, asleep when nothing is requested. */
+extern const struct clock thread_clock;
 
 /* Driven by workers and waiters alone. */
 extern const struct clock caller_clock;
 
-/* Driven by a background thread, asleep when nothing is requested. */
-extern const struct clock thread_clock;
+/* Workers announce their quiescent points themselves; anyone adds them up. */
+extern const struct clock workers_clock;
+
+/* Driven by haft_domain_tick(). */
+extern const struct clock frame_clock;
+
+/* clock_rcu.c: what the clocks of liburcu's flavours have in common. */
+struct rcu_clock {
+    pthread_mutex_t lock;
+    pthread_cond_t driver_finished;
+    bool has_driver;
+};
+
+void rcu_clock_start(haft_domain *domain);
+void rcu_clock_stop(haft_domain *domain);
+haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
+haft_status rcu_clock_join(haft_domain *domain, haft_worker *worker, struct member **member);
+void rcu_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member);
+void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+void rcu_clock_offline(haft_domain *domain);
+void rcu_clock_online(haft_domain *domain);
+void rcu_clock_blame(const haft_domain *domain, haft_stall *stall);
 
 struct thread_clock {
     pthread_t thread;

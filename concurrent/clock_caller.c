@@ -3,13 +3,8 @@
 
 static haft_status start(haft_domain *domain)
 {
-    (void)domain;
+    rcu_clock_start(domain);
     return HAFT_OK;
-}
-
-static void stop(haft_domain *domain)
-{
-    (void)domain;
 }
 
 static void requested(haft_domain *domain, uint64_t ticket)
@@ -23,4 +18,17 @@ static void hurry(haft_domain *domain)
     (void)domain;
 }
 
-const struct clock caller_clock = {start, stop, requested, hurry};
+const struct clock caller_clock = {
+    .has_flavour = true,
+    .start = start,
+    .stop = rcu_clock_stop,
+    .requested = requested,
+    .hurry = hurry,
+    .wait_for = rcu_clock_wait_for,
+    .join = rcu_clock_join,
+    .leave = rcu_clock_leave,
+    .quiescent = rcu_clock_quiescent,
+    .offline = rcu_clock_offline,
+    .online = rcu_clock_online,
+    .blame = rcu_clock_blame,
+};

@@ -11,6 +11,7 @@
  *   HINT   the stop flag: the semaphore's post orders it
  */
 #include "concurrent/domain.h"
+#include "concurrent/rcu.h"
 #include <signal.h>
 #include <stddef.h>
 
@@ -59,7 +60,9 @@ static haft_status start(haft_domain *domain)
     if (sem_init(&domain->thread.wake, 0, 0) != 0) {
         return HAFT_NO_THREAD;
     }
+    rcu_clock_start(domain);
     if (create_without_signals(domain) != 0) {
+        rcu_clock_stop(domain);
         sem_destroy(&domain->thread.wake);
         return HAFT_NO_THREAD;
     }
@@ -68,10 +71,15 @@ static haft_status start(haft_domain *domain)
 
 static void stop(haft_domain *domain)
 {
+    /* The thread's last grace period may wait for this one. */
+    const bool was_online = rcu_pause(domain->flavour);
+
     store_relaxed(HINT, &domain->thread.stopping, 1);
     sem_post(&domain->thread.wake);
     pthread_join(domain->thread.thread, NULL);
     sem_destroy(&domain->thread.wake);
+    rcu_clock_stop(domain);
+    rcu_resume(domain->flavour, was_online);
 }
 
 static void hurry(haft_domain *domain)
@@ -88,4 +96,17 @@ static void requested(haft_domain *domain, uint64_t ticket)
     }
 }
 
-const struct clock thread_clock = {start, stop, requested, hurry};
+const struct clock thread_clock = {
+    .has_flavour = true,
+    .start = start,
+    .stop = stop,
+    .requested = requested,
+    .hurry = hurry,
+    .wait_for = rcu_clock_wait_for,
+    .join = rcu_clock_join,
+    .leave = rcu_clock_leave,
+    .quiescent = rcu_clock_quiescent,
+    .offline = rcu_clock_offline,
+    .online = rcu_clock_online,
+    .blame = rcu_clock_blame,
+};

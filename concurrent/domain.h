@@ -19,17 +19,16 @@
 #include <haft/domain.h>
 
 struct haft_domain {
-    const struct rcu_flavor_struct *flavour;
+    const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
     const struct clock *clock;
-    struct thread_clock thread; /* the thread clock's state; others leave it alone */
+    struct rcu_clock rcu;       /* the state of the clocks with a flavour */
+    struct thread_clock thread; /* the thread clock's */
+    atomic_u64 members;         /* the workers clock's: address of the one added last */
+    atomic_u64 stuck_at;        /* the workers clock's: `done` when a wait was noticed last */
+    atomic_u64 sections;        /* open now; counted for the frame clock in debug builds */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-
-    /* For those who wait: see domain_wait_for(). */
-    pthread_mutex_t lock;
-    pthread_cond_t driver_finished;
-    bool has_driver;
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;
@@ -54,21 +53,42 @@ uint64_t domain_backlog(const haft_domain *domain);
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
-/* Whether some thread waits for a grace period now.  Wait-free; a hint. */
+/*
+ * Whether a grace period is under way: some thread drives it, or workers are still to announce
+ * themselves.  Wait-free; a hint.
+ */
 bool domain_is_driven(const haft_domain *domain);
 
 /*
- * Wait until `ticket` is done.  Blocking, outside read sections; with qsbr a quiescent point.
- *
- * One thread drives at a time.  The tickets would allow for more, but waits that overlap inside
- * liburcu 0.13 can cost each of them 10 ms: who follows in its queue may sleep that long.
+ * Wait until `ticket` is done.  Blocking, outside read sections; a quiescent point of the thread.
+ * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock).
  */
-void domain_wait_for(haft_domain *domain, uint64_t ticket);
+haft_status domain_wait_for(haft_domain *domain, uint64_t ticket);
 
 /* Wait until all that is requested now is done.  As above. */
-void domain_wait(haft_domain *domain);
+haft_status domain_wait(haft_domain *domain);
+
+/* Whether the calling thread is known to be inside a read section. */
+bool domain_in_section(const haft_domain *domain);
 
 /* Call on_stall if a grace period has been under way for too long.  Lock-free but for it. */
 void domain_notice_stall(haft_domain *domain);
+
+/* For clocks. */
+
+/* All tickets taken until now: what frees they stand for comes before what the caller does next. */
+uint64_t domain_requested(const haft_domain *domain);
+
+/*
+ * A grace period begins; or ends, with all tickets up to `ticket` done.  Between the two it is
+ * watched for stalls.  Several threads may end the same one.
+ */
+void domain_begin_grace(haft_domain *domain);
+void domain_end_grace(haft_domain *domain, uint64_t ticket);
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The monotonic time. */
+uint64_t now_ns(void);
 
 #endif /* HAFT_CONCURRENT_DOMAIN_H */

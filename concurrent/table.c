@@ -7,7 +7,6 @@
  *   COUNT   the number of tables on the domain
  */
 #include "concurrent/table.h"
-#include "concurrent/rcu.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +149,7 @@ haft_status haft_table_close(haft_table *table)
     if (has_open_workers(table)) {
         return HAFT_IN_USE;
     }
-    if (rcu_in_section(domain->flavour)) {
+    if (domain_in_section(domain)) {
         return HAFT_IN_SECTION;
     }
     domain_wait_for(domain, domain_ticket(domain));

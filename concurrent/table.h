@@ -52,6 +52,7 @@ enum worker_state { WORKER_OPEN, WORKER_CLOSED };
 
 struct haft_worker {
     haft_table *table;
+    struct member *member;               /* what the domain's clock knows its thread by */
     struct batch *filling;               /* slots to reserve */
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */

@@ -10,7 +10,6 @@
  *   RETRY   a first look; the compare-and-swap decides.  The budget carries numbers only: the
  *           slots held back travel through ring and depot
  */
-#include "concurrent/rcu.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -83,12 +82,17 @@ static haft_worker *new_worker(haft_table *table)
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
+    haft_domain *domain = table->domain;
     haft_worker *opened = adopt(table);
 
     if (opened == NULL) {
         opened = new_worker(table);
     }
     if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (domain->clock->join(domain, opened, &opened->member) != HAFT_OK) {
+        store_release(ADOPT, &opened->state, WORKER_CLOSED);
         return HAFT_NO_MEMORY;
     }
     draw_budget(opened);
@@ -113,8 +117,11 @@ haft_status haft_worker_flush(haft_worker *worker)
 
 haft_status haft_worker_close(haft_worker *worker)
 {
+    haft_domain *domain = worker->table->domain;
+
     haft_worker_flush(worker);
     return_budget(worker);
+    domain->clock->leave(domain, worker, worker->member);
     /* Weakened, the next owner could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);
     return HAFT_OK;
@@ -187,17 +194,19 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     haft_domain *domain = worker->table->domain;
 
     assert(!worker->reclaiming);
-    if (rcu_in_section(domain->flavour)) {
+    if (domain_in_section(domain)) {
         return HAFT_IN_SECTION;
     }
     const bool hungry = close_if_worth(worker);
-    const uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+    uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+
+    domain->clock->quiescent(domain, worker->member, hungry ? UINT64_MAX : backlog);
+    backlog = waiting(&worker->backlog, domain_done(domain));
     const bool wanted = backlog > BACKLOG_SLOTS || hungry;
 
     if (wanted) {
         domain_notice_stall(domain);
     }
-    rcu_quiescent(domain->flavour);
     if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
         domain_wait(domain);
     }

@@ -37,6 +37,8 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
 #define fetch_add_release(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+#define fetch_add_acq_rel(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 
 static inline uint64_t u64_load_relaxed(haft_edge reason, const atomic_u64 *word)
 {

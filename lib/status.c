@@ -20,6 +20,7 @@ static const struct {
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_IN_USE] = {"HAFT_IN_USE", "workers or tables are still open"},
     [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
+    [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
                          "together"},
@@ -31,8 +32,9 @@ static const struct {
     [HAFT_BAD_FIRST_GENERATION] = {"HAFT_BAD_FIRST_GENERATION",
                                    "first_generation: does not fit the layout's generation_bits"},
     [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
-                          "flavour: required, such as &urcu_memb_flavor or &urcu_qsbr_flavor"},
-    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: HAFT_CLOCK_THREAD or HAFT_CLOCK_CALLER"},
+                          "flavour: such as &urcu_memb_flavor for the thread and the caller "
+                          "clock, NULL for the workers and the frame clock"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
 };
 
 const char *haft_status_text(haft_status status)

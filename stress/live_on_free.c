@@ -5,10 +5,11 @@
  *            ELAPSED), and is complete when found (PUBLISH).
  * Pressure   readers announce what they hold, and writers free exactly that; few slots, so that
  *            a freed one is wanted back at once; pauses by chance in the middle of sections.
- * Usage      live_on_free [rounds] [threads] [seed] [memb|qsbr] [thread|caller] [mode]
+ * Usage      live_on_free [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
  *            proper          as it should be used
  *            check_then_use  broken on purpose: haft_is_live, then the address, without section
  *            no_grace        broken on purpose: memb, but its grace periods end at once
+ *            unannounced     broken on purpose: workers clock, and readers without a worker
  *            The broken modes must end with a violation, or with ThreadSanitizer's report.
  */
 #include "stress/support.h"
@@ -16,7 +17,7 @@
 #define SLOTS 256 /* more than any table here has */
 #define HOLDS 3   /* looks at an object within one section */
 
-static const char *const modes[] = {"proper", "check_then_use", "no_grace", NULL};
+static const char *const modes[] = {"proper", "check_then_use", "no_grace", "unannounced", NULL};
 
 struct stage {
     struct run run;
@@ -27,6 +28,7 @@ struct stage {
     unsigned readers;
     uint64_t slots; /* that are ever used, from index 0 */
     bool check_then_use;
+    bool unannounced;
     shared_u64 board[SLOTS];            /* ids by index, for readers to find */
     shared_u64 announced[MOST_THREADS]; /* ids that readers hold */
     shared_u64 met[SLOTS];              /* 1: the slot's object was freed while it was held */
@@ -65,7 +67,8 @@ static void hold(struct stage *stage, unsigned number, const struct object *obje
     }
 }
 
-static void read_once(struct stage *stage, unsigned number, struct chance *chance)
+static void read_once(struct stage *stage, unsigned number, haft_worker *worker,
+                      struct chance *chance)
 {
     const haft_id id = {peek(&stage->board[draw_below(chance, stage->slots)])};
     const struct object *object;
@@ -83,9 +86,8 @@ static void read_once(struct stage *stage, unsigned number, struct chance *chanc
         hold(stage, number, object, id, chance);
     }
     haft_section_end(stage->domain);
-    if (one_in(chance, 4) || object != NULL) { /* qsbr: where the section ends */
-        haft_thread_offline(stage->domain);
-        haft_thread_online(stage->domain);
+    if (one_in(chance, 4) || object != NULL) { /* qsbr, workers: where the section ends */
+        pass_quiescent_point(stage->table, worker, chance);
     }
 }
 
@@ -160,15 +162,20 @@ static void body(unsigned number, void *shared)
     struct stage *stage = shared;
     struct chance chance = chance_of(&stage->run, number);
 
-    haft_thread_register(stage->domain);
     if (number >= stage->readers) {
+        haft_thread_register(stage->domain);
         write_until_done(stage, &chance);
         add(&stage->writers_left, UINT64_MAX);
+        haft_thread_unregister(stage->domain);
+        return;
     }
-    while (number < stage->readers && peek(&stage->writers_left) != 0) {
-        read_once(stage, number, &chance);
+    /* Broken on purpose: a reader that the workers clock does not know of. */
+    haft_worker *worker = stage->unannounced ? NULL : enter_as_reader(&stage->run, stage->table);
+
+    while (peek(&stage->writers_left) != 0) {
+        read_once(stage, number, worker, &chance);
     }
-    haft_thread_unregister(stage->domain);
+    leave_as_reader(stage->table, worker);
 }
 
 static void open_stage(struct stage *stage)
@@ -180,6 +187,7 @@ static void open_stage(struct stage *stage)
     if (run_is(&stage->run, "no_grace")) {
         stage->run.flavour = flavour_without_grace();
     }
+    stage->unannounced = run_is(&stage->run, "unannounced");
     stage->check_then_use = run_is(&stage->run, "check_then_use");
     stage->readers = stage->run.threads / 2;
     poke(&stage->writers_left, stage->run.threads - stage->readers);

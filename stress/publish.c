@@ -5,7 +5,7 @@
  *            in the slot's first life and in every later one (PUBLISH); before, it is not found.
  * Pressure   a few slots are used again and again; each id is told to the readers before it is
  *            published, and they resolve it until they find it.
- * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller]
+ * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
  */
 #include "stress/support.h"
 #include <sched.h>
@@ -101,13 +101,16 @@ static void body(unsigned number, void *shared)
     struct stage *stage = shared;
     struct chance chance = chance_of(&stage->run, number);
 
-    haft_thread_register(stage->domain);
-    if (number >= stage->readers) {
-        write_until_done(stage, number - stage->readers, &chance);
-        add(&stage->writers_left, UINT64_MAX);
-    } else {
+    if (number < stage->readers) {
+        haft_worker *worker = enter_as_reader(&stage->run, stage->table);
+
         read_until_done(stage, number);
+        leave_as_reader(stage->table, worker);
+        return;
     }
+    haft_thread_register(stage->domain);
+    write_until_done(stage, number - stage->readers, &chance);
+    add(&stage->writers_left, UINT64_MAX);
     haft_thread_unregister(stage->domain);
 }
 

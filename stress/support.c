@@ -29,7 +29,7 @@ static _Noreturn void usage(const char *program, const char *argument)
 {
     fprintf(stderr,
             "%s: not understood: %s\n"
-            "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller] [mode]\n",
+            "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]\n",
             program, argument, program);
     exit(VERDICT_USAGE);
 }
@@ -52,6 +52,27 @@ static bool take_number(struct run *run, const char *argument, int place)
     return true;
 }
 
+static bool take_clock(struct run *run, const char *argument)
+{
+    static const struct {
+        const char *name;
+        haft_clock clock;
+    } clocks[] = {
+        {"caller", HAFT_CLOCK_CALLER},
+        {"thread", HAFT_CLOCK_THREAD},
+        {"workers", HAFT_CLOCK_WORKERS},
+    };
+
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        if (strcmp(argument, clocks[i].name) == 0) {
+            run->clock_name = argument;
+            run->clock = clocks[i].clock;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_word(struct run *run, const char *argument, const char *const *modes)
 {
     if (strcmp(argument, "memb") == 0 || strcmp(argument, "qsbr") == 0) {
@@ -59,9 +80,7 @@ static bool take_word(struct run *run, const char *argument, const char *const *
         run->flavour = argument[0] == 'm' ? &urcu_memb_flavor : &urcu_qsbr_flavor;
         return true;
     }
-    if (strcmp(argument, "thread") == 0 || strcmp(argument, "caller") == 0) {
-        run->clock_name = argument;
-        run->clock = argument[0] == 't' ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER;
+    if (take_clock(run, argument)) {
         return true;
     }
     for (; modes != NULL && *modes != NULL; modes++) {
@@ -97,6 +116,10 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
     }
     if (run.threads < 2 || run.threads > MOST_THREADS) {
         usage(run.program, "threads, 2 to 64");
+    }
+    if (run.clock == HAFT_CLOCK_WORKERS) {
+        run.flavour_name = "none";
+        run.flavour = NULL;
     }
     printf("%s: rounds %llu threads %u seed %llu %s %s %s\n", run.program,
            (unsigned long long)run.rounds, run.threads, (unsigned long long)run.seed,
@@ -165,11 +188,43 @@ haft_domain *open_domain(const struct run *run)
     return domain;
 }
 
+haft_worker *enter_as_reader(const struct run *run, haft_table *table)
+{
+    haft_worker *worker = NULL;
+
+    haft_thread_register(haft_table_domain(table));
+    if (run->clock == HAFT_CLOCK_WORKERS) {
+        must(run, haft_worker_open(table, &worker), "opening a reader's worker");
+    }
+    return worker;
+}
+
+void leave_as_reader(haft_table *table, haft_worker *worker)
+{
+    if (worker != NULL) {
+        haft_worker_close(worker);
+    }
+    haft_thread_unregister(haft_table_domain(table));
+}
+
+void pass_quiescent_point(haft_table *table, haft_worker *worker, struct chance *chance)
+{
+    haft_domain *domain = haft_table_domain(table);
+
+    if (worker != NULL && one_in(chance, 2)) {
+        haft_worker_quiescent(worker);
+    } else {
+        haft_thread_offline(domain);
+        haft_thread_online(domain);
+    }
+}
+
 haft_id reserve_waiting(const struct run *run, haft_worker *worker, void **object)
 {
     haft_id id;
-    haft_status status = run->clock == HAFT_CLOCK_CALLER ? haft_reserve_wait(worker, &id, object)
-                                                         : haft_reserve(worker, &id, object);
+    const bool waits = run->clock != HAFT_CLOCK_THREAD;
+    haft_status status =
+        waits ? haft_reserve_wait(worker, &id, object) : haft_reserve(worker, &id, object);
 
     while (status == HAFT_BUSY) { /* the clock's own thread drives: its edges are those in use */
         const struct timespec moment = {0, 20000};

@@ -35,8 +35,8 @@ struct run {
 #define MOST_THREADS 64
 
 /*
- * From `[rounds] [threads] [seed]` and, anywhere between, memb or qsbr, thread or caller and one
- * of `modes` (NULL at its end; or NULL).  Without a seed the time gives one.  Prints it.
+ * From `[rounds] [threads] [seed]` and, anywhere between, memb or qsbr, thread, caller or workers,
+ * and one of `modes` (NULL at its end; or NULL).  Without a seed the time gives one.  Prints it.
  */
 struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
@@ -146,6 +146,15 @@ void meet(struct barrier *barrier, uint64_t *times);
 
 /* The same for a thread with read sections of `domain`, outside them: it delays no grace period. */
 void meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times);
+
+/* --- threads that only read --- */
+
+/* Register; with the workers clock open a worker too, which is returned (else NULL). */
+haft_worker *enter_as_reader(const struct run *run, haft_table *table);
+void leave_as_reader(haft_table *table, haft_worker *worker);
+
+/* Where a reader lets go of what it resolved: offline and online, or its worker's quiescent. */
+void pass_quiescent_point(haft_table *table, haft_worker *worker, struct chance *chance);
 
 /* --- objects that know whose they are --- */
 

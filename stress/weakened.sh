@@ -18,7 +18,7 @@ readonly libraries=(-lurcu-memb -lurcu-qsbr -lpthread)
 
 # What ThreadSanitizer cannot see: orders between words that are all atomic, with no other data
 # behind them.  It runs the machine's own atomics, so on x86 their values come right as well.
-readonly invisible=(RING_ROOM TALLY WAKE COMMIT)
+readonly invisible=(RING_ROOM TALLY ARRIVE WAKE COMMIT)
 
 # program, rounds, threads, words
 readonly runs=(
@@ -27,6 +27,8 @@ readonly runs=(
     "claim 5000 4 memb thread"
     "live_on_free 10000 4 memb thread"
     "live_on_free 10000 4 qsbr thread"
+    "live_on_free 10000 4 workers"
+    "workers 2000 4 workers churn"
     "exchange 100000 4 memb caller mixed"
     "exchange 100000 4 memb thread handoff"
     "exchange 200000 4 qsbr caller handoff_large"

@@ -26,7 +26,7 @@ static void hold(struct held *held, struct setting setting)
         held->count++;
     }
     must(held->count >= 64 && held->count <= SLOTS);
-    reader_enter(&held->reader, held->shared.domain);
+    reader_enter(&held->reader, &held->shared);
     for (int i = 0; i < held->count; i++) {
         must(haft_free(held->shared.worker, held->ids[i]) == HAFT_OK);
     }

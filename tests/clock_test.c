@@ -10,8 +10,8 @@
 TestSuite(thread_clock, .timeout = SUITE_SECONDS);
 TestSuite(caller_clock, .timeout = SUITE_SECONDS);
 
-static const struct setting memb_thread = {0, HAFT_CLOCK_THREAD};
-static const struct setting qsbr_thread = {1, HAFT_CLOCK_THREAD};
+static const struct setting memb_thread = {MEMB, HAFT_CLOCK_THREAD};
+static const struct setting qsbr_thread = {QSBR, HAFT_CLOCK_THREAD};
 
 #define MOST_TASKS 64
 

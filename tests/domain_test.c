@@ -122,7 +122,7 @@ Test(domain, the_flavours_mb_and_bp_work_as_memb_does)
 /* The thread that closes is online: a clock in the middle of a grace period waits for it too. */
 Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period, .timeout = 10)
 {
-    const struct setting qsbr_thread = {1, HAFT_CLOCK_THREAD};
+    const struct setting qsbr_thread = {QSBR, HAFT_CLOCK_THREAD};
     const haft_domain_options options = domain_options(qsbr_thread);
     haft_domain *other;
 
@@ -175,7 +175,7 @@ TEST_ON_EACH_CLOCK(domain_wait, lasts_until_a_reader_that_was_inside_has_left)
     struct waiter waiter = {.domain = shared.domain};
     struct reader reader;
 
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     haft_thread_offline(shared.domain);
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
@@ -201,13 +201,13 @@ TEST_ON_EACH_CLOCK(domain_wait, is_not_held_up_by_a_reader_that_came_after_the_g
     int tries = 0;
 
     haft_thread_offline(shared.domain);
-    reader_enter(&first, shared.domain);
+    reader_enter(&first, &shared);
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
     sem_init(&waiter.done, 0, 0);
     cr_assert(zero(int, pthread_create(&waiter.thread, NULL, wait_once, &waiter)));
     sleep_ms(50);
-    reader_enter(&second, shared.domain);
+    reader_enter(&second, &shared);
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker); /* and a clock of its own may go on to this one */
     reader_leave(&first);
@@ -229,7 +229,7 @@ TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
     settle(shared.worker);
     const uint64_t before = haft_domain_stats_get(shared.domain).grace_periods;
 
-    reader_enter(&reader, shared.domain); /* whoever waited would wait for it */
+    reader_enter(&reader, &shared); /* whoever waited would wait for it */
     for (int i = 0; i < 100; i++) {
         expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     }
@@ -321,7 +321,7 @@ TEST_ON_EACH_CLOCK(domain_stats, longest_grace_period_is_at_least_what_a_reader_
     struct waiter waiter = {.domain = shared.domain};
     struct reader reader;
 
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     haft_thread_offline(shared.domain);
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);

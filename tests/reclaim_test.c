@@ -78,7 +78,7 @@ TEST_ON_EACH_CLOCK(on_reclaim, not_while_a_reader_is_inside_and_once_afterwards)
     const haft_id id = insert_number(shared.worker, 0);
     struct reader reader;
 
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     assert_status(haft_free(shared.worker, id), HAFT_OK);
     haft_worker_flush(shared.worker);
     for (int n = 0; n < 20; n++) {

@@ -51,7 +51,7 @@ TEST_ON_EACH_CLOCK(section, a_slot_is_not_reused_while_its_reader_is_inside_and_
     const haft_id id = insert_text(shared.worker);
     struct reader reader;
 
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     const char *object = haft_resolve(shared.view, id); /* on behalf of the reader */
 
     assert_status(haft_free(shared.worker, id), HAFT_OK);
@@ -98,12 +98,12 @@ TEST_ON_EACH_CLOCK(section, a_grace_period_does_not_cover_what_is_freed_after_it
     pthread_t waiter;
 
     haft_thread_offline(shared.domain);
-    reader_enter(&first, shared.domain);
+    reader_enter(&first, &shared);
     assert_status(haft_free(shared.worker, insert_text(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
     cr_assert(zero(int, pthread_create(&waiter, NULL, wait_once, shared.domain)));
     sleep_ms(50);
-    reader_enter(&second, shared.domain);
+    reader_enter(&second, &shared);
     const char *object = haft_resolve(shared.view, id); /* on behalf of the second reader */
 
     assert_status(haft_free(shared.worker, id), HAFT_OK);

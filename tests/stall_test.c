@@ -71,7 +71,7 @@ static void stall_once(struct shared *shared, uint64_t expected)
     const int count = fill(shared, ids);
     haft_id id;
 
-    reader_enter(&reader, shared->domain);
+    reader_enter(&reader, shared);
     free_all(shared, ids, count);
     must(haft_insert(shared->worker, NULL, &id) == HAFT_BUSY);
     must(pthread_create(&waiter, NULL, wait_once, shared->domain) == 0);
@@ -178,7 +178,7 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     b.shared = open_shared_on(&options, &table);
     sem_init(&b.go, 0, 0);
     sem_init(&b.ready, 0, 0);
-    reader_enter(&reader, b.shared.domain);
+    reader_enter(&reader, &b.shared);
     must(pthread_create(&threads[0], NULL, quiesce_with_backlog, &b) == 0);
     sem_wait(&b.ready);
     must(pthread_create(&threads[1], NULL, wait_once, b.shared.domain) == 0);
@@ -204,7 +204,7 @@ TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
     pthread_t waiters[2];
 
     haft_thread_offline(shared.domain);
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
     for (int i = 0; i < 2; i++) {

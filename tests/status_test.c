@@ -50,6 +50,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_NO_THREAD);
     expect_name(HAFT_IN_USE);
     expect_name(HAFT_IN_SECTION);
+    expect_name(HAFT_WRONG_CLOCK);
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
     expect_name(HAFT_BAD_OBJECT_SIZE);

@@ -33,10 +33,8 @@ const haft_layout layouts[LAYOUTS] = {
 };
 
 const struct setting settings[SETTINGS] = {
-    {0, HAFT_CLOCK_CALLER},
-    {0, HAFT_CLOCK_THREAD},
-    {1, HAFT_CLOCK_CALLER},
-    {1, HAFT_CLOCK_THREAD},
+    {MEMB, HAFT_CLOCK_CALLER}, {MEMB, HAFT_CLOCK_THREAD},       {QSBR, HAFT_CLOCK_CALLER},
+    {QSBR, HAFT_CLOCK_THREAD}, {ANNOUNCED, HAFT_CLOCK_WORKERS},
 };
 
 uint64_t random_next(uint64_t *state)
@@ -54,10 +52,16 @@ void sleep_ms(unsigned milliseconds)
     nanosleep(&time, NULL);
 }
 
+static const struct rcu_flavor_struct *const flavours[] = {
+    [MEMB] = &urcu_memb_flavor,
+    [QSBR] = &urcu_qsbr_flavor,
+    [ANNOUNCED] = NULL,
+};
+
 haft_domain_options domain_options(struct setting setting)
 {
     const haft_domain_options options = {
-        .flavour = setting.is_qsbr ? &urcu_qsbr_flavor : &urcu_memb_flavor,
+        .flavour = flavours[setting.sections],
         .clock = setting.clock,
     };
     return options;
@@ -72,6 +76,11 @@ struct shared open_shared_on(const haft_domain_options *domain, const haft_table
     assert_status(haft_table_open(shared.domain, options, &shared.table), HAFT_OK);
     shared.worker = open_worker(shared.table);
     shared.view = haft_table_view(shared.table);
+    if (domain->clock == HAFT_CLOCK_WORKERS) {
+        const haft_table_options anchor = {.name = "anchor", .capacity = 1};
+
+        assert_status(haft_table_open(shared.domain, &anchor, &shared.anchor), HAFT_OK);
+    }
     return shared;
 }
 
@@ -89,6 +98,9 @@ void close_shared(struct shared *shared)
     }
     if (shared->table != NULL) {
         expect_status(haft_table_close(shared->table), HAFT_OK);
+    }
+    if (shared->anchor != NULL) {
+        expect_status(haft_table_close(shared->anchor), HAFT_OK);
     }
     haft_thread_unregister(shared->domain);
     expect_status(haft_domain_close(shared->domain), HAFT_OK);
@@ -125,6 +137,7 @@ void settle(haft_worker *worker)
 static void *stay_inside(void *arg)
 {
     struct reader *reader = arg;
+    haft_worker *worker = reader->anchor != NULL ? open_worker(reader->anchor) : NULL;
 
     haft_thread_register(reader->domain);
     haft_section_begin(reader->domain);
@@ -134,12 +147,16 @@ static void *stay_inside(void *arg)
     }
     haft_section_end(reader->domain);
     haft_thread_unregister(reader->domain);
+    if (worker != NULL) {
+        expect_status(haft_worker_close(worker), HAFT_OK);
+    }
     return NULL;
 }
 
-void reader_enter(struct reader *reader, haft_domain *domain)
+void reader_enter(struct reader *reader, const struct shared *shared)
 {
-    reader->domain = domain;
+    reader->domain = shared->domain;
+    reader->anchor = shared->anchor;
     sem_init(&reader->inside, 0, 0);
     sem_init(&reader->leave, 0, 0);
     cr_assert(zero(int, pthread_create(&reader->thread, NULL, stay_inside, reader)));

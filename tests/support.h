@@ -51,12 +51,15 @@ void sleep_ms(unsigned milliseconds);
 
 /* --- flavours and clocks --- */
 
+/* Whose read sections: a flavour's, or those that workers announce. */
+enum sections { MEMB, QSBR, ANNOUNCED };
+
 struct setting {
-    int is_qsbr;
+    int sections;
     haft_clock clock;
 };
 
-#define SETTINGS 4
+#define SETTINGS 5
 extern const struct setting settings[SETTINGS];
 #define MEMB_CALLER (settings[0])
 
@@ -80,6 +83,7 @@ struct shared {
     haft_table *table;
     haft_worker *worker;
     haft_view view;
+    haft_table *anchor; /* with the workers clock: where readers have workers */
 };
 
 struct shared open_shared(struct setting setting, const haft_table_options *options);
@@ -98,12 +102,16 @@ void settle(haft_worker *worker);
 struct reader {
     pthread_t thread;
     haft_domain *domain;
+    haft_table *anchor; /* as in struct shared */
     sem_t inside;
     sem_t leave;
 };
 
-/* When this returns, the reader is inside a read section (with qsbr: online). */
-void reader_enter(struct reader *reader, haft_domain *domain);
+/*
+ * When this returns, the reader is inside a read section: with qsbr online, with the workers clock
+ * with an open worker.
+ */
+void reader_enter(struct reader *reader, const struct shared *shared);
 void reader_leave(struct reader *reader);
 
 /* --- one of the two kinds of table --- */

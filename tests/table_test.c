@@ -117,7 +117,7 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_on_another_thread)
 
     sem_init(&closer.done, 0, 0);
     insert(shared.worker);
-    reader_enter(&reader, shared.domain);
+    reader_enter(&reader, &shared);
     haft_worker_close(shared.worker);
     haft_thread_offline(shared.domain);
     cr_assert(zero(int, pthread_create(&thread, NULL, close_table, &closer)));

@@ -2,8 +2,13 @@
  * haft/domain.h - the domain: what decides when a retired slot may be reused.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
- * open at the free has ended.  A domain is such a clock, shared by any number of tables.  Read
- * sections are those of the liburcu flavour it was opened with (see haft/section.h).
+ * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The
+ * clock says what a read section is:
+ *
+ *   thread, caller   the sections of the liburcu flavour it was opened with (haft/section.h)
+ *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                    an open worker on the domain may resolve
+ *   frame            from one haft_domain_tick() to the next
  *
  * Batches of freed slots take tickets; whoever drives the clock waits for one full grace period
  * and then marks all tickets that were taken before it began as done.
@@ -25,7 +30,15 @@ typedef struct haft_domain haft_domain;
 typedef enum haft_clock {
     HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
     HAFT_CLOCK_CALLER, /* whoever waits: haft_worker_quiescent, haft_..._wait, haft_table_close */
-    HAFT_CLOCK_COUNT   /* how many there are; not a clock */
+    /*
+     * The workers themselves announce their quiescent points, and anyone adds the announcements
+     * up: no fence, no system call, no other thread.  What waits (the calls named above) gives the
+     * processor up and looks again.  No flavour; no liburcu.
+     */
+    HAFT_CLOCK_WORKERS,
+
+    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no flavour, no liburcu */
+    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
 } haft_clock;
 
 /* What the stall callback is told. */
@@ -33,17 +46,21 @@ typedef struct haft_stall {
     haft_domain *domain;
     uint64_t waited_ns; /* how long a grace period has been waited for */
     uint64_t backlog;   /* tickets (batches) that wait for it */
+
+    /* Workers clock: who holds it up.  Others, or not known: NULL and 0. */
+    struct haft_worker *worker; /* one that this thread has open, to be compared and printed */
+    uint64_t thread;            /* as the system numbers it (gettid) */
 } haft_stall;
 
 typedef struct haft_domain_options {
-    const struct rcu_flavor_struct *flavour; /* required */
+    const struct rcu_flavor_struct *flavour; /* thread, caller: required; workers, frame: NULL */
     haft_clock clock;
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
-     * waits for another one's grace period.  A thread that drives a grace period itself, with no
-     * other thread about, cannot tell.  It may not call haft functions that wait.  stall_ns 0: one
+     * waits for another one's grace period.  A thread that drives a grace period of liburcu itself,
+     * with no other thread about, cannot tell.  The frame clock has no stalls.  It may not call haft functions that wait.  stall_ns 0: one
      * second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
@@ -52,8 +69,8 @@ typedef struct haft_domain_options {
 } haft_domain_options;
 
 typedef struct haft_domain_stats {
-    uint64_t grace_periods;           /* waited for until now */
-    uint64_t longest_grace_period_ns; /* 0 before the first */
+    uint64_t grace_periods;           /* that ended and let something be reused (frame: ticks) */
+    uint64_t longest_grace_period_ns; /* 0 before the first, and with the frame clock */
     uint64_t backlog;                 /* tickets (batches) requested and not done */
     uint64_t stalls;                  /* stalls noticed */
 } haft_domain_stats;
@@ -76,7 +93,8 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a read section (all but qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
+ *                               but for qsbr)
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
  *           With qsbr it is a quiescent point of the calling thread.
  * Ordering  none.
@@ -89,16 +107,34 @@ haft_status haft_domain_close(haft_domain *domain);
  * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
  * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
  *
- * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
- *           read section (flavours that can tell: all but qsbr).
- * Threads   any thread outside read sections.  With qsbr the call is a quiescent point of the
- *           calling thread: pointers it resolved before are void.
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
+ *                               but for qsbr)
+ *             HAFT_BUSY         frame clock: something waits, and only a tick will help
+ * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
+ *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
  *           what they did before they handed freed slots on.
  * Progress  blocking: waits for readers.
- * Cost      a grace period of the flavour, unless nothing was requested.
+ * Cost      a grace period, unless nothing was requested.
  */
 haft_status haft_domain_wait(haft_domain *domain);
+
+/*
+ * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
+ * freed and handed on before may be reused; a free that meets the tick lands in the next frame.
+ * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
+ * worker at the end of its frame hands on what is worth it.
+ *
+ * Returns   HAFT_OK.  HAFT_WRONG_CLOCK, and nothing is done, if the domain has another clock.
+ * Threads   one thread, while no thread holds a resolved pointer: the program's own
+ *           synchronisation (the end of the frame's jobs) comes between their last use and the
+ *           tick.  Debug builds assert that no haft_section_begin() is without its end.
+ * Ordering  release: the frame's uses come before the reuse of what was freed.
+ * Progress  lock-free.
+ * Cost      O(1): two shared operations.
+ */
+haft_status haft_domain_tick(haft_domain *domain);
 
 /*
  * haft_domain_stats_get - the clock's counters.

@@ -1,14 +1,19 @@
 /*
  * haft/section.h - read sections: the span in which a resolved pointer stays valid.
  *
- * These functions call the flavour that the domain was opened with, and tell ThreadSanitizer
- * (haft/tsan.h).  Readers that want liburcu's inlined read lock call it directly instead; haft's
- * headers never define _LGPL_SOURCE.
+ * With the thread and the caller clock these functions call the flavour that the domain was
+ * opened with, and tell ThreadSanitizer (haft/tsan.h).  Readers that want liburcu's inlined read
+ * lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
  *   memb, mb, bp   a section lasts from haft_section_begin() to haft_section_end(); sections of
  *                  one thread nest
  *   qsbr           begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                  point (haft_worker_quiescent, haft_thread_offline) to the next
+ *
+ *   no flavour     the workers clock works as qsbr does: a section lasts from one quiescent point of
+ *                  a thread with open workers to the next, whichever of its workers on the domain
+ *                  it is; register, begin and end do nothing.  With the frame clock all of them
+ *                  do nothing: a section lasts from tick to tick (debug builds count them).
  *
  * Sections belong to the flavour, not to one domain: with qsbr a quiescent point for one domain is
  * one for all.  Calls that wait are made outside the sections of every domain and flavour; a
@@ -54,14 +59,15 @@ void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);
 
 /*
- * haft_thread_offline, haft_thread_online - with qsbr: no grace period waits for the calling
- * thread while it is offline, and it may not resolve.  Other flavours: nothing happens.
+ * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
+ * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
  *
  * Returns   nothing.
- * Threads   a registered thread; in turn.
+ * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
+ *           nothing happens).
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, but for waking a thread that waits for this one.
- * Cost      a full fence.
+ * Cost      a full fence; workers clock: O(threads with workers), and one shared operation.
  */
 void haft_thread_offline(haft_domain *domain);
 void haft_thread_online(haft_domain *domain);

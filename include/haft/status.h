@@ -30,8 +30,9 @@ typedef enum haft_status {
     HAFT_NO_THREAD, /* the system gave no thread */
 
     /* Calls at the wrong moment: nothing was done. */
-    HAFT_IN_USE,     /* closing: workers or tables are still open */
-    HAFT_IN_SECTION, /* a call that may wait, made inside a read section */
+    HAFT_IN_USE,      /* closing: workers or tables are still open */
+    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
+    HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
 
     /* Options out of range: nothing was opened. */
     HAFT_BAD_LAYOUT,

@@ -89,11 +89,12 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a worker is still open
- *             HAFT_IN_SECTION   the calling thread is inside a read section (all but qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
+ *                               but for qsbr)
  * Threads   one thread outside read sections, when no other thread uses the table any more.
- *           With qsbr it is a quiescent point of the calling thread.
+ *           With qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
- * Progress  blocking: waits for readers.
+ * Progress  blocking: waits for readers.  Frame clock: lock-free; nobody may hold a pointer.
  * Cost      a grace period; O(slots ever used) when there is an on_reclaim, else O(workers).
  */
 haft_status haft_table_close(haft_table *table);

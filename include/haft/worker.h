@@ -20,7 +20,9 @@ extern "C" {
  * haft_worker_open - a worker for the calling thread.
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any.
+ * Threads   any.  With the workers clock the thread is online from its first worker on the domain
+ *           to the close of its last: it must pass quiescent points, or every grace period waits
+ *           for it.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, but for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).
@@ -42,19 +44,23 @@ haft_status haft_worker_close(haft_worker *worker);
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call
  * it between jobs: every few thousand operations keep the slots in use under the most that
- * were ever live and 16,384 for each worker.  It announces the quiescent state (qsbr), hands on freed slots where
- * that is worth it (32 or more of them, none freed since the call before, or the table short of
- * slots), runs on_reclaim for what is due, and waits for a grace period when more than 8,192 of
- * the worker's freed slots wait for one, or some worker has found no slot since the call before,
- * and no other thread is waiting for one already; when more than 12,288 wait, in any case.
+ * were ever live and 16,384 for each worker.
+ *
+ * It announces the quiescent state (qsbr, workers clock), hands on freed slots where that is worth
+ * it (32 or more of them, none freed since the call before, or the table short of slots), and runs
+ * on_reclaim for what is due.  It waits for a grace period when more than 8,192 of the worker's
+ * freed slots wait for one, or some worker has found no slot since the call before, and no grace
+ * period is under way already; when more than 12,288 wait, in any case.  With the frame clock it
+ * never waits.
  *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
- *           read section (flavours that can tell: all but qsbr).
- * Threads   the worker's thread outside read sections.  With qsbr pointers resolved before are
- *           void.
+ *           read section (liburcu's flavours but for qsbr).
+ * Threads   the worker's thread outside read sections.  With qsbr and the workers clock, pointers
+ *           resolved before are void.
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); a grace period once in 8,192 frees, or when some worker has found no slot.
+ * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more slots wait; a wait once
+ *           in 8,192 frees, or when some worker has found no slot.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -136,11 +142,12 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
  * while the answer is HAFT_BUSY.
  *
- * Returns   as haft_reserve() and haft_insert(), but never HAFT_BUSY; HAFT_IN_SECTION, with
- *           nothing done, if they would have to wait inside a read section (flavours that can
- *           tell: all but qsbr).
- * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr a wait is
- *           a quiescent point of the thread: pointers resolved before are void.
+ * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
+ *           waiting cannot help; HAFT_IN_SECTION, with nothing done, if they would have to wait
+ *           inside a read section (liburcu's flavours but for qsbr).
+ * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr and the
+ *           workers clock a wait is a quiescent point of the thread: pointers resolved before are
+ *           void.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve() and haft_insert(), or a grace period or more.
