@@ -11,6 +11,7 @@ void bench::add_cases()
 {
     add_churn<Mutex>("mutex");
     add_churn<Local>("haft_local", 1);
+    add_churn<Workers>("haft_workers");
     add_churn<QsbrCaller>("haft_qsbr_caller");
     add_churn<QsbrThread>("haft_qsbr_thread");
     add_churn<MembCaller>("haft_memb_caller");

@@ -120,6 +120,7 @@ template <class Table> void add_both(const char *subject)
 void bench::add_cases()
 {
     add_both<Mutex>("mutex");
+    add_both<Workers>("haft_workers");
     add_both<QsbrCaller>("haft_qsbr_caller");
     add_both<QsbrThread>("haft_qsbr_thread");
     add_both<MembCaller>("haft_memb_caller");

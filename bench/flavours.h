@@ -51,6 +51,13 @@ struct MembCalled {
     static void end(haft_domain *domain) { haft_section_end(domain); }
 };
 
+/* No flavour: workers announce their own quiescent points. */
+struct Announced {
+    static const rcu_flavor_struct *flavour() { return nullptr; }
+    static void begin(haft_domain *) {}
+    static void end(haft_domain *) {}
+};
+
 } // namespace bench
 
 #endif // HAFT_BENCH_FLAVOURS_H

@@ -206,6 +206,7 @@ using QsbrThread = HaftTable<Qsbr, HAFT_CLOCK_THREAD>;
 using MembCaller = HaftTable<Memb, HAFT_CLOCK_CALLER>;
 using MembThread = HaftTable<Memb, HAFT_CLOCK_THREAD>;
 using MembCalledCaller = HaftTable<MembCalled, HAFT_CLOCK_CALLER>;
+using Workers = HaftTable<Announced, HAFT_CLOCK_WORKERS>;
 
 /* The same slots, without the check. */
 class Raw : public QsbrCaller
