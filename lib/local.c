@@ -1,60 +1,83 @@
 /*
- * haft_local: the table of one thread.
- *
- * Free slots form a list through their words: the index field of a free slot's word is the next
- * free slot, END at the end.  The slot freed last is reused first, while it is in the cache.
+ * haft_local: the table of one thread, its objects' lives.  Free slots are local_list.c's.
  *
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#include "lib/slots.h"
+#include "lib/local_table.h"
 #include <assert.h>
-#include <haft/local.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct haft_local {
-    struct slots slots;
-    uint64_t free_head; /* first free slot, or MARK_END */
-    uint64_t used;      /* one more than the highest index used so far */
-    uint64_t count;     /* live objects */
-    char *name;
-};
+/* The options that slots do not know. */
+static haft_status check(const haft_local_options *options, const struct slots *slots)
+{
+    const uint64_t most = word_index(&slots->format, UINT64_MAX) + 1 - HAFT_FIRST_INDEX;
 
-haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+    if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
+        return HAFT_BAD_REUSE;
+    }
+    if (options->min_free != 0 &&
+        (options->reuse != HAFT_REUSE_FIFO || options->min_free > most - options->capacity)) {
+        return HAFT_BAD_MIN_FREE;
+    }
+    return HAFT_OK;
+}
+
+static haft_status open_slots(struct slots *slots, const haft_local_options *options)
 {
     const struct slots_options slots_options = {
         .capacity = options->capacity,
+        .extra = options->min_free,
         .object_size = options->object_size,
         .object_alignment = options->object_alignment,
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
     };
-    struct haft_local *opened = calloc(1, sizeof *opened);
+    haft_status status = slots_open(slots, &slots_options);
+
+    if (status == HAFT_OK) {
+        status = check(options, slots);
+        if (status != HAFT_OK) {
+            slots_close(slots);
+        }
+    }
+    return status;
+}
+
+static void fill_in(haft_local *local, const haft_local_options *options)
+{
+    local->is_fifo = options->reuse == HAFT_REUSE_FIFO;
+    local->is_plain = !local->is_fifo && options->on_destroy == NULL;
+    local->wraps = options->wrap;
+    local->min_free = options->min_free;
+    local->stack_head = MARK_END;
+    local->queue_head = MARK_END;
+    local->used = HAFT_FIRST_INDEX;
+    local->capacity = options->capacity;
+    local->on_destroy = options->on_destroy;
+    local->destroy_arg = options->destroy_arg;
+}
+
+haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+{
+    haft_local *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "local table");
     haft_status status = HAFT_NO_MEMORY;
 
     if (opened != NULL && name != NULL) {
-        status = slots_open(&opened->slots, &slots_options);
+        status = open_slots(&opened->slots, options);
     }
     if (status != HAFT_OK) {
         free(name);
         free(opened);
         return status;
     }
-    opened->free_head = MARK_END;
-    opened->used = HAFT_FIRST_INDEX;
+    fill_in(opened, options);
     opened->name = name;
     *local = opened;
     return HAFT_OK;
-}
-
-void haft_local_close(haft_local *local)
-{
-    slots_close(&local->slots);
-    free(local->name);
-    free(local);
 }
 
 haft_view haft_local_view(const haft_local *local)
@@ -77,41 +100,46 @@ uint64_t haft_local_count(const haft_local *local)
     return local->count;
 }
 
-/* The next slot to use, taken off the free list or fresh. */
+bool haft_local_is_empty(const haft_local *local)
+{
+    return local->count == 0;
+}
+
+uint64_t haft_local_available(const haft_local *local)
+{
+    return local->capacity - local->count - local->held - local->exhausted;
+}
+
+/* --- the way in --- */
+
+/* The next slot to use: its own word still says that it is free. */
 static haft_status take_slot(haft_local *local, uint64_t *index)
 {
-    struct slots *slots = &local->slots;
+    const struct slots *slots = &local->slots;
 
-    if (local->free_head != MARK_END) {
-        *index = local->free_head;
-        local->free_head = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
-        return HAFT_OK;
+    if (local->stack_head == MARK_END) {
+        return local_take(local, index);
     }
-    if (local->used == slots->limit) {
-        return HAFT_FULL;
-    }
-    const haft_status status = slots_commit(slots, local->used + 1);
-
-    if (status == HAFT_OK) {
-        *index = local->used++;
-    }
-    return status;
+    *index = local->stack_head;
+    local->stack_head = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
+    return HAFT_OK;
 }
 
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
 {
-    struct slots *slots = &local->slots;
+    const struct word_format *format = &local->slots.format;
     uint64_t index;
     const haft_status status = take_slot(local, &index);
 
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *at = slots_word(slots, index);
-    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
 
-    store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_RESERVED));
-    id->bits = word_with_index(&slots->format, word, index);
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
+    local->held++;
+    id->bits = word_with_index(format, word, index);
     if (object != NULL) {
         *object = slots_object(at);
     }
@@ -130,10 +158,13 @@ static atomic_u64 *reserved_word(haft_local *local, haft_id id)
 void haft_local_publish(haft_local *local, haft_id id)
 {
     store_relaxed(OWN, reserved_word(local, id), id.bits);
+    local->held--;
     local->count++;
 }
 
-haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
+/* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
+                                                        haft_id *id)
 {
     void *bytes;
     const haft_status status = haft_local_reserve(local, id, &bytes);
@@ -145,37 +176,139 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     return status;
 }
 
-/* End the life that slot `index` is in: onto the free list, or out of use after its last. */
-static void retire(haft_local *local, uint64_t index, uint64_t word)
+haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t index = local->stack_head;
+
+    if (index == MARK_END || object == NULL || !slots_has_words(slots)) {
+        return insert_any(local, object, id);
+    }
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+
+    slots_copy_words(slots, slots_object(at), object);
+    local->stack_head = word_index(&slots->format, word);
+    local->count++;
+    id->bits = word_with_index(&slots->format, word, index);
+    store_relaxed(OWN, at, id->bits);
+    return HAFT_OK;
+}
+
+/* --- the way out --- */
+
+uint64_t local_next_life(const haft_local *local, uint64_t word)
 {
     const struct word_format *format = &local->slots.format;
-    atomic_u64 *at = slots_word(&local->slots, index);
-    const uint64_t next = word_next_life(format, word, local->free_head);
+    const uint64_t next = word_next_life(format, word, MARK_END);
+
+    return word_generation(format, next) == 0 && local->wraps ? next | format->generation_one
+                                                              : next;
+}
+
+/* A life has ended, `next` comes after it: generation 1 only if generations begin again. */
+static void note_wrap(haft_local *local, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
+
+    local->slots.wrapped |= word_generation(format, next) == format->generation_one;
+}
+
+/* Slot `index` has ended a life: onto the free list, or out of use after its last. */
+static void settle(haft_local *local, uint64_t index, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
 
     if (word_generation(format, next) == 0) {
-        store_relaxed(OWN, at, word_with_index(format, next, MARK_EXHAUSTED));
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next, MARK_EXHAUSTED));
+        local->exhausted++;
         return;
     }
-    store_relaxed(OWN, at, next);
-    local->free_head = index;
+    local_push(local, index, next);
+}
+
+/* End the live object `id`.  While its destructor runs, its slot is in nobody's hands. */
+static void destroy(haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t next = local_next_life(local, id.bits);
+    atomic_u64 *at = slots_word(&local->slots, index);
+
+    local->count--;
+    note_wrap(local, next);
+    if (local->on_destroy != NULL) {
+        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
+        local->held++;
+        local->on_destroy(slots_object(at), id, local->destroy_arg);
+        local->held--;
+    }
+    settle(local, index, next);
 }
 
 void haft_local_abort(haft_local *local, haft_id id)
 {
     const uint64_t word = load_relaxed(OWN, reserved_word(local, id));
 
-    retire(local, word_index(&local->slots.format, id.bits), word);
+    const uint64_t next = local_next_life(local, word);
+
+    local->held--;
+    note_wrap(local, next);
+    settle(local, word_index(&local->slots.format, id.bits), next);
 }
 
 haft_status haft_local_free(haft_local *local, haft_id id)
 {
+    const struct word_format *format = &local->slots.format;
+
     if (!haft_is_live(local->slots.view, id)) {
         return haft_local_diagnose(local, id);
     }
-    retire(local, word_index(&local->slots.format, id.bits), id.bits);
+    const uint64_t next = word_next_life(format, id.bits, local->stack_head);
+
+    if (!local->is_plain || word_generation(format, next) == 0) {
+        destroy(local, id);
+        return HAFT_OK;
+    }
+    const uint64_t index = word_index(format, id.bits);
+
+    store_relaxed(OWN, slots_word(&local->slots, index), next);
+    local->stack_head = index;
     local->count--;
     return HAFT_OK;
 }
+
+void haft_local_clear(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+        const uint64_t field = word_index(format, word);
+
+        if (field == index) {
+            destroy(local, (haft_id){word});
+        } else if (field == MARK_RESERVED) {
+            haft_local_abort(local, (haft_id){word_with_index(format, word, index)});
+        }
+    }
+}
+
+void haft_local_close(haft_local *local)
+{
+    local->mode = LOCAL_CLOSING;
+    local->stack_head = MARK_END;
+    local->is_plain = false;
+    if (local->on_destroy != NULL) {
+        haft_local_clear(local);
+    }
+    slots_close(&local->slots);
+    free(local->name);
+    free(local);
+}
+
+/* --- looking --- */
 
 haft_status haft_local_diagnose(const haft_local *local, haft_id id)
 {
@@ -201,19 +334,4 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
         }
     }
     return calls;
-}
-
-void haft_local_clear(haft_local *local)
-{
-    const struct word_format *format = &local->slots.format;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
-        const uint64_t field = word_index(format, word);
-
-        if (field == index || field == MARK_RESERVED) {
-            retire(local, index, word);
-        }
-    }
-    local->count = 0;
 }

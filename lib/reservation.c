@@ -7,9 +7,12 @@
  *   RETRY    how far others have come; the compare-and-swap decides
  */
 #include "lib/reservation.h"
+#include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
+#define POPULATE_WRITE 23              /* MADV_POPULATE_WRITE, which older headers lack */
 
 haft_status reservation_open(struct reservation *reservation, uint64_t size)
 {
@@ -69,4 +72,15 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end)
         before = load_relaxed(RETRY, &reservation->writable);
     }
     return HAFT_OK;
+}
+
+haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                 uint64_t end)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t from = begin / page * page;
+    const int result = madvise(reservation->base + from, (size_t)(end - from), POPULATE_WRITE);
+
+    /* Before Linux 5.14, and elsewhere, the pages come when they are written to. */
+    return result != 0 && errno == ENOMEM ? HAFT_NO_MEMORY : HAFT_OK;
 }

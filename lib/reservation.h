@@ -26,4 +26,11 @@ void reservation_close(struct reservation *reservation);
 /* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
+/*
+ * Have the system find memory now for the bytes from `begin` to `end`, which are writable.
+ * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
+ */
+haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                 uint64_t end);
+
 #endif /* HAFT_LIB_RESERVATION_H */

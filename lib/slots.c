@@ -104,6 +104,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->format = word_format_of(full.layout, full.tag, full.first_generation);
     slots->object_size = full.object_size;
     slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
+    slots->wrapped = false;
+    runs_setup(slots);
     status = slots_commit(slots, 1);
     if (status != HAFT_OK) {
         slots_close(slots);
@@ -115,6 +117,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
 
 void slots_close(struct slots *slots)
 {
+    runs_close(&slots->runs);
     reservation_close(&slots->memory);
 }
 
@@ -125,11 +128,29 @@ haft_status slots_commit(struct slots *slots, uint64_t end)
     return reservation_commit(&slots->memory, bias + end * slots->view.stride);
 }
 
-/* Whether generation `asked` of a slot was issued before the one its `word` holds, all in place. */
-static bool issued_before(const struct word_format *format, uint64_t asked, uint64_t word)
+haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
 {
-    const uint64_t now = word_generation(format, word);
+    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
+    if (first >= end) {
+        return HAFT_OK;
+    }
+    return reservation_populate(&slots->memory, bias + first * slots->view.stride,
+                                bias + end * slots->view.stride);
+}
+
+/*
+ * Whether generation `asked`, in place, was issued for slot `index` before what its `word` holds.
+ * Once ids repeat nobody can tell: then yes, for a slot that is not fresh.
+ */
+static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
+
+    if (slots->wrapped && word != 0) {
+        return asked != 0;
+    }
     /* After the last life the next generation is 0: every life was issued. */
     return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
 }
@@ -158,13 +179,10 @@ haft_status slots_diagnose(const struct slots *slots, haft_id id)
     if (word == id.bits) {
         return HAFT_OK;
     }
-    if (word == 0) {
-        return HAFT_NEVER_ISSUED;
-    }
     if (word == word_with_index(format, id.bits, MARK_RESERVED)) {
         return HAFT_RESERVED;
     }
-    if (!issued_before(format, asked, word)) {
+    if (!issued_before(slots, index, asked, word)) {
         return HAFT_NEVER_ISSUED;
     }
     return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;

@@ -5,6 +5,7 @@
 #define HAFT_LIB_SLOTS_H
 
 #include "lib/reservation.h"
+#include "lib/runs.h"
 #include "lib/word.h"
 #include <haft/view.h>
 #include <string.h>
@@ -26,6 +27,8 @@ struct slots {
     size_t object_size;
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
+    struct runs runs;
+    bool wrapped; /* some slot has begun its generations again, so ids repeat */
 };
 
 /* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
@@ -34,6 +37,9 @@ void slots_close(struct slots *slots);
 
 /* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
 haft_status slots_commit(struct slots *slots, uint64_t end);
+
+/* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
+haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 
 /* What is to be said of an id: see haft_diagnose().  Any threads. */
 haft_status slots_diagnose(const struct slots *slots, haft_id id);
@@ -49,10 +55,24 @@ static inline void *slots_object(atomic_u64 *word)
     return word + 1;
 }
 
-/* The word that a slot's next life begins from: a fresh slot stands for its first life. */
+/*
+ * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
+ * tables whose runs are never given back.
+ */
 static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
 {
     return word == 0 ? slots->format.first : word;
+}
+
+/* The same for slot `index` of a table whose runs may have been given back. */
+static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+{
+    const struct runs *runs = &slots->runs;
+
+    if (word == 0 && runs->records != NULL && runs->records[runs_of(runs, index)].floor != 0) {
+        return runs->records[runs_of(runs, index)].floor;
+    }
+    return slots_begin(slots, word);
 }
 
 /* Copy an object into its slot; NULL stands for zeros. */
@@ -74,7 +94,9 @@ static inline bool slots_has_words(const struct slots *slots)
 /* slots_fill() for such objects, without a call. */
 static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
 {
-    for (size_t at = 0; at < slots->object_size; at += 8) {
+    const size_t size = slots->object_size;
+
+    for (size_t at = 0; at < size; at += 8) {
         memcpy((char *)object + at, (const char *)from + at, 8);
     }
 }

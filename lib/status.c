@@ -21,6 +21,9 @@ static const struct {
     [HAFT_IN_USE] = {"HAFT_IN_USE", "workers or tables are still open"},
     [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
+    [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
+    [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
+    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object or a reservation"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
                          "together"},
@@ -31,6 +34,9 @@ static const struct {
     [HAFT_BAD_TAG] = {"HAFT_BAD_TAG", "tag: does not fit the layout's tag_bits"},
     [HAFT_BAD_FIRST_GENERATION] = {"HAFT_BAD_FIRST_GENERATION",
                                    "first_generation: does not fit the layout's generation_bits"},
+    [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
+    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
+                                                "the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
                           "flavour: such as &urcu_memb_flavor for the thread and the caller "
                           "clock, NULL for the workers and the frame clock"},

@@ -16,8 +16,13 @@ static void expect_refused(int kind, haft_table_options options, haft_status exp
 
     if (kind == LOCAL) {
         const haft_local_options same = {
-            options.name,   options.capacity, options.object_size,      options.object_alignment,
-            options.layout, options.tag,      options.first_generation,
+            .name = options.name,
+            .capacity = options.capacity,
+            .object_size = options.object_size,
+            .object_alignment = options.object_alignment,
+            .layout = options.layout,
+            .tag = options.tag,
+            .first_generation = options.first_generation,
         };
         cr_expect(eq(int, haft_local_open(&same, &local), expected));
         cr_expect(eq(ptr, local, untouched));

@@ -51,12 +51,17 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_IN_USE);
     expect_name(HAFT_IN_SECTION);
     expect_name(HAFT_WRONG_CLOCK);
+    expect_name(HAFT_LOADING);
+    expect_name(HAFT_OUT_OF_RANGE);
+    expect_name(HAFT_OCCUPIED);
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
     expect_name(HAFT_BAD_OBJECT_SIZE);
     expect_name(HAFT_BAD_OBJECT_ALIGNMENT);
     expect_name(HAFT_BAD_TAG);
     expect_name(HAFT_BAD_FIRST_GENERATION);
+    expect_name(HAFT_BAD_REUSE);
+    expect_name(HAFT_BAD_MIN_FREE);
     expect_name(HAFT_BAD_FLAVOUR);
     expect_name(HAFT_BAD_CLOCK);
 #undef expect_name
@@ -74,6 +79,8 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_OBJECT_ALIGNMENT, "object_alignment"},
         {HAFT_BAD_TAG, "tag"},
         {HAFT_BAD_FIRST_GENERATION, "first_generation"},
+        {HAFT_BAD_REUSE, "reuse"},
+        {HAFT_BAD_MIN_FREE, "min_free"},
         {HAFT_BAD_FLAVOUR, "flavour"},
         {HAFT_BAD_CLOCK, "clock"},
     };

@@ -19,6 +19,22 @@ extern "C" {
 
 typedef struct haft_local haft_local;
 
+/* Which free slot is used next. */
+typedef enum haft_local_reuse {
+    HAFT_REUSE_LIFO, /* the one freed last: it is in the cache */
+    HAFT_REUSE_FIFO, /* the one freed first: ids wear evenly */
+} haft_local_reuse;
+
+/*
+ * What runs once for each object that was live, when it is freed, by haft_local_clear() or by
+ * haft_local_close().  `id` is stale already; the object's bytes are there until this returns,
+ * and its slot is not used for another object before.  Objects that are reserved have none.
+ *
+ * It may call any function of this header on the table but haft_local_close() and
+ * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being closed, inserting answers HAFT_FULL.
+ */
+typedef void haft_local_destroy(void *object, haft_id id, void *arg);
+
 typedef struct haft_local_options {
     const char *name;          /* for messages; copied; NULL: "local table" */
     uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */
@@ -27,14 +43,33 @@ typedef struct haft_local_options {
     haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1 */
+    haft_local_reuse reuse;
+    uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
+    bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
+    haft_local_destroy *on_destroy; /* NULL: nothing */
+    void *destroy_arg;
 } haft_local_options;
+
+/*
+ * How long ids last.  A generation of b bits, first generation f, gives a slot L = 2^b - f lives.
+ * With HAFT_REUSE_FIFO and min_free = m, at least m other slots are freed between a slot's end
+ * and its reuse, so a slot's k-th life begins at the earliest with
+ *
+ *   the ((k - 1) * (m + 1) + 1)-th id that the table issues.
+ *
+ * So the first slot is exhausted at the earliest when the ((L - 1) * (m + 1) + 1)-th is freed;
+ * with wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16
+ * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.  (Restoring an
+ * id issues all ids of its slot below it.)  The m slots come on top of the capacity.
+ */
 
 /*
  * haft_local_open - a new table.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any one.
@@ -45,13 +80,14 @@ typedef struct haft_local_options {
 haft_status haft_local_open(const haft_local_options *options, haft_local **local);
 
 /*
- * haft_local_close - the end of the table and of all objects in it.
+ * haft_local_close - the end of the table and of all objects in it, in order of index; not from
+ * on_destroy.
  *
  * Returns   nothing.
  * Threads   one.
  * Ordering  none.
  * Progress  blocking (munmap).
- * Cost      O(memory touched), in the system.
+ * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
  */
 void haft_local_close(haft_local *local);
 
@@ -75,6 +111,7 @@ const char *haft_local_name(const haft_local *local);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ *             HAFT_LOADING     before haft_local_load_end()
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.
@@ -107,14 +144,14 @@ void haft_local_abort(haft_local *local, haft_id id);
 haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id);
 
 /*
- * haft_local_free - end an object's life.  Its slot is reused next, under another id; a slot
- * that has lived its last generation is never used again.
+ * haft_local_free - end an object's life; on_destroy runs.  Its slot is reused under another id,
+ * when `reuse` says; one that has lived its last generation never, unless the table wraps.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what
  *           haft_local_diagnose() says of the id.
  * Threads   one.
  * Ordering  none.
- * Progress  wait-free.
+ * Progress  wait-free but for on_destroy.
  * Cost      O(1).
  */
 haft_status haft_local_free(haft_local *local, haft_id id);
@@ -122,7 +159,8 @@ haft_status haft_local_free(haft_local *local, haft_id id);
 /*
  * haft_local_diagnose - why an id does or does not resolve.
  *
- * Returns   as haft_diagnose() in haft/table.h.
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_STALE also for generations below one that
+ *           was restored.  Once a slot has wrapped, HAFT_STALE for all dead ids of used slots.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.
@@ -144,19 +182,21 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
                              void *arg);
 
 /*
- * haft_local_clear - free every live object and give every reservation up.  All ids from before
- * are stale for ever.
+ * haft_local_clear - free every live object, in order of index, and give every reservation up.
+ * All ids from before are stale for ever.  What on_destroy inserts meanwhile may stay.
  *
  * Returns   nothing.
- * Threads   one; not from a visitor of haft_local_for_each().
+ * Threads   one.
  * Ordering  none.
- * Progress  wait-free.
+ * Progress  wait-free but for on_destroy.
  * Cost      O(slots ever used).
  */
 void haft_local_clear(haft_local *local);
 
 /*
- * haft_local_count - the number of live objects.
+ * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
+ * haft_local_available - how many more objects fit: the capacity less those that are live or
+ * reserved, whose destructor runs, and slots that are exhausted.
  *
  * Returns   that.
  * Threads   one.
@@ -165,6 +205,114 @@ void haft_local_clear(haft_local *local);
  * Cost      O(1).
  */
 uint64_t haft_local_count(const haft_local *local);
+bool haft_local_is_empty(const haft_local *local);
+uint64_t haft_local_available(const haft_local *local);
+
+/* --- memory --- */
+
+/*
+ * haft_local_reserve_capacity - have memory for `count` more objects now.
+ *
+ * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
+ *           no table has changed:
+ *             HAFT_FULL        `count` is more than haft_local_available()
+ *             HAFT_NO_MEMORY   the system refused
+ *             HAFT_LOADING     before haft_local_load_end()
+ * Threads   one.
+ * Ordering  none.
+ * Progress  blocking (mprotect, madvise).
+ * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else
+ *           O(1), and memory is touched as slots are used.
+ */
+haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
+
+/*
+ * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.
+ * All ids from before are stale for ever.  To that end the slots of a run of pages go on at the
+ * highest next generation among them, which costs some of them lives.
+ *
+ * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
+ * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or, in a
+ * table that may wrap, an id was restored.  A run
+ * has as few pages as begin and end with a slot, and where none does, about 16.
+ *
+ * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
+ *           nothing has changed:
+ *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
+ *             HAFT_LOADING     before haft_local_load_end()
+ * Threads   one.
+ * Ordering  none.
+ * Progress  blocking (madvise).
+ * Cost      O(slots ever used), a system call a run.
+ */
+haft_status haft_local_trim(haft_local *local, uint64_t *given_back);
+
+/* --- ids chosen elsewhere: saved games, ids assigned by a server --- */
+
+/*
+ * haft_local_restore - an object under an id of the caller's choice, as haft_local_insert() would
+ * have made it.  When it is freed, its slot goes on with the next generation.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
+ *             HAFT_OUT_OF_RANGE   the index is beyond the capacity (and min_free)
+ *             HAFT_OCCUPIED       the slot holds an object or a reservation
+ *             HAFT_EXHAUSTED      the slot has lived all its generations
+ *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *             HAFT_FULL           haft_local_available() is 0
+ *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for the system.
+ * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and for an
+ *           index above all used so far O(slots between them), whose memory is then touched.
+ */
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
+
+/*
+ * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
+ * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
+ *
+ * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for the system.
+ * Cost      as haft_local_restore().
+ */
+haft_status haft_local_restore_free(haft_local *local, haft_id next);
+
+/*
+ * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale
+ * after loading.  Calls `visit` for each slot ever used, in order of index: for a live one with
+ * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of
+ * the next life, for haft_local_restore_free().  Reservations count as given up.
+ *
+ * Loading only the live objects brings stale ids to life sooner or later.
+ *
+ * Returns   the number of calls.  A visitor that returns false ends the walk.
+ * Threads   one; the visitor may free objects.
+ * Ordering  none.
+ * Progress  wait-free but for the visitor.
+ * Cost      O(slots ever used).
+ */
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *object, void *arg), void *arg);
+
+/*
+ * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
+ * that is empty or not.  Meanwhile reserving and inserting answer HAFT_LOADING, as does what
+ * concerns memory; all else works.  At the end the free slots are put in order: the lowest index
+ * is used first, but runs of pages without a used slot come after the others.
+ *
+ * Returns   nothing.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1); load_end O(slots ever used).
+ */
+void haft_local_load_begin(haft_local *local);
+void haft_local_load_end(haft_local *local);
 
 #ifdef __cplusplus
 }

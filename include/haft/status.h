@@ -33,6 +33,11 @@ typedef enum haft_status {
     HAFT_IN_USE,      /* closing: workers or tables are still open */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
+    HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
+
+    /* Why an id cannot be restored: nothing was done. */
+    HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
+    HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
 
     /* Options out of range: nothing was opened. */
     HAFT_BAD_LAYOUT,
@@ -41,6 +46,8 @@ typedef enum haft_status {
     HAFT_BAD_OBJECT_ALIGNMENT,
     HAFT_BAD_TAG,
     HAFT_BAD_FIRST_GENERATION,
+    HAFT_BAD_REUSE,
+    HAFT_BAD_MIN_FREE,
     HAFT_BAD_FLAVOUR,
     HAFT_BAD_CLOCK,
 

@@ -1,0 +1,153 @@
+/*
+ * haft_local: ids that somebody else chose, such as those of a saved game.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+#include "lib/local_table.h"
+#include <assert.h>
+
+/* Why no slot of the table can ever be what `id` says, whatever its generation. */
+static haft_status check_fields(const haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+
+    if (haft_id_is_nil(id)) {
+        return HAFT_NO_ID;
+    }
+    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
+        word_index(format, id.bits) < HAFT_FIRST_INDEX) {
+        return HAFT_MALFORMED;
+    }
+    if ((id.bits & format->tag_mask) != format->tag) {
+        return HAFT_FOREIGN;
+    }
+    return word_index(format, id.bits) < local->slots.limit ? HAFT_OK : HAFT_OUT_OF_RANGE;
+}
+
+/* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
+static haft_status check_slot(const haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+    const uint64_t asked = word_generation(format, id.bits);
+
+    if (word_index(format, word) == MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (!local_is_free(local, index, word)) {
+        return HAFT_OCCUPIED;
+    }
+    if (word == 0 && local->wraps) {
+        return HAFT_OK; /* even below the first generation: the slot may have begun again */
+    }
+    if (asked != 0 && asked < word_generation(format, slots_begin_at(&local->slots, index, word))) {
+        return HAFT_STALE;
+    }
+    return HAFT_OK;
+}
+
+/* Take the slot of `id` from where free slots are; `fills` if it will not be free afterwards. */
+static haft_status claim(haft_local *local, haft_id id, bool fills)
+{
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    haft_status status = check_fields(local, id);
+
+    if (status == HAFT_OK) {
+        status = check_slot(local, id);
+    }
+    if (status == HAFT_OK &&
+        (local->mode == LOCAL_CLOSING || (fills && haft_local_available(local) == 0))) {
+        status = HAFT_FULL;
+    }
+    if (status == HAFT_OK) {
+        status = slots_commit(&local->slots, index + 1);
+    }
+    if (status == HAFT_OK) {
+        local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        local_claim(local, index);
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+{
+    struct slots *slots = &local->slots;
+    const bool has_generation = word_generation(&slots->format, id.bits) != 0;
+    const haft_status status =
+        has_generation || haft_id_is_nil(id) ? claim(local, id, true) : HAFT_MALFORMED;
+
+    if (status == HAFT_OK) {
+        atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+
+        slots_fill(slots, slots_object(at), object);
+        store_relaxed(OWN, at, id.bits);
+        local->count++;
+    }
+    return status;
+}
+
+haft_status haft_local_restore_free(haft_local *local, haft_id next)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, next.bits);
+    const bool is_exhausted = word_generation(format, next.bits) == 0;
+    const haft_status status = claim(local, next, is_exhausted);
+
+    if (status == HAFT_OK && is_exhausted) {
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next.bits, MARK_EXHAUSTED));
+        local->exhausted++;
+    } else if (status == HAFT_OK) {
+        local_push(local, index, next.bits);
+    }
+    return status;
+}
+
+void haft_local_load_begin(haft_local *local)
+{
+    assert(local->mode == LOCAL_OPEN);
+    local->mode = LOCAL_LOADING;
+    local->stack_head = MARK_END;
+    local->is_plain = false;
+}
+
+void haft_local_load_end(haft_local *local)
+{
+    assert(local->mode == LOCAL_LOADING);
+    local->mode = LOCAL_OPEN;
+    local->is_plain = !local->is_fifo && local->on_destroy == NULL;
+    local_rebuild(local);
+}
+
+/* The id of slot `index`, if it is live; else that of its next life. */
+static haft_id id_or_next(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t begin = slots_begin_at(&local->slots, index, word);
+
+    if (word_index(format, word) == MARK_RESERVED) {
+        begin = local_next_life(local, word);
+    }
+    return (haft_id){word_with_index(format, begin, index)};
+}
+
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *object, void *arg), void *arg)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(&local->slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+        void *object = word_index(format, word) == index ? slots_object(at) : NULL;
+
+        calls++;
+        if (!visit(id_or_next(local, index, word), object, arg)) {
+            break;
+        }
+    }
+    return calls;
+}

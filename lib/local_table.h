@@ -1,0 +1,89 @@
+/*
+ * lib/local_table.h - the table of one thread, as the files of haft_local see it.
+ *
+ * Where a slot is that may be taken: in the list of free slots, which runs through their words
+ * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
+ * or at `used` and above, never used.
+ *
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ */
+#ifndef HAFT_LIB_LOCAL_TABLE_H
+#define HAFT_LIB_LOCAL_TABLE_H
+
+#include "lib/slots.h"
+#include <haft/local.h>
+
+/* While it is loaded or closed, a table has no list of free slots: they only say END. */
+enum local_mode { LOCAL_OPEN, LOCAL_LOADING, LOCAL_CLOSING };
+
+struct haft_local {
+    struct slots slots;
+    uint64_t stack_head; /* LIFO and open: the free slot to be used next; else MARK_END */
+    uint64_t count;      /* live objects */
+    bool is_plain;       /* free is no more than a push: open, LIFO, no destructor */
+
+    bool is_fifo;
+    bool wraps;
+    enum local_mode mode;
+    uint64_t queue_head; /* FIFO and open: the free slot to be used next, or MARK_END */
+    uint64_t queue_tail;
+    uint64_t queue_count;
+    uint64_t min_free; /* that many slots stay in the queue */
+
+    uint64_t used;        /* one more than the highest index used so far */
+    uint64_t fresh_at;    /* the fresh run in use: its next slot, */
+    uint64_t fresh_end;   /* and the end */
+    uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
+
+    uint64_t capacity;
+    uint64_t held;      /* slots reserved, or with their destructor running */
+    uint64_t exhausted; /* slots */
+    haft_local_destroy *on_destroy;
+    void *destroy_arg;
+    char *name;
+};
+
+/* local.c */
+
+/* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
+uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* local_list.c */
+
+/* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */
+haft_status local_take(haft_local *local, uint64_t *index);
+
+/* Slot `index` is free, and begins its next life from `word`. */
+void local_push(haft_local *local, uint64_t index, uint64_t word);
+
+/* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
+void local_claim(haft_local *local, uint64_t index);
+
+/* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
+void local_drop_chosen(haft_local *local);
+
+/* Make the list anew, in order of index; runs that have no slot in use become fresh runs. */
+void local_rebuild(haft_local *local);
+
+/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const uint64_t field = word_index(&local->slots.format, word);
+
+    return field == MARK_END || (field >= HAFT_FIRST_INDEX && field != index);
+}
+
+/* Where the list begins. */
+static inline uint64_t *local_head(haft_local *local)
+{
+    return local->is_fifo ? &local->queue_head : &local->stack_head;
+}
+
+/* Slots in the list: all used ones that are nowhere else. */
+static inline uint64_t local_listed(const haft_local *local)
+{
+    return local->used - HAFT_FIRST_INDEX - local->count - local->held - local->exhausted -
+           local->fresh_slots;
+}
+
+#endif /* HAFT_LIB_LOCAL_TABLE_H */

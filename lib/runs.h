@@ -1,0 +1,72 @@
+/*
+ * lib/runs.h - runs of slots, whose memory can be given back to the system.
+ *
+ * A run is 2^shift slots.  When none of them is in use, its pages are given back; all that is
+ * remembered is the run's floor, the highest next generation of its slots.  They are fresh
+ * again, their words 0, and begin at the floor instead of the first generation: no id from
+ * before is ever issued again, and a word of 0 matches none.
+ *
+ * A run's record exists from when some run was first given back.  Runs
+ * with the slots below the first index are never given back: slot 0's word is a mark for ever.
+ */
+#ifndef HAFT_LIB_RUNS_H
+#define HAFT_LIB_RUNS_H
+
+#include "lib/reservation.h"
+#include <haft/id.h>
+
+struct slots;
+
+/* What a run's `link` says; any other number is the fresh run after this one. */
+#define RUN_IN_USE UINT64_C(0)      /* not a fresh run */
+#define RUN_LAST UINT64_MAX         /* the last of the fresh runs */
+#define RUN_KEPT (UINT64_MAX - 1)   /* while trimming: may not be given back */
+#define RUN_CHOSEN (UINT64_MAX - 2) /* while trimming: to be given back */
+
+struct run {
+    uint64_t floor; /* generation and tag, in place, of its fresh slots; 0: the first generation */
+    uint64_t link;
+};
+
+struct runs {
+    struct reservation memory; /* of the records, once there are any */
+    struct run *records;       /* one a run; NULL until one is needed */
+    uint64_t first;            /* the fresh run to be used next, or RUN_LAST */
+    unsigned shift;            /* slots in a run: 2^shift */
+};
+
+/* For slots whose view, limit and memory are set.  No system call, no records. */
+void runs_setup(struct slots *slots);
+void runs_close(struct runs *runs);
+
+/* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status runs_prepare(struct slots *slots, uint64_t end);
+
+/* The slots of a run: from runs_first() on, below runs_end(). */
+uint64_t runs_first(const struct runs *runs, uint64_t run);
+uint64_t runs_end(const struct slots *slots, uint64_t run);
+
+/*
+ * Give the run's whole pages back and make all its slots fresh, to begin at `floor`.  Nobody may
+ * use any of them.  The bytes given back; less than the pages if the system refused some.
+ */
+uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t floor);
+
+/* The run becomes the first of the fresh ones; the first one is taken; one of them is. */
+void runs_push(struct runs *runs, uint64_t run);
+uint64_t runs_pop(struct runs *runs);
+void runs_remove(struct runs *runs, uint64_t run);
+
+/* The run that slot `index` is in. */
+static inline uint64_t runs_of(const struct runs *runs, uint64_t index)
+{
+    return index >> runs->shift;
+}
+
+/* The lowest run that may be given back. */
+static inline uint64_t runs_least(const struct runs *runs)
+{
+    return runs_of(runs, HAFT_FIRST_INDEX - 1) + 1;
+}
+
+#endif /* HAFT_LIB_RUNS_H */
