@@ -11,16 +11,22 @@
 #include <sched.h>
 #include <stddef.h>
 
-/* Fill the empty filling batch with up to `most` fresh slots, the lowest on top. */
+/*
+ * Fill the empty filling batch with up to `most` slots that no worker has had: a local table's free
+ * ones, or fresh ones, the lowest on top.
+ */
 static haft_status fill_fresh(haft_worker *worker, uint64_t most)
 {
     struct batch *batch = worker->filling;
-    haft_status status;
+    haft_status status = HAFT_OK;
     uint64_t first;
-    const uint64_t taken = worker_take_fresh(worker, most, &first, &status);
+    uint64_t taken = worker_take_listed(worker, most, batch->indices);
 
-    for (uint64_t i = 0; i < taken; i++) {
-        batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+    if (taken == 0) {
+        taken = worker_take_fresh(worker, most, &first, &status);
+        for (uint64_t i = 0; i < taken; i++) {
+            batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+        }
     }
     batch->count = (uint32_t)taken;
     return taken != 0 ? HAFT_OK : status;
@@ -97,7 +103,8 @@ static inline atomic_u64 *take_slot(haft_worker *worker, uint64_t *id)
     const uint64_t index = filling->indices[--filling->count];
     atomic_u64 *word = slots_word(slots, index);
 
-    *id = word_with_index(&slots->format, slots_begin(slots, load_relaxed(OWN, word)), index);
+    *id = word_with_index(&slots->format, slots_begin_at(slots, index, load_relaxed(OWN, word)),
+                          index);
     return word;
 }
 

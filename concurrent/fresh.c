@@ -62,11 +62,23 @@ static haft_status commit(haft_table *table, uint64_t end)
     return status != HAFT_OK ? status : pool_commit(&table->pool, end / table->batch_max + 2);
 }
 
+void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count)
+{
+    store_relaxed(OWN, &worker->extent, extent_of(first, count));
+}
+
 /* A new extent for the worker, whose own is empty.  HAFT_OK, HAFT_FULL or HAFT_NO_MEMORY. */
 static haft_status draw(haft_worker *worker)
 {
     haft_table *table = worker->table;
     const uint64_t most = table->extent_slots;
+    uint64_t run;
+    const uint64_t run_slots = table_take_run(table, &run);
+
+    if (run_slots != 0) {
+        worker_give_fresh(worker, run, run_slots);
+        return HAFT_OK;
+    }
 
     for (;;) {
         const uint64_t first = load_relaxed(RETRY, &table->fresh);
@@ -83,7 +95,7 @@ static haft_status draw(haft_worker *worker)
             return status;
         }
         if (cas_relaxed(RETRY, &table->fresh, first, first + drawn)) {
-            store_relaxed(OWN, &worker->extent, extent_of(first, drawn));
+            worker_give_fresh(worker, first, drawn);
             return HAFT_OK;
         }
     }

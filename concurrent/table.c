@@ -7,25 +7,13 @@
  *   COUNT   the number of tables on the domain
  */
 #include "concurrent/table.h"
+#include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
-#define BUDGET_COMMON (UINT64_C(1) << 12) /* of 16 */
-#define WORKERS_EXPECTED 16               /* that the smallest tables' budgets are spread over */
-#define EXTENT_SLOTS 2048u                /* 64 KiB of slots with 24-byte objects */
-#define EXTENTS_LEAST 64                  /* that a table is divided into, if it is large enough */
-
-/* Slots beyond the capacity, for workers to hold back. */
-static uint64_t wished_budget(uint64_t capacity)
-{
-    const uint64_t part = capacity / 8;
-
-    if (capacity < BUDGET_COMMON) {
-        return capacity;
-    }
-    return part < BUDGET_COMMON ? BUDGET_COMMON : part < BUDGET_MOST ? part : BUDGET_MOST;
-}
+#define WORKERS_EXPECTED 16 /* that the smallest tables' budgets are spread over */
+#define EXTENT_SLOTS 2048u  /* 64 KiB of slots with 24-byte objects */
+#define EXTENTS_LEAST 64    /* that a table is divided into, if it is large enough */
 
 static uint32_t batch_max_for(uint64_t budget)
 {
@@ -46,7 +34,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
 {
     const struct slots_options slots_options = {
         .capacity = options->capacity,
-        .extra = wished_budget(options->capacity),
+        .extra = slots_spare(options->capacity),
         .object_size = options->object_size,
         .object_alignment = options->object_alignment,
         .layout = options->layout,
@@ -75,42 +63,77 @@ static haft_status open_pool(haft_table *table)
     return status;
 }
 
-static void fill_in(haft_table *table, haft_domain *domain, const haft_table_options *options)
+haft_status table_start(haft_table *table, haft_domain *domain)
 {
+    const haft_status status = open_pool(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
     table->domain = domain;
-    table->on_reclaim = options->on_reclaim;
-    table->reclaim_arg = options->reclaim_arg;
     store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->legacy.run, RUN_LAST);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->depot, &table->pool);
     fetch_add_relaxed(COUNT, &domain->tables, 1);
+    return HAFT_OK;
+}
+
+void table_stop(haft_table *table)
+{
+    for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
+        next = worker->next;
+        free(worker);
+    }
+    pool_close(&table->pool);
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
+}
+
+haft_table *table_new(const char *name)
+{
+    haft_table *table = aligned_alloc(CACHE_LINE, sizeof *table);
+    char *copy = strdup(name);
+
+    if (table == NULL || copy == NULL) {
+        free(copy);
+        free(table);
+        return NULL;
+    }
+    memset(table, 0, sizeof *table);
+    table->name = copy;
+    return table;
+}
+
+void table_free(haft_table *table)
+{
+    free(table->name);
+    free(table);
 }
 
 haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
                             haft_table **table)
 {
-    haft_table *opened = aligned_alloc(CACHE_LINE, sizeof *opened);
-    char *name = strdup(options->name != NULL ? options->name : "table");
-    haft_status status = HAFT_NO_MEMORY;
+    haft_table *opened = table_new(options->name != NULL ? options->name : "table");
 
-    if (opened != NULL && name != NULL) {
-        memset(opened, 0, sizeof *opened);
-        opened->name = name;
-        opened->capacity = options->capacity;
-        status = open_slots(opened, options);
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
     }
+    opened->capacity = options->capacity;
+    opened->on_reclaim = options->on_reclaim;
+    opened->reclaim_arg = options->reclaim_arg;
+    haft_status status = open_slots(opened, options);
+
     if (status == HAFT_OK) {
-        status = open_pool(opened);
+        status = table_start(opened, domain);
         if (status != HAFT_OK) {
             slots_close(&opened->slots);
         }
     }
     if (status != HAFT_OK) {
-        free(name);
-        free(opened);
+        table_free(opened);
         return status;
     }
-    fill_in(opened, domain, options);
     *table = opened;
     return HAFT_OK;
 }
@@ -125,12 +148,20 @@ static bool has_open_workers(const haft_table *table)
     return false;
 }
 
-/* on_reclaim for what was freed and not taken back. */
-static void reclaim_rest(haft_table *table)
+haft_status table_check_closing(const haft_table *table)
+{
+    if (has_open_workers(table)) {
+        return HAFT_IN_USE;
+    }
+    return domain_in_section(table->domain) ? HAFT_IN_SECTION : HAFT_OK;
+}
+
+void table_reclaim_rest(haft_table *table)
 {
     const struct word_format *format = &table->slots.format;
     const uint64_t end = load_relaxed(OWN, &table->fresh);
 
+    domain_wait_for(table->domain, domain_ticket(table->domain));
     for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
         atomic_u64 *at = slots_word(&table->slots, index);
         const uint64_t word = load_relaxed(OWN, at);
@@ -142,27 +173,32 @@ static void reclaim_rest(haft_table *table)
     }
 }
 
+/* One that was a local table ends as such. */
+static haft_status close_shared(haft_table *table)
+{
+    haft_local *local;
+    const haft_status status = haft_unshare(table, &local);
+
+    if (status == HAFT_OK) {
+        haft_local_close(local);
+    }
+    return status;
+}
+
 haft_status haft_table_close(haft_table *table)
 {
-    haft_domain *domain = table->domain;
+    if (table->legacy.local != NULL) {
+        return close_shared(table);
+    }
+    const haft_status status = table_check_closing(table);
 
-    if (has_open_workers(table)) {
-        return HAFT_IN_USE;
+    if (status != HAFT_OK) {
+        return status;
     }
-    if (domain_in_section(domain)) {
-        return HAFT_IN_SECTION;
-    }
-    domain_wait_for(domain, domain_ticket(domain));
-    reclaim_rest(table);
-    for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
-        next = worker->next;
-        free(worker);
-    }
-    pool_close(&table->pool);
+    table_reclaim_rest(table);
+    table_stop(table);
     slots_close(&table->slots);
-    free(table->name);
-    free(table);
-    fetch_add_relaxed(COUNT, &domain->tables, UINT64_MAX);
+    table_free(table);
     return HAFT_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "concurrent/domain.h"
 #include "concurrent/ring.h"
 #include "lib/slots.h"
+#include <haft/local.h>
 #include <haft/worker.h>
 
 /* Counted by each worker for itself; sums of differences are the table's statistics. */
@@ -72,6 +73,14 @@ struct haft_worker {
     struct segment segment;
 };
 
+/* What a table that was a local one has not used yet: see share.c. */
+struct legacy {
+    haft_local *local; /* the local table's options; NULL: it was none */
+    uint64_t end;      /* one more than the highest index that it had used */
+    atomic_u64 listed; /* the first of its free slots, or MARK_END */
+    atomic_u64 run;    /* the first of its fresh runs, or RUN_LAST */
+};
+
 struct haft_table {
     struct slots slots;
     haft_domain *domain;
@@ -89,6 +98,7 @@ struct haft_table {
     atomic_u64 budget;                      /* slots that workers may still hold back */
     atomic_u64 roster;                      /* address of the worker added last */
     struct depot depot;
+    struct legacy legacy;
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
@@ -106,7 +116,40 @@ static inline void tally(atomic_u64 *counter)
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + 1);
 }
 
+/* table.c */
+
+/* A table of that name, with nothing in it; NULL: no memory.  table_free() ends it. */
+haft_table *table_new(const char *name);
+void table_free(haft_table *table);
+
+/*
+ * All that a table has beside its slots, when these and its capacity are set.  HAFT_OK or
+ * HAFT_NO_MEMORY.  table_stop() undoes it.
+ */
+haft_status table_start(haft_table *table, haft_domain *domain);
+void table_stop(haft_table *table);
+
+/* HAFT_OK, or why the table cannot be closed now. */
+haft_status table_check_closing(const haft_table *table);
+
+/* Wait for a grace period; on_reclaim for what was freed and not taken back. */
+void table_reclaim_rest(haft_table *table);
+
+/* worker.c: a new worker, open, or NULL. */
+haft_worker *worker_new(haft_table *table);
+
+/* share.c: what was a local table's */
+
+/* Up to `most` of its free slots, the next one last: how many. */
+uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices);
+
+/* A fresh run: how many slots, from `*first` on; 0 if there is none. */
+uint64_t table_take_run(haft_table *table, uint64_t *first);
+
 /* fresh.c: slots never used */
+
+/* The worker's extent, which is empty, has `count` slots from `first` on. */
+void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count);
 
 /*
  * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or

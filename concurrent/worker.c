@@ -58,7 +58,7 @@ static haft_worker *adopt(const haft_table *table)
     return NULL;
 }
 
-static haft_worker *new_worker(haft_table *table)
+haft_worker *worker_new(haft_table *table)
 {
     haft_worker *worker = aligned_alloc(CACHE_LINE, sizeof *worker);
 
@@ -86,7 +86,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     haft_worker *opened = adopt(table);
 
     if (opened == NULL) {
-        opened = new_worker(table);
+        opened = worker_new(table);
     }
     if (opened == NULL) {
         return HAFT_NO_MEMORY;

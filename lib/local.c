@@ -29,6 +29,7 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
     const struct slots_options slots_options = {
         .capacity = options->capacity,
         .extra = options->min_free,
+        .spare = slots_spare(options->capacity), /* for the day it is shared */
         .object_size = options->object_size,
         .object_alignment = options->object_alignment,
         .layout = options->layout,

@@ -10,6 +10,9 @@
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
 #define MAX_ALIGNMENT 4096u
 
+#define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
+#define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
+
 static const haft_layout no_layout = {0, 0, 0};
 
 static bool layout_equal(haft_layout a, haft_layout b)
@@ -64,7 +67,7 @@ static haft_status check(const struct slots_options *options)
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->capacity + options->extra;
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->capacity + options->extra + options->spare;
     const uint64_t most = haft_field_max(options->layout.index_bits) + 1;
     uint64_t count = 8;
 
@@ -72,6 +75,16 @@ static uint64_t slot_count(const struct slots_options *options)
         count *= 2;
     }
     return count;
+}
+
+uint64_t slots_spare(uint64_t capacity)
+{
+    const uint64_t part = capacity / 8;
+
+    if (capacity < SPARE_COMMON) {
+        return capacity;
+    }
+    return part < SPARE_COMMON ? SPARE_COMMON : part < SPARE_MOST ? part : SPARE_MOST;
 }
 
 static uint64_t round_up(uint64_t size, uint64_t alignment)

@@ -14,6 +14,7 @@
 struct slots_options {
     uint64_t capacity;
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
+    uint64_t spare; /* address space wished for beyond those, for slots */
     size_t object_size;
     size_t object_alignment; /* 0: 8 */
     haft_layout layout;      /* all zero: the default */
@@ -34,6 +35,9 @@ struct slots {
 /* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
+
+/* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
+uint64_t slots_spare(uint64_t capacity);
 
 /* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
 haft_status slots_commit(struct slots *slots, uint64_t end);

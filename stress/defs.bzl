@@ -9,7 +9,7 @@ LINKOPTS = [
     "-lpthread",
 ]
 
-DEFINES = ["_DEFAULT_SOURCE"]  # nanosleep
+DEFINES = ["_DEFAULT_SOURCE"]  # nanosleep, barriers
 
 # ThreadSanitizer whatever the build is, but for builds with another sanitizer.
 TSAN = select({

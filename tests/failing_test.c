@@ -6,6 +6,7 @@
  */
 #include "tests/support.h"
 #include <errno.h>
+#include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -245,6 +246,65 @@ Test(nth_call_fails, opening_a_table_under_strict_overcommit)
     faults.strict = true;
     fail_each_both_ways(open_table, close_table);
     close_domain(domain);
+}
+
+/* --- handing over --- */
+
+static haft_local *shareable;
+static haft_id sharing_id;
+
+static haft_status share_it(void **opened)
+{
+    haft_table *made = *opened;
+    const haft_status status = haft_share(shareable, domain, NULL, &made);
+
+    must(haft_is_live(status == HAFT_OK ? haft_table_view(made) : haft_local_view(shareable),
+                      sharing_id));
+    *opened = made;
+    return status;
+}
+
+static void unshare_it(void *opened)
+{
+    must(haft_unshare(opened, &shareable) == HAFT_OK);
+}
+
+Test(nth_call_fails, sharing_a_local_table)
+{
+    open_domain((void **)&domain);
+    open_local((void **)&shareable);
+    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    fail_each_both_ways(share_it, unshare_it);
+    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    close_local(shareable);
+    close_domain(domain);
+}
+
+static haft_status unshare_new(void **opened)
+{
+    haft_local *made = *opened;
+    const haft_status status = haft_unshare(table, &made);
+
+    *opened = made;
+    return status;
+}
+
+Test(nth_call_fails, unsharing_a_table_that_was_never_local)
+{
+    open_domain((void **)&domain);
+    for (int n = 1; n <= 2; n++) {
+        void *opened = &faults;
+
+        open_table((void **)&table);
+        fail_calls(n, n);
+        expect_status(unshare_new(&opened), HAFT_NO_MEMORY);
+        fail_calls(0, -1);
+        cr_expect(eq(ptr, opened, &faults));
+        must(unshare_new(&opened) == HAFT_OK);
+        close_local(opened);
+    }
+    close_domain(domain);
+    cr_expect(eq(long, faults.balance, 0));
 }
 
 static haft_status open_and_close_worker(void **opened)

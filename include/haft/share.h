@@ -1,0 +1,78 @@
+/*
+ * haft/share.h - hand a local table over to all threads, and back.
+ *
+ * One thread builds a level, a document or a configuration in a haft_local; then every worker may
+ * use it, without a copy: the slots stay where they are, so every id and every pointer holds
+ * before, during and after, and so does the view.
+ *
+ *   haft_share(local, domain, NULL, &table);      `local` is used up
+ *   ...                                           workers insert, resolve and free
+ *   haft_unshare(table, &local);                  `table` is used up
+ */
+#ifndef HAFT_SHARE_H
+#define HAFT_SHARE_H
+
+#include <haft/local.h>
+#include <haft/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_share_options {
+    /*
+     * For objects freed while the table is shared: as in haft_table_options.  NULL: what the local
+     * table was given as on_destroy, if anything, runs in its place, after the grace period.
+     */
+    haft_reclaim *on_reclaim;
+    void *reclaim_arg;
+} haft_share_options;
+
+/*
+ * haft_share - make a local table a shared one.
+ *
+ * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
+ * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`
+ * were; and a slot that has lived its last generation is exhausted, even with `wrap`.
+ * haft_table_close() ends the table as haft_local_close() would, on_destroy included.
+ *
+ * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
+ *           has changed:
+ *             HAFT_IN_USE      objects are reserved and not published, or on_destroy is running
+ *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
+ *             HAFT_NO_MEMORY   for what a shared table has beside its slots
+ * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): workers take the free slots over in batches, as they need them.
+ */
+haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_options *options,
+                       haft_table **table);
+
+/*
+ * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
+ * haft_local's defaults where haft_table_open() made it.  Waits for a grace period and runs
+ * on_reclaim for what was freed and not taken back.
+ *
+ * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
+ * more than the local one's capacity, that has grown to what it holds.
+ *
+ * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
+ *           nothing has changed:
+ *             HAFT_IN_USE       a worker is still open
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
+ *                               but for qsbr)
+ *             HAFT_NO_MEMORY    for the local table itself
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
+ *           With qsbr and the workers clock it is a quiescent point of the calling thread.
+ * Ordering  acquire: all that was done with the table before is visible.
+ * Progress  blocking: waits for readers.  Frame clock: nobody may hold a pointer.
+ * Cost      a grace period; O(slots ever used).
+ */
+haft_status haft_unshare(haft_table *table, haft_local **local);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_SHARE_H */
