@@ -22,6 +22,7 @@ typedef enum haft_status {
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+    HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
 
     /* Why there is no slot, memory or thread to be had. */
     HAFT_FULL,      /* the table's capacity is in use */
@@ -33,6 +34,7 @@ typedef enum haft_status {
     HAFT_IN_USE,      /* closing: workers or tables are still open */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
+    HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
 
     /* Options out of range: nothing was opened. */
     HAFT_BAD_LAYOUT,
