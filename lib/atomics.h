@@ -15,7 +15,7 @@ typedef haft_atomic_u64 atomic_u64;
 
 #define CACHE_LINE 64 /* bytes that two threads should not both write in */
 
-#define load_relaxed(reason, word) u64_load_relaxed(HAFT_EDGE_##reason, word)
+#define load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
 #define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
 #define store_relaxed(reason, word, value) u64_store_relaxed(HAFT_EDGE_##reason, word, value)
 #define store_release(edge, word, value) u64_store_release(HAFT_EDGE_##edge, word, value)
@@ -39,12 +39,6 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
-
-static inline uint64_t u64_load_relaxed(haft_edge reason, const atomic_u64 *word)
-{
-    (void)reason;
-    return atomic_load_explicit(word, memory_order_relaxed);
-}
 
 static inline void u64_store_relaxed(haft_edge reason, atomic_u64 *word, uint64_t value)
 {

@@ -9,7 +9,7 @@
  *   id             live; nothing else has the slot's own index in its index field
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
- *   g[other]       free: `other` is the next free slot, END at the end (haft_local)
+ *   g[other]       free: `other` is the next free slot, END at the end (tables of one thread)
  *   0[EXHAUSTED]   lived all its generations
  *   0[RESERVED]    slot 0, without tag, for ever
  *

@@ -44,6 +44,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_RESERVED);
     expect_name(HAFT_STALE);
     expect_name(HAFT_EXHAUSTED);
+    expect_name(HAFT_DEAD);
     expect_name(HAFT_FULL);
     expect_name(HAFT_BUSY);
     expect_name(HAFT_NO_MEMORY);
@@ -54,6 +55,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_LOADING);
     expect_name(HAFT_OUT_OF_RANGE);
     expect_name(HAFT_OCCUPIED);
+    expect_name(HAFT_IN_CALLBACK);
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
     expect_name(HAFT_BAD_OBJECT_SIZE);

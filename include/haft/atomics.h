@@ -61,6 +61,12 @@ static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
     return edge != HAFT_EDGE_NONE && edge == HAFT_WEAKEN ? HAFT_ORDER(relaxed) : order;
 }
 
+static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
+{
+    (void)reason;
+    return HAFT_LOAD(word, HAFT_ORDER(relaxed));
+}
+
 static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
     return HAFT_LOAD(word, haft_edge_order(edge, HAFT_ORDER(acquire)));

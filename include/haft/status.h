@@ -22,6 +22,7 @@ typedef enum haft_status {
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+    HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
 
     /* Why there is no slot, memory or thread to be had. */
     HAFT_FULL,      /* the table's capacity is in use */
@@ -34,6 +35,7 @@ typedef enum haft_status {
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
+    HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
 
     /* Why an id cannot be restored: nothing was done. */
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */

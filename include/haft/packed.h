@@ -1,0 +1,365 @@
+/*
+ * haft/packed.h - the handle table of one thread that keeps its objects dense: no holes.
+ *
+ * All objects stand in one array, in positions 0 to count - 1, so that walking them is a plain
+ * loop over an array; ids lead there through a small slot each:
+ *
+ *   const struct particle *particles = haft_packed_objects(packed);
+ *   const uint64_t count = haft_packed_count(packed);
+ *
+ *   for (uint64_t i = 0; i < count; i++) { ... particles[i] ... }
+ *
+ *   id --> slot {word, position} --> objects[position], ids[position]
+ *
+ * Freeing closes gaps, so it moves objects.  haft_packed_insert() and haft_packed_kill() never
+ * move one: a loop may kill what it meets, and haft_packed_refresh() removes all that were killed.
+ * Memory: 24 bytes more than the object for each object, and 4 for each that was killed.
+ *
+ * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
+ * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
+ * closing the table inside one is misuse.
+ *
+ * All functions: one thread at a time, no ordering, no locks.  Any number of threads may resolve,
+ * walk and ask at one time, while none changes the table.
+ *
+ * Edges in this file.
+ *   OWN   no thread changes the table while others read it
+ */
+#ifndef HAFT_PACKED_H
+#define HAFT_PACKED_H
+
+#include <haft/atomics.h>
+#include <haft/id.h>
+#include <haft/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_packed haft_packed;
+
+/*
+ * on_destroy: called exactly once for each object whose life ends, by haft_packed_free(),
+ * haft_packed_refresh(), haft_packed_clear() or haft_packed_close().  `object` may be read and
+ * written until it returns; `id` is the id it had, which is no longer live.
+ */
+typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
+
+/* The growth step of a table whose memory is all made ready at opening. */
+#define HAFT_PACKED_FIXED UINT64_MAX
+
+typedef struct haft_packed_options {
+    const char *name;  /* for messages; copied; NULL: "packed table" */
+    uint64_t capacity; /* objects that fit; 1 to 2^index_bits - 4 */
+
+    /*
+     * Bytes, 1 to 2^30.  The objects stand object_size apart, from the start of a page on: where
+     * it is a C type's size, they are aligned for that type.
+     */
+    size_t object_size;
+    size_t object_alignment; /* 0, or a power of two up to 4096 that divides object_size */
+
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
+    uint64_t tag;              /* fits tag_bits */
+    uint64_t first_generation; /* of each slot's first life; 0: 1 */
+
+    /*
+     * How memory is made ready.  The address space for the capacity is reserved at opening, so
+     * growth never moves or copies an object.
+     *   0                   the system gives each page when it is first used
+     *   n                   n objects at a time, touched in advance, the first n at opening: only
+     *                       an insert that begins the next n meets fresh memory
+     *   HAFT_PACKED_FIXED,  all at opening: no insert gives HAFT_NO_MEMORY or meets fresh memory
+     *   or the capacity
+     */
+    uint64_t growth_step;
+
+    /* false: a gap is filled with the last object.  true: the objects behind it move up. */
+    bool keep_order;
+
+    haft_packed_destroy *on_destroy; /* NULL: none */
+    void *destroy_arg;
+} haft_packed_options;
+
+/* What stands behind an id, or in a position. */
+typedef enum haft_packed_life {
+    HAFT_PACKED_UNUSED, /* no object */
+    HAFT_PACKED_ALIVE,
+    HAFT_PACKED_DEAD /* killed: an object until the refresh */
+} haft_packed_life;
+
+/* A slot: the word is the id while the object is live. */
+typedef struct haft_packed_slot {
+    haft_atomic_u64 word;
+    uint32_t position;
+    uint32_t death; /* 1 + place among the dead; 0: alive */
+} haft_packed_slot;
+
+/* What resolving needs.  It stays valid and unchanged until the table is closed. */
+typedef struct haft_packed_view {
+    const haft_packed_slot *slots;
+    uint64_t mask; /* number of slots in address space, a power of two, less one */
+    char *objects;
+    uint64_t object_size;
+} haft_packed_view;
+
+/*
+ * haft_packed_open - a new table.
+ *
+ * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
+ *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Threads   any one.
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1), and O(growth_step) memory that is touched.
+ */
+haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed);
+
+/*
+ * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().
+ *
+ * Returns   nothing.
+ * Threads   one; not from a callback.
+ * Ordering  none.
+ * Progress  blocking (munmap).
+ * Cost      O(memory touched), in the system; with on_destroy O(count).
+ */
+void haft_packed_close(haft_packed *packed);
+
+/*
+ * haft_packed_view_get, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table
+ * was opened.
+ *
+ * Returns   the view, for haft_packed_resolve() and haft_packed_is_live(); the layout; the name;
+ *           the capacity.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_packed_view haft_packed_view_get(const haft_packed *packed);
+haft_layout haft_packed_layout(const haft_packed *packed);
+const char *haft_packed_name(const haft_packed *packed);
+uint64_t haft_packed_capacity(const haft_packed *packed);
+
+/* --- by id --- */
+
+/*
+ * haft_packed_is_live - whether the id names an object, dead or not.
+ *
+ * Returns   true or false.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1): one load, no branch on the index.
+ */
+static inline bool haft_packed_is_live(haft_packed_view view, haft_id id)
+{
+    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
+}
+
+/*
+ * haft_packed_resolve - the object an id names, or NULL.
+ *
+ * Returns   pointer to the object's bytes, dead or not; NULL if `id` is HAFT_NIL, malformed, from
+ *           another table, or names an object since freed.  A stale id is an answer, not an error.
+ *           The pointer may be used until a call moves or ends the object; which calls those are,
+ *           each of them says.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1): two loads from one line, no store, no branch on the index.
+ */
+static inline void *haft_packed_resolve(haft_packed_view view, haft_id id)
+{
+    const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
+
+    return haft_load_relaxed(HAFT_EDGE_OWN, &slot->word) == id.bits
+               ? view.objects + slot->position * view.object_size
+               : NULL;
+}
+
+/*
+ * haft_packed_diagnose - why an id does or does not resolve.
+ *
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never
+ *           HAFT_RESERVED: an object is live as soon as it has an id.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_state - whether the id's object is alive, dead, or no more.
+ *
+ * Returns   HAFT_PACKED_ALIVE, HAFT_PACKED_DEAD; HAFT_PACKED_UNUSED for every id that is not live.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_position - where an id's object stands now.
+ *
+ * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
+ *           is what haft_packed_diagnose() says of the id.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
+
+/* --- by position --- */
+
+/*
+ * haft_packed_objects, haft_packed_ids - the objects and their ids: arrays of
+ * haft_packed_count() elements.
+ *
+ * Returns   pointers that stay the same until the table is closed.  The ids are not to be
+ *           written.  While an on_destroy runs, positions whose objects have been destroyed have
+ *           HAFT_NIL for their id.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+void *haft_packed_objects(const haft_packed *packed);
+const haft_id *haft_packed_ids(const haft_packed *packed);
+
+/*
+ * haft_packed_id_at, haft_packed_state_at - what stands in a position.
+ *
+ * Returns   the id; HAFT_PACKED_ALIVE or HAFT_PACKED_DEAD.  HAFT_NIL and HAFT_PACKED_UNUSED for
+ *           positions from haft_packed_count() on.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
+haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
+
+/*
+ * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how
+ * many objects there are, dead or not; how many of them are dead; how many more fit (exhausted
+ * slots are lost to the capacity); whether there is none.
+ *
+ * Returns   that.  What a call destroys is counted until the call returns.
+ * Threads   any, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+uint64_t haft_packed_count(const haft_packed *packed);
+uint64_t haft_packed_dead_count(const haft_packed *packed);
+uint64_t haft_packed_available(const haft_packed *packed);
+bool haft_packed_is_empty(const haft_packed *packed);
+
+/* --- changes --- */
+
+/*
+ * haft_packed_insert - a new object in the last position, a copy of object_size bytes from
+ * `object` (NULL: zeros).  No object moves.
+ *
+ * Returns   HAFT_OK and the id in `*id`.  Otherwise that is untouched:
+ *             HAFT_FULL        the capacity is in use (or exhausted)
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1), and the copy; O(growth_step) when a step begins.
+ */
+haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id);
+
+/*
+ * haft_packed_free - end an object's life, dead or not, and close the gap.  Its slot is reused
+ * next, under another id; a slot that has lived its last generation is never used again.
+ *
+ * With keep_order pointers to the object and to all behind it end; without, pointers to the
+ * object and to the last one, which takes its place.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_IN_CALLBACK   the id is live, but the call was made from a callback
+ *             what haft_packed_diagnose() says of the id, if it is not live
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for on_destroy.
+ * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
+ */
+haft_status haft_packed_free(haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_kill - mark an object dead: haft_packed_refresh() will destroy it.  Until then it
+ * stays where it is, its id is live, and it is counted.
+ *
+ * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed:
+ *             HAFT_DEAD   it is dead already
+ *             what haft_packed_diagnose() says of the id, if it is not live
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_status haft_packed_kill(haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all
+ * gaps.  (Where a dead object has been freed, the one killed last has taken its turn.)  What
+ * on_destroy kills meanwhile is destroyed as well, what it inserts is kept.  None is dead
+ * afterwards, and objects have moved at most once.
+ *
+ * With keep_order pointers to the first dead object and to all behind it end; without, all
+ * pointers to dead objects and to the last ones, as many as were dead.
+ *
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for on_destroy.
+ * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
+ */
+haft_status haft_packed_refresh(haft_packed *packed);
+
+/*
+ * haft_packed_clear - kill all objects in order of position, destroy all that are dead in the
+ * order of the kills, and what on_destroy inserts meanwhile as well.  All ids from before are
+ * stale for ever, and all pointers end.
+ *
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for on_destroy.
+ * Cost      O(count).
+ */
+haft_status haft_packed_clear(haft_packed *packed);
+
+/*
+ * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which
+ * is negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
+ * their order.  All pointers end.  Objects stand still until the last comparison; whatever
+ * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_NO_MEMORY     the system refused memory for the order
+ *             HAFT_IN_CALLBACK   the call was made from a callback
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free but for `compare`.
+ * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
+ *           once.  8 bytes of memory for each object from the first sort on.
+ */
+haft_status haft_packed_sort(haft_packed *packed,
+                             int (*compare)(const void *a, const void *b, void *arg), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_PACKED_H */

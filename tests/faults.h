@@ -1,0 +1,28 @@
+/*
+ * tests/faults.h - calls to the system that fail when a test wants it.
+ *
+ * Programs with this are linked so that the library's calls to mmap and its like come here first.
+ */
+#ifndef HAFT_TESTS_FAULTS_H
+#define HAFT_TESTS_FAULTS_H
+
+#include "tests/support.h"
+
+/* Calls are numbered from 1 at fail_calls(); those from `first` to `last` fail. */
+struct faults {
+    int calls;
+    int first;
+    int last;
+    bool strict;  /* no writable mapping at once */
+    long balance; /* acquired and not given back */
+};
+
+extern struct faults faults;
+
+void fail_calls(int first, int last);
+
+/* Fail each call in turn, alone (false) or with all after it, until opening succeeds. */
+void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_ever);
+void fail_each_both_ways(haft_status (*open)(void **), void (*close)(void *));
+
+#endif /* HAFT_TESTS_FAULTS_H */
