@@ -316,11 +316,11 @@ Test(share, slots_given_back_by_trim_are_used_and_ids_from_before_stay_stale)
     }
     assert_status(haft_local_trim(level.local, &given_back), HAFT_OK);
     must(given_back > 1000000);
-    fill(&level, 200); /* a fresh run is begun */
+    fill(&level, 700); /* a fresh run is begun */
     share(&level);
     haft_worker *worker = open_worker(level.table);
 
-    for (int i = 200; i < 100000; i++) {
+    for (int i = 700; i < 100000; i++) {
         must(haft_id_generation(haft_table_layout(level.table), insert(worker)) == 2);
     }
     expect_stale(&level, stale, 100000);
