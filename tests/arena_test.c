@@ -283,6 +283,27 @@ Test(arena_blocks, all_are_kept_on_reset_and_used_again)
     cr_expect(eq(sz, counted.held, 0));
 }
 
+Test(arena_blocks, one_kept_and_not_used_for_a_round_is_still_kept)
+{
+    struct counted counted = {.left = 1000};
+    const haft_allocator from = counted_allocator(&counted);
+    haft_arena *made = open_arena(
+        &(haft_arena_options){.block_size = 1024, .max_block_size = 1024, .allocator = &from});
+
+    haft_arena_alloc(made, 20000);
+    haft_arena_alloc(made, 30000);
+    haft_arena_reset(made);
+    haft_arena_alloc(made, 20000);
+    haft_arena_reset(made);
+    const int calls = counted.calls;
+
+    haft_arena_alloc(made, 20000);
+    haft_arena_alloc(made, 30000);
+    cr_expect(eq(int, counted.calls, calls));
+    haft_arena_close(made);
+    cr_expect(eq(sz, counted.held, 0));
+}
+
 Test(arena_blocks, the_smallest_kept_one_that_will_do_is_used)
 {
     haft_arena *made =
