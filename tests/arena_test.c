@@ -134,6 +134,16 @@ Test(arena_alloc, other_alignments_are_NULL_and_change_nothing)
     cr_expect(eq(sz, used(), before));
 }
 
+Test(arena_alloc, alignments_beyond_the_limit_are_NULL_even_where_there_is_room)
+{
+    const size_t beyond = 2 * HAFT_ARENA_MAX_ALIGNMENT;
+    haft_arena *made = open_arena(&(haft_arena_options){.block_size = 3 * beyond, .fixed = true});
+
+    cr_expect(eq(ptr, haft_arena_alloc_aligned(made, 1, beyond), NULL));
+    cr_expect(ne(ptr, haft_arena_alloc_aligned(made, 1, HAFT_ARENA_MAX_ALIGNMENT), NULL));
+    haft_arena_close(made);
+}
+
 Test(arena_alloc, sizes_beyond_any_memory_are_NULL_and_change_nothing)
 {
     const size_t large[] = {PTRDIFF_MAX / 2,
