@@ -47,6 +47,12 @@ static const struct {
                           "flavour: such as &urcu_memb_flavor for the thread and the caller "
                           "clock, NULL for the workers and the frame clock"},
     [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
+    [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
+    [HAFT_BAD_MAX_BLOCK_SIZE] = {"HAFT_BAD_MAX_BLOCK_SIZE",
+                                 "max_block_size: from block_size to 2^30 bytes"},
+    [HAFT_BAD_BUFFER_SIZE] = {"HAFT_BAD_BUFFER_SIZE",
+                              "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
+                              "without one 0"},
 };
 
 const char *haft_status_text(haft_status status)

@@ -66,6 +66,9 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BAD_MIN_FREE);
     expect_name(HAFT_BAD_FLAVOUR);
     expect_name(HAFT_BAD_CLOCK);
+    expect_name(HAFT_BAD_BLOCK_SIZE);
+    expect_name(HAFT_BAD_MAX_BLOCK_SIZE);
+    expect_name(HAFT_BAD_BUFFER_SIZE);
 #undef expect_name
 }
 
@@ -85,6 +88,9 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_MIN_FREE, "min_free"},
         {HAFT_BAD_FLAVOUR, "flavour"},
         {HAFT_BAD_CLOCK, "clock"},
+        {HAFT_BAD_BLOCK_SIZE, "block_size"},
+        {HAFT_BAD_MAX_BLOCK_SIZE, "max_block_size"},
+        {HAFT_BAD_BUFFER_SIZE, "buffer_size"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -52,6 +52,9 @@ typedef enum haft_status {
     HAFT_BAD_MIN_FREE,
     HAFT_BAD_FLAVOUR,
     HAFT_BAD_CLOCK,
+    HAFT_BAD_BLOCK_SIZE,
+    HAFT_BAD_MAX_BLOCK_SIZE,
+    HAFT_BAD_BUFFER_SIZE,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;

@@ -1,0 +1,322 @@
+/*
+ * haft/arena.h - memory that is given back all at once: a frame's, a request's, a job's.
+ *
+ *   haft_arena *arena;
+ *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
+ *   for (;;) {
+ *       char *path = haft_arena_printf(arena, "%s/%s", directory, name);
+ *       struct node *node = haft_arena_new(arena, struct node);
+ *       ...
+ *       haft_arena_reset(arena);
+ *   }
+ *
+ * Allocation moves one pointer up.  Blocks of memory come from malloc, or there is only one, or
+ * only a buffer of the caller's; reset keeps them for the next round.
+ *
+ * No destructors run.  Whatever an object in an arena owns outside of it leaks when the arena is
+ * reset, rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be
+ * done with haft_arena_on_reset().
+ *
+ * In builds with AddressSanitizer all bytes that are not allocated are poisoned, and there are
+ * poisoned bytes behind each allocation: a pointer kept beyond a reset or rewind is reported.
+ *
+ * All functions: one thread at a time for each arena, no ordering, no locks.
+ */
+#ifndef HAFT_ARENA_H
+#define HAFT_ARENA_H
+
+#include <haft/allocator.h>
+#include <haft/status.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What haft_arena_alloc() aligns to: enough for every basic type. */
+#define HAFT_ARENA_ALIGNMENT ((size_t)16)
+
+/* The largest alignment, a huge page. */
+#define HAFT_ARENA_MAX_ALIGNMENT ((size_t)1 << 21)
+
+/* Bytes of a caller's buffer that the arena itself needs, at most. */
+#define HAFT_ARENA_OVERHEAD ((size_t)256)
+
+/* Only what the inline allocation needs; there is more behind it. */
+typedef struct haft_arena {
+    char *next;  /* the first byte not allocated in the block in use */
+    char *limit; /* where the inline allocation must stop */
+} haft_arena;
+
+typedef struct haft_arena_options {
+    size_t block_size;     /* bytes of the first block, up to 2^30; 0: 65,536 */
+    size_t max_block_size; /* each further block has twice the bytes of the one before, up to
+                              this; from block_size to 2^30; 0: 2^20, or block_size if larger */
+    bool fixed;            /* never a second block */
+    void *buffer;          /* the first block, with the arena itself in it, until it is closed;
+                              NULL: from the allocator.  With `fixed`, nothing but the buffer is
+                              ever used.  Without, block_size is that of the second block */
+    size_t buffer_size;    /* its bytes, at least HAFT_ARENA_OVERHEAD; 0 without a buffer */
+    const haft_allocator *allocator; /* of blocks; copied; NULL: malloc */
+} haft_arena_options;
+
+typedef struct haft_arena_stats {
+    size_t used;       /* bytes allocated, with what alignment (and the sanitizer) adds */
+    size_t high_water; /* the most that was ever used at once */
+    size_t capacity;   /* bytes of all blocks, those kept for later among them */
+} haft_arena_stats;
+
+/* A point in the life of an arena, to rewind to. */
+typedef struct haft_mark {
+    void *block;
+    char *next;
+    void *own_blocks;
+    void *clean_up;
+    size_t elsewhere;
+    uint64_t round;
+} haft_mark;
+
+/*
+ * haft_arena_open - a new arena, empty, with its first block.
+ *
+ * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
+ *             HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE, HAFT_BAD_BUFFER_SIZE
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   the allocator gave none
+ * Threads   any one.
+ * Ordering  none.
+ * Progress  blocking (malloc); wait-free in a buffer.
+ * Cost      O(1).
+ */
+haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena);
+
+/*
+ * haft_arena_close - the end of the arena and of all that was allocated in it.  Clean-up runs as
+ * in haft_arena_reset().
+ *
+ * Returns   nothing.
+ * Threads   one; not from a clean-up function.
+ * Ordering  none.
+ * Progress  blocking (free).
+ * Cost      O(blocks), and the clean-up.
+ */
+void haft_arena_close(haft_arena *arena);
+
+/* What haft_arena_alloc_aligned() calls when the block in use has no room. */
+void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment);
+
+/*
+ * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that each allocation has
+ * an address of its own.
+ *
+ * What does not fit into the block in use goes to the next one, and the rest of the former lies
+ * idle until a reset or rewind.  What would not fit there either gets a block of its own size,
+ * and the block in use stays in use.
+ *
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, if
+ *           `size` is larger than any memory, and if `alignment` is not a power of two up to
+ *           HAFT_ARENA_MAX_ALIGNMENT.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free while the block has room; else blocking (malloc).
+ * Cost      O(1), inlined while the block has room.  In need of a block of its own: O(such
+ *           blocks kept), to find the smallest that will do.
+ */
+static inline void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
+{
+    const size_t padding = -(uintptr_t)arena->next & (alignment - 1);
+    const size_t room = (size_t)(arena->limit - arena->next);
+
+    /* Size 0 is one of the cases for the function: size - 1 is larger than any room. */
+    if ((alignment & (alignment - 1)) == 0 && alignment <= HAFT_ARENA_MAX_ALIGNMENT &&
+        padding < room && size - 1 < room - padding) {
+        char *memory = arena->next + padding;
+
+        arena->next = memory + size;
+        return memory;
+    }
+    return haft_arena_alloc_further(arena, size, alignment);
+}
+
+static inline void *haft_arena_alloc(haft_arena *arena, size_t size)
+{
+    return haft_arena_alloc_aligned(arena, size, HAFT_ARENA_ALIGNMENT);
+}
+
+/*
+ * haft_arena_alloc_array, haft_arena_alloc_zeroed - `count` times `size` bytes, aligned to
+ * HAFT_ARENA_ALIGNMENT; contents undefined, or zeros.
+ *
+ * Returns   as haft_arena_alloc(); NULL also if the product is larger than a size_t.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc(), and the zeros.
+ */
+void *haft_arena_alloc_array(haft_arena *arena, size_t count, size_t size);
+void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
+
+/* Room for one object of a type, or for `count` of them, as a pointer to it; NULL as above. */
+#define haft_arena_new(arena, type)                                                                \
+    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), __alignof__(type)))
+#define haft_arena_new_array(arena, type, count)                                                   \
+    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), __alignof__(type)))
+
+/*
+ * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
+ * while the block has room; bytes shrunk off are free again, unless a mark was set behind them.
+ * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
+ * until a reset or rewind.
+ *
+ * `old_size` is exactly what was asked for last, `alignment` as it was then.  New size 0 leaves
+ * an allocation of size 0.  `memory` NULL, `old_size` 0: as haft_arena_alloc_aligned().
+ *
+ * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
+ *           haft_arena_alloc_aligned(); the allocation is as it was then.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_alloc().
+ * Cost      O(1) in place; else as haft_arena_alloc() and the copy.
+ */
+void *haft_arena_resize(haft_arena *arena, void *memory, size_t old_size, size_t new_size,
+                        size_t alignment);
+
+/*
+ * haft_arena_resize_array - haft_arena_resize() from `old_count` to `new_count` times `size`.
+ *
+ * Returns   as haft_arena_resize(); NULL also if the product is larger than a size_t.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_resize().
+ * Cost      as haft_arena_resize().
+ */
+void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count, size_t new_count,
+                              size_t size, size_t alignment);
+
+/*
+ * haft_arena_copy, haft_arena_strdup, haft_arena_strndup - a copy in the arena: of `size` bytes,
+ * aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a string,
+ * with a zero behind them.  `bytes` may be NULL if `size` is 0.
+ *
+ * Returns   the copy; NULL as haft_arena_alloc().
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc(), and the copy.
+ */
+void *haft_arena_copy(haft_arena *arena, const void *bytes, size_t size);
+char *haft_arena_strdup(haft_arena *arena, const char *text);
+char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
+
+/*
+ * haft_arena_printf, haft_arena_vprintf - a formatted string in the arena.  Arguments may lie in
+ * the arena themselves.
+ *
+ * Returns   the string.  NULL, and nothing has changed, as haft_arena_alloc(), and if printf
+ *           itself refuses the format or an argument.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_alloc().
+ * Cost      formatting, straight into the block in use; a second time only if it has no room.
+ */
+char *haft_arena_printf(haft_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+/*
+ * haft_arena_mark - this moment, for haft_arena_rewind().
+ *
+ * Returns   the mark.  It is good until the arena is reset or closed, or rewound to an earlier
+ *           mark.  Marks nest, and need not be used.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_mark haft_arena_mark(haft_arena *arena);
+
+/*
+ * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
+ * then runs first.  An allocation from before that has grown since falls back: what is left of
+ * it is its old place and size.  The mark may be used again.
+ *
+ * Returns   nothing.
+ * Threads   one; not from a clean-up function.
+ * Ordering  none.
+ * Progress  wait-free but for the clean-up.
+ * Cost      O(1 + blocks of their own given back), and the clean-up.
+ */
+void haft_arena_rewind(haft_arena *arena, haft_mark mark);
+
+/*
+ * haft_arena_reset - give back all that was allocated.  Clean-up runs first, what was registered
+ * last before the rest.  All blocks are kept, and used again in the same order.
+ *
+ * Returns   nothing.
+ * Threads   one; not from a clean-up function.
+ * Ordering  none.
+ * Progress  wait-free but for the clean-up.
+ * Cost      O(1), and the clean-up; with AddressSanitizer O(bytes).
+ */
+void haft_arena_reset(haft_arena *arena);
+
+/*
+ * haft_arena_on_reset - call `clean_up(arg)` when the arena is reset or closed, or rewound to a
+ * mark set before this call; once, whichever comes first.  What is registered last runs first.
+ * All that was allocated before is still there then.  The function may allocate, and may
+ * register; it may not reset, rewind or close this arena.
+ *
+ * Returns   HAFT_OK; `clean_up` NULL is nothing to do.  Otherwise nothing is registered:
+ *             HAFT_NO_MEMORY   no room for the note, which lies in the arena itself
+ * Threads   one.
+ * Ordering  none.
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc() of three pointers.
+ */
+haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
+
+/*
+ * haft_arena_trim - give all blocks that hold nothing now, but for the first, back to where they
+ * came from.
+ *
+ * Returns   nothing.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  blocking (free).
+ * Cost      O(blocks given back).
+ */
+void haft_arena_trim(haft_arena *arena);
+
+/*
+ * haft_arena_stats_get - how much is used, was used at most, and is there.
+ *
+ * Returns   that.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
+
+/*
+ * haft_arena_allocator - the arena as a haft_allocator; good until the arena is closed.  Its
+ * resize is haft_arena_resize().  Its free gives the bytes of the last allocation back, unless
+ * a mark was set behind it, and of any other nothing until a reset or rewind.
+ *
+ * Returns   that.
+ * Threads   one, and so may its functions be called.
+ * Ordering  none.
+ * Progress  wait-free; its functions as haft_arena_alloc().
+ * Cost      O(1); its free O(1).
+ */
+haft_allocator haft_arena_allocator(haft_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_ARENA_H */

@@ -1,0 +1,56 @@
+/* haft_allocator over malloc. */
+#include <assert.h>
+#include <haft/allocator.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What malloc aligns to, and so need not be asked for. */
+#define USUAL_ALIGNMENT _Alignof(max_align_t)
+
+static size_t at_least(size_t size, size_t least)
+{
+    return size < least ? least : size;
+}
+
+static void *malloc_alloc(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
+        return NULL;
+    }
+    if (alignment <= USUAL_ALIGNMENT) {
+        return malloc(at_least(size, 1));
+    }
+    /* aligned_alloc wants whole multiples. */
+    return aligned_alloc(alignment, (at_least(size, 1) + alignment - 1) / alignment * alignment);
+}
+
+static void *malloc_resize(void *context, void *memory, size_t old_size, size_t new_size,
+                           size_t alignment)
+{
+    assert(memory != NULL || old_size == 0);
+    if (memory != NULL && alignment != 0 && alignment <= USUAL_ALIGNMENT) {
+        return realloc(memory, at_least(new_size, 1));
+    }
+    void *moved = malloc_alloc(context, new_size, alignment);
+
+    if (moved != NULL && memory != NULL) {
+        memcpy(moved, memory, old_size < new_size ? old_size : new_size);
+        free(memory);
+    }
+    return moved;
+}
+
+static void malloc_free(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+haft_allocator haft_allocator_malloc(void)
+{
+    return (haft_allocator){malloc_alloc, malloc_resize, malloc_free, NULL};
+}
