@@ -47,7 +47,7 @@ static bool is_live(const struct table *table, haft_id id)
     return false;
 }
 
-/* Whether `id` may come to life: all fields right, in a slot that is free, beyond its first life. */
+/* Whether `id` may come to life: fields right, its slot free and beyond the first life. */
 static bool may_live(const struct table *table, haft_id id)
 {
     const uint64_t index = haft_id_index(table->layout, id);
