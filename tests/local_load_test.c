@@ -149,6 +149,35 @@ Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_late
     haft_local_close(local);
 }
 
+Test(load, after_a_trim_every_free_slot_is_still_used_once)
+{
+    for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
+        haft_local *local = open_local((haft_local_reuse)reuse, HAFT_LAYOUT_32_32, false);
+        bool met[4 + CAPACITY] = {false};
+
+        for (int i = 0; i < CAPACITY; i++) {
+            insert_into(local);
+        }
+        haft_local_clear(local);
+        must(haft_local_trim(local, NULL) == HAFT_OK);
+        for (int i = 0; i < 20; i++) { /* a run is in use in part: a page has 8 slots */
+            met[insert_into(local).bits & UINT32_MAX] = true;
+        }
+        haft_local_load_begin(local);
+        must(haft_local_restore(local, of(4 + 150, 9), NULL) == HAFT_OK); /* amid a fresh run */
+        haft_local_load_end(local);
+        met[4 + 150] = true;
+        for (int i = 21; i < CAPACITY; i++) {
+            const uint64_t index = insert_into(local).bits & UINT32_MAX;
+
+            must(!met[index]);
+            met[index] = true;
+        }
+        cr_expect(eq(u64, haft_local_available(local), 0));
+        haft_local_close(local);
+    }
+}
+
 /* --- saved games --- */
 
 struct saved {
