@@ -157,6 +157,27 @@ Test(local_failing, reserve_capacity_says_so_and_what_it_promised_holds)
     haft_local_close(local);
 }
 
+Test(local_failing, reserve_capacity_knows_that_min_free_slots_stay_free)
+{
+    const haft_local_options options = {
+        .capacity = 100000, .object_size = 1016, .reuse = HAFT_REUSE_FIFO, .min_free = 5000};
+    haft_local *local;
+    haft_id id;
+
+    faults.strict = true;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 5000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_clear(local); /* 5,000 are free and have to stay so */
+    expect_status(haft_local_reserve_capacity(local, 10000), HAFT_OK);
+    faults.no_protect = true;
+    for (int i = 0; i < 10000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_close(local);
+}
+
 Test(local_failing, restore_without_memory_changes_nothing)
 {
     haft_local *local = open_filled(true);

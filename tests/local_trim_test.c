@@ -277,6 +277,8 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
         must(later[i].bits % (UINT64_C(1) << 32) < 10004 ||
              later[i].bits % (UINT64_C(1) << 32) >= 20000);
     }
+    haft_local_clear(local); /* now others were freed last, and those that stayed may go */
+    cr_expect(gt(u64, trim(local), UINT64_C(19500) * 32));
     haft_local_close(local);
 }
 
