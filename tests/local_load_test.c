@@ -32,9 +32,9 @@ static haft_id insert_into(haft_local *local)
     return id;
 }
 
-Test(load, inserting_and_memory_answer_loading_and_the_rest_works)
+static void expect_loading(haft_local_reuse reuse)
 {
-    haft_local *local = open_local(HAFT_REUSE_FIFO, HAFT_LAYOUT_32_32, false);
+    haft_local *local = open_local(reuse, HAFT_LAYOUT_32_32, false);
     const haft_id before = insert_into(local);
     const haft_id freed = insert_into(local);
     haft_id reserved[2];
@@ -53,6 +53,7 @@ Test(load, inserting_and_memory_answer_loading_and_the_rest_works)
     cr_expect(eq(u64, bytes, 99));
     expect_status(haft_local_free(local, freed), HAFT_OK);
     expect_status(haft_local_free(local, freed), HAFT_STALE);
+    expect_status(haft_local_insert(local, NULL, &id), HAFT_LOADING);
     expect_status(haft_local_restore(local, of(5, 8), NULL), HAFT_OK); /* where that one was */
     haft_local_publish(local, reserved[0]);
     haft_local_abort(local, reserved[1]);
@@ -64,6 +65,12 @@ Test(load, inserting_and_memory_answer_loading_and_the_rest_works)
     cr_expect(eq(u64, insert_into(local).bits, of(7, 2).bits)); /* given up while loading */
     cr_expect(eq(u64, haft_local_count(local), 4));
     haft_local_close(local);
+}
+
+Test(load, inserting_and_memory_answer_loading_and_the_rest_works)
+{
+    expect_loading(HAFT_REUSE_LIFO);
+    expect_loading(HAFT_REUSE_FIFO);
 }
 
 Test(load, free_slots_are_used_in_order_of_index_afterwards)
