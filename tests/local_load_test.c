@@ -44,6 +44,7 @@ static void expect_loading(haft_local_reuse reuse)
     for (int i = 0; i < 2; i++) {
         must(haft_local_reserve(local, &reserved[i], NULL) == HAFT_OK);
     }
+    must(haft_local_free(local, insert_into(local)) == HAFT_OK); /* there is a free slot */
     haft_local_load_begin(local);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_LOADING);
     expect_status(haft_local_reserve(local, &id, NULL), HAFT_LOADING);
