@@ -240,6 +240,24 @@ Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
     haft_local_close(local);
 }
 
+Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restored)
+{
+    for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
+        haft_local *local = open_sized(1024, alignment, HAFT_LAYOUT_32_32);
+
+        fill(local, ids);
+        haft_local_clear(local);
+        cr_expect(gt(u64, trim(local), 0));
+        for (int i = 0; i < OBJECTS; i++) {
+            const haft_id again = {ids[i].bits + (UINT64_C(1) << 32)};
+
+            must(haft_local_restore(local, again, NULL) == HAFT_OK);
+        }
+        cr_expect(eq(u64, haft_local_available(local), 0));
+        haft_local_close(local);
+    }
+}
+
 Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
 {
     const haft_local_options options = {
