@@ -249,7 +249,8 @@ Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restore
         haft_local_clear(local);
         cr_expect(gt(u64, trim(local), 0));
         for (int i = 0; i < OBJECTS; i++) {
-            const haft_id again = {ids[i].bits + (UINT64_C(1) << 32)};
+            const int which = alignment == 8 ? OBJECTS - 1 - i : i; /* from either end */
+            const haft_id again = {ids[which].bits + (UINT64_C(1) << 32)};
 
             must(haft_local_restore(local, again, NULL) == HAFT_OK);
         }
