@@ -48,7 +48,7 @@ uint64_t runs_end(const struct slots *slots, uint64_t run);
 
 /*
  * Give the run's whole pages back and make all its slots fresh, to begin at the floor that its
- * record says.  Nobody may use any of them.  The bytes given back; less than the pages if the system refused some.
+ * record says.  Nobody may use any of them.  The bytes given back: 0 if the system refused.
  */
 uint64_t runs_give_back(struct slots *slots, uint64_t run);
 

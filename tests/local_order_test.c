@@ -353,6 +353,18 @@ Test(lasting, with_wrap_a_slot_goes_on_at_generation_1_whatever_the_first_was)
     haft_local_close(local);
 }
 
+Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
+{
+    const haft_local_options options = {.capacity = 2, .layout = {3, 1, 0}, .wrap = true};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    must(haft_local_free(local, insert_into(local)) == HAFT_OK); /* wraps */
+    expect_status(haft_local_diagnose(local, (haft_id){4 | 1 << 3}), HAFT_STALE);
+    expect_status(haft_local_diagnose(local, (haft_id){5 | 1 << 3}), HAFT_NEVER_ISSUED);
+    haft_local_close(local);
+}
+
 Test(lasting, with_wrap_reservations_given_up_and_clear_wrap_as_well)
 {
     const haft_local_options options = {.capacity = 2, .layout = {3, 2, 0}, .wrap = true};
