@@ -182,6 +182,7 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
+/* (A run used only in part has its last used slot in it, whose word is not 0.) */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots, run);
@@ -190,7 +191,7 @@ static bool is_fresh_run(const haft_local *local, uint64_t run)
     while (index < end && word_at(local, index) == 0) {
         index++;
     }
-    return index == end && end <= local->used;
+    return index == end;
 }
 
 /* All runs that are wholly fresh, lowest first, become the list of fresh runs. */

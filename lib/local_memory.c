@@ -132,7 +132,7 @@ static uint64_t give_back(haft_local *local)
     }
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
         if (runs->records[run].link == RUN_CHOSEN) {
-            bytes += runs_give_back(&local->slots, run, runs->records[run].floor);
+            bytes += runs_give_back(&local->slots, run);
             runs_push(runs, run);
             local->fresh_slots += runs_end(&local->slots, run) - runs_first(runs, run);
         }

@@ -73,7 +73,7 @@ static uintptr_t word_address(const struct slots *slots, uint64_t index)
     return (uintptr_t)(slots->view.base + index * slots->view.stride);
 }
 
-uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t floor)
+uint64_t runs_give_back(struct slots *slots, uint64_t run)
 {
     const uint64_t first = runs_first(&slots->runs, run);
     const uint64_t end = runs_end(slots, run);
@@ -92,7 +92,6 @@ uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t floor)
             store_relaxed(OWN, slots_word(slots, index), 0);
         }
     }
-    slots->runs.records[run].floor = floor;
     return stop - begin;
 }
 

@@ -47,10 +47,10 @@ uint64_t runs_first(const struct runs *runs, uint64_t run);
 uint64_t runs_end(const struct slots *slots, uint64_t run);
 
 /*
- * Give the run's whole pages back and make all its slots fresh, to begin at `floor`.  Nobody may
- * use any of them.  The bytes given back; less than the pages if the system refused some.
+ * Give the run's whole pages back and make all its slots fresh, to begin at the floor that its
+ * record says.  Nobody may use any of them.  The bytes given back: 0 if the system refused.
  */
-uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t floor);
+uint64_t runs_give_back(struct slots *slots, uint64_t run);
 
 /* The run becomes the first of the fresh ones; the first one is taken; one of them is. */
 void runs_push(struct runs *runs, uint64_t run);

@@ -4,12 +4,13 @@
  * slot.word, the whole life of a slot.   (g: generation, [x]: index field; the tag is in all but
  * fresh words and slot 0's)
  *
- *   0              fresh: never used
+ *   0              fresh: never used, or its memory given back (lib/runs.h)
  *   g[RESERVED]    handed to one worker, invisible
  *   id             live; nothing else has the slot's own index in its index field
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
- *   g[other]       free: `other` is the next free slot, END at the end (tables of one thread)
+ *   g[other]       free: `other` is the next free slot, END at the end (tables of one thread; in
+ *                  haft_local, the word is g[FREE] while a destructor runs)
  *   0[EXHAUSTED]   lived all its generations
  *   0[RESERVED]    slot 0, without tag, for ever
  *
@@ -18,6 +19,7 @@
  *          g[RESERVED] -> g+1[END]                by the worker that reserved it: given up
  *          id -> g+1[FREE]                        by one freeing thread, with CAS      (CLAIM)
  *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
+ *          free -> fresh                          by the owner of all slots of its run
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
  *          the old id would see the new object.
  *

@@ -30,8 +30,9 @@ typedef enum haft_local_reuse {
  * haft_local_close().  `id` is stale already; the object's bytes are there until this returns,
  * and its slot is not used for another object before.  Objects that are reserved have none.
  *
- * It may call any function of this header on the table but haft_local_close() and
- * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being closed, inserting answers HAFT_FULL.
+ * It may call any function of this header on the table but haft_local_close(), and
+ * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being
+ * closed, inserting answers HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -59,8 +60,11 @@ typedef struct haft_local_options {
  *
  * So the first slot is exhausted at the earliest when the ((L - 1) * (m + 1) + 1)-th is freed;
  * with wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16
- * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.  (Restoring an
- * id issues all ids of its slot below it.)  The m slots come on top of the capacity.
+ * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
+ *
+ * Trimming costs some slots lives and keeps all this; restoring an id stands for all ids of its
+ * slot before it, and haft_local_load_end() begins a new queue.  The m slots come on top of the
+ * capacity.
  */
 
 /*
@@ -233,9 +237,9 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
  * highest next generation among them, which costs some of them lives.
  *
  * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
- * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or, in a
- * table that may wrap, an id was restored.  A run
- * has as few pages as begin and end with a slot, and where none does, about 16.
+ * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
+ * was restored in a table that may wrap.  A run has as few pages as begin and end with a slot,
+ * and where that takes too many, about 16.
  *
  * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
  *           nothing has changed:

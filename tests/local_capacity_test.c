@@ -1,0 +1,171 @@
+/* How much fits: count, is_empty, available, and memory had beforehand. */
+#include "tests/support.h"
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(local_capacity, .timeout = SUITE_SECONDS);
+
+static haft_local *open_local(haft_local_options options)
+{
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    return local;
+}
+
+static void expect_room(const haft_local *local, uint64_t count, uint64_t available)
+{
+    cr_expect(eq(u64, haft_local_count(local), count));
+    cr_expect(eq(u64, haft_local_available(local), available));
+    cr_expect(eq(int, haft_local_is_empty(local), count == 0));
+}
+
+Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)
+{
+    haft_local *local = open_local((haft_local_options){.capacity = 4, .layout = {3, 1, 0}});
+    haft_id a;
+    haft_id b;
+    haft_id c;
+
+    expect_room(local, 0, 4);
+    assert_status(haft_local_insert(local, NULL, &a), HAFT_OK);
+    expect_room(local, 1, 3);
+    assert_status(haft_local_reserve(local, &b, NULL), HAFT_OK);
+    expect_room(local, 1, 2);
+    assert_status(haft_local_reserve(local, &c, NULL), HAFT_OK);
+    expect_room(local, 1, 1);
+    haft_local_publish(local, b);
+    expect_room(local, 2, 1);
+    haft_local_abort(local, c); /* one life a slot: exhausted */
+    expect_room(local, 2, 1);
+    assert_status(haft_local_free(local, a), HAFT_OK);
+    expect_room(local, 1, 1);
+    expect_status(haft_local_free(local, a), HAFT_EXHAUSTED);
+    haft_local_clear(local);
+    expect_room(local, 0, 1);
+    assert_status(haft_local_insert(local, NULL, &a), HAFT_OK);
+    expect_room(local, 1, 0);
+    expect_status(haft_local_insert(local, NULL, &b), HAFT_FULL);
+    haft_local_close(local);
+}
+
+Test(local_capacity, available_is_how_many_inserts_succeed_whatever_the_order_of_reuse)
+{
+    for (uint64_t min_free = 0; min_free < 20; min_free += 5) {
+        haft_local *local = open_local((haft_local_options){
+            .capacity = 30, .layout = {6, 2, 0}, .reuse = HAFT_REUSE_FIFO, .min_free = min_free});
+        uint64_t seed = 61 + min_free;
+        haft_id id;
+
+        for (int round = 0; round < 20 && haft_local_available(local) != 0; round++) {
+            uint64_t inserted = 0;
+            const uint64_t available = haft_local_available(local);
+
+            while (haft_local_insert(local, NULL, &id) == HAFT_OK) {
+                inserted++;
+            }
+            must(inserted == available);
+            for (uint64_t bits = 0; bits < 256; bits++) {
+                if (random_next(&seed) % 2 == 0) {
+                    haft_local_free(local, (haft_id){bits});
+                }
+            }
+        }
+        haft_local_close(local);
+    }
+}
+
+static void expect_churn(haft_local *local, uint64_t most)
+{
+    static haft_id ids[1000];
+    uint64_t count = 0;
+
+    for (int i = 0; i < 1000000; i++) {
+        if (count == 0 || (count < most && i % 3 != 0)) {
+            must(haft_local_insert(local, NULL, &ids[count++]) == HAFT_OK);
+            must(haft_id_index(HAFT_LAYOUT_32_32, ids[count - 1]) < 4 + most);
+        } else {
+            must(haft_local_free(local, ids[--count]) == HAFT_OK);
+        }
+    }
+}
+
+Test(local_capacity, a_million_inserts_and_frees_in_turn_do_not_grow_the_table)
+{
+    for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
+        haft_local *local =
+            open_local((haft_local_options){.capacity = 1 << 20, .reuse = (haft_local_reuse)reuse});
+
+        expect_churn(local, 1000);
+        haft_local_close(local);
+    }
+}
+
+/* --- beforehand --- */
+
+static long process_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long pages = 0;
+
+    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
+    fclose(file);
+    return pages;
+}
+
+Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
+{
+    haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
+    haft_id id;
+
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK); /* all code and stack have been used */
+    const long before = process_pages();
+
+    expect_status(haft_local_reserve_capacity(local, 5000), HAFT_OK);
+    const long between = process_pages();
+
+    for (int i = 0; i < 5000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    cr_expect(ge(long, between - before, 4900));
+    cr_expect(lt(long, process_pages() - between, 100));
+    haft_local_close(local);
+}
+
+Test(local_capacity, reserve_capacity_counts_free_slots_and_brings_trimmed_ones_back)
+{
+    haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
+    haft_id id;
+
+    for (int i = 0; i < 3000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_clear(local);
+    const long full = process_pages();
+
+    expect_status(haft_local_reserve_capacity(local, 3000), HAFT_OK);
+    cr_expect(lt(long, process_pages() - full, 100)); /* all there already */
+    must(haft_local_trim(local, NULL) == HAFT_OK);
+    cr_expect(lt(long, process_pages(), full - 2900));
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK); /* a run is in use */
+    expect_status(haft_local_reserve_capacity(local, 4000), HAFT_OK);
+    cr_expect(gt(long, process_pages(), full + 900));
+    haft_local_close(local);
+}
+
+Test(local_capacity, reserve_capacity_beyond_what_is_available_is_full_and_none_is_ok)
+{
+    haft_local *local = open_local((haft_local_options){.capacity = 10});
+    haft_id id;
+
+    expect_status(haft_local_reserve_capacity(local, 10), HAFT_OK);
+    expect_status(haft_local_reserve_capacity(local, 11), HAFT_FULL);
+    expect_status(haft_local_reserve_capacity(local, UINT64_MAX), HAFT_FULL);
+    for (int i = 0; i < 10; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    expect_status(haft_local_reserve_capacity(local, 0), HAFT_OK);
+    expect_status(haft_local_reserve_capacity(local, 1), HAFT_FULL);
+    haft_local_close(local);
+}

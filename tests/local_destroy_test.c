@@ -1,0 +1,355 @@
+/* on_destroy: once for each object that was live, and what it may call. */
+#include "tests/support.h"
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(destroy, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 50
+
+/* What the destructor saw, and what it shall do to the table. */
+static struct {
+    haft_local *local;
+    haft_id ids[4 * OBJECTS];
+    int count;
+    void (*act)(haft_id id);
+    haft_id given[4 * OBJECTS]; /* to act on */
+} seen;
+
+static void note(void *object, haft_id id, void *arg)
+{
+    must(arg == &seen);
+    must(memcmp(object, "bytes", 6) == 0);
+    must(seen.count < 4 * OBJECTS);
+    seen.ids[seen.count++] = id;
+    if (seen.act != NULL) {
+        seen.act(id);
+    }
+    must(memcmp(object, "bytes", 6) == 0); /* nobody else has been put there */
+}
+
+static void open_seen(haft_layout layout, haft_local_reuse reuse)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS,
+        .object_size = 6,
+        .layout = layout,
+        .reuse = reuse,
+        .on_destroy = note,
+        .destroy_arg = &seen,
+    };
+
+    memset(&seen, 0, sizeof seen);
+    assert_status(haft_local_open(&options, &seen.local), HAFT_OK);
+}
+
+static haft_id insert_bytes(void)
+{
+    haft_id id = HAFT_NIL;
+
+    must(haft_local_insert(seen.local, "bytes", &id) == HAFT_OK);
+    return id;
+}
+
+static void fill(haft_id *ids)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        ids[i] = insert_bytes();
+    }
+}
+
+static int times_seen(haft_id id)
+{
+    int times = 0;
+
+    for (int i = 0; i < seen.count; i++) {
+        times += haft_id_equal(seen.ids[i], id);
+    }
+    return times;
+}
+
+Test(destroy, runs_once_when_an_object_is_freed)
+{
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    const haft_id id = insert_bytes();
+
+    expect_status(haft_local_free(seen.local, id), HAFT_OK);
+    cr_expect(eq(int, seen.count, 1));
+    expect_status(haft_local_free(seen.local, id), HAFT_STALE);
+    expect_status(haft_local_free(seen.local, HAFT_NIL), HAFT_NO_ID);
+    cr_expect(eq(int, seen.count, 1));
+    cr_expect(eq(u64, seen.ids[0].bits, id.bits));
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 1));
+}
+
+Test(destroy, runs_once_for_each_live_object_at_clear_in_order_of_index)
+{
+    haft_id ids[OBJECTS];
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_FIFO);
+    fill(ids);
+    must(haft_local_free(seen.local, ids[7]) == HAFT_OK);
+    haft_local_clear(seen.local);
+    cr_assert(eq(int, seen.count, OBJECTS));
+    for (int i = 2; i < OBJECTS; i++) {
+        cr_expect(lt(u64, seen.ids[i - 1].bits, seen.ids[i].bits));
+    }
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, OBJECTS));
+}
+
+Test(destroy, runs_once_for_each_live_object_at_close_and_for_no_reservation)
+{
+    haft_id id;
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    insert_bytes();
+    assert_status(haft_local_reserve(seen.local, &id, NULL), HAFT_OK);
+    haft_local_abort(seen.local, id);
+    assert_status(haft_local_reserve(seen.local, &id, NULL), HAFT_OK);
+    insert_bytes();
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 2));
+}
+
+Test(destroy, runs_at_the_last_life_of_a_slot_which_is_exhausted_afterwards)
+{
+    open_seen(HAFT_LAYOUT_OF(6, 1, 0), HAFT_REUSE_LIFO);
+    const haft_id id = insert_bytes();
+
+    expect_status(haft_local_free(seen.local, id), HAFT_OK);
+    cr_expect(eq(int, seen.count, 1));
+    expect_status(haft_local_diagnose(seen.local, id), HAFT_EXHAUSTED);
+    cr_expect(eq(u64, haft_local_available(seen.local), OBJECTS - 1));
+    haft_local_close(seen.local);
+}
+
+/* --- what it may call --- */
+
+static void look_and_free_again(haft_id id)
+{
+    cr_expect(not(haft_is_live(haft_local_view(seen.local), id)));
+    expect_status(haft_local_diagnose(seen.local, id), HAFT_STALE);
+    expect_status(haft_local_free(seen.local, id), HAFT_STALE);
+    expect_status(haft_local_restore(seen.local, id, NULL), HAFT_OCCUPIED);
+    cr_expect(eq(u64, haft_local_count(seen.local), 0));
+    cr_expect(eq(u64, haft_local_available(seen.local), OBJECTS - 1));
+}
+
+Test(destroy, the_id_is_stale_already_and_its_slot_not_available_yet)
+{
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    seen.act = look_and_free_again;
+    must(haft_local_free(seen.local, insert_bytes()) == HAFT_OK);
+    cr_expect(eq(u64, haft_local_available(seen.local), OBJECTS));
+    cr_expect(eq(int, seen.count, 1));
+    seen.act = NULL;
+    haft_local_close(seen.local);
+}
+
+/* A chain: each object's end is the next one's. */
+static void free_next(haft_id id)
+{
+    for (int i = 0; i + 1 < OBJECTS; i++) {
+        if (haft_id_equal(seen.given[i], id)) {
+            const haft_status status = haft_local_free(seen.local, seen.given[i + 1]);
+
+            must(status == HAFT_OK || status == HAFT_STALE);
+        }
+    }
+}
+
+Test(destroy, may_free_others_which_are_destroyed_once)
+{
+    for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
+        open_seen(HAFT_LAYOUT_32_32, (haft_local_reuse)reuse);
+        fill(seen.given);
+        seen.act = free_next;
+        must(haft_local_free(seen.local, seen.given[0]) == HAFT_OK);
+        cr_expect(eq(u64, haft_local_count(seen.local), 0));
+        cr_expect(eq(int, seen.count, OBJECTS));
+        seen.act = NULL;
+        fill(seen.given);
+        seen.act = free_next;
+        haft_local_clear(seen.local);
+        cr_expect(eq(int, seen.count, 2 * OBJECTS));
+        seen.act = NULL;
+        fill(seen.given);
+        seen.act = free_next;
+        haft_local_close(seen.local);
+        cr_expect(eq(int, seen.count, 3 * OBJECTS));
+        for (int i = 0; i < seen.count; i++) {
+            cr_expect(eq(int, times_seen(seen.ids[i]), 1));
+        }
+    }
+}
+
+static void insert_once(haft_id id)
+{
+    (void)id;
+    seen.act = NULL;
+    seen.given[0] = insert_bytes();
+}
+
+Test(destroy, may_insert_and_is_not_given_the_slot_that_is_ending)
+{
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    const haft_id id = insert_bytes();
+
+    seen.act = insert_once;
+    must(haft_local_free(seen.local, id) == HAFT_OK);
+    cr_expect(haft_is_live(haft_local_view(seen.local), seen.given[0]));
+    cr_expect(ne(u32, (uint32_t)seen.given[0].bits, (uint32_t)id.bits));
+    cr_expect(eq(u64, haft_local_count(seen.local), 1));
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 2));
+}
+
+static void expect_full(haft_id id)
+{
+    haft_id other = {0x5a5a};
+
+    (void)id;
+    expect_status(haft_local_insert(seen.local, "bytes", &other), HAFT_FULL);
+    expect_status(haft_local_reserve(seen.local, &other, NULL), HAFT_FULL);
+    expect_status(haft_local_restore(seen.local, (haft_id){UINT64_C(9) << 32 | 40}, NULL),
+                  HAFT_FULL);
+    expect_status(haft_local_reserve_capacity(seen.local, 1), HAFT_FULL);
+    cr_expect(eq(u64, other.bits, 0x5a5a));
+}
+
+Test(destroy, cannot_insert_while_the_table_is_closed)
+{
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    must(haft_local_free(seen.local, insert_bytes()) == HAFT_OK);
+    insert_bytes();
+    insert_bytes();
+    seen.act = expect_full;
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 3));
+}
+
+static void clear_and_trim(haft_id id)
+{
+    (void)id;
+    haft_local_clear(seen.local);
+    must(haft_local_trim(seen.local, NULL) == HAFT_OK);
+}
+
+Test(destroy, may_clear_and_trim_and_all_are_destroyed_once)
+{
+    haft_id ids[OBJECTS];
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_FIFO);
+    fill(ids);
+    seen.act = clear_and_trim;
+    must(haft_local_free(seen.local, ids[20]) == HAFT_OK);
+    cr_expect(eq(int, seen.count, OBJECTS));
+    fill(ids);
+    haft_local_clear(seen.local);
+    cr_expect(eq(int, seen.count, 2 * OBJECTS));
+    fill(ids);
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 3 * OBJECTS));
+    for (int i = 0; i < seen.count; i++) {
+        cr_expect(eq(int, times_seen(seen.ids[i]), 1));
+    }
+}
+
+static void insert_another(haft_id id)
+{
+    (void)id;
+    if (seen.count < 3 * OBJECTS) {
+        insert_bytes();
+    }
+}
+
+Test(destroy, inserting_at_every_call_ends_clear_all_the_same)
+{
+    haft_id ids[OBJECTS];
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    for (int i = 0; i < OBJECTS / 2; i++) {
+        ids[i] = insert_bytes();
+    }
+    seen.act = insert_another;
+    haft_local_clear(seen.local);
+    cr_expect(not(haft_is_live(haft_local_view(seen.local), ids[0])));
+    seen.act = NULL;
+    const int before = seen.count;
+    const uint64_t left = haft_local_count(seen.local);
+
+    haft_local_close(seen.local);
+    cr_expect(eq(u64, (uint64_t)(seen.count - before), left));
+}
+
+static bool free_it(haft_id id, void *object, void *arg)
+{
+    (void)object;
+    (void)arg;
+    return haft_local_free(seen.local, id) == HAFT_OK;
+}
+
+static bool clear_all(haft_id id, void *object, void *arg)
+{
+    (void)id;
+    (void)object;
+    (void)arg;
+    haft_local_clear(seen.local);
+    return true;
+}
+
+Test(destroy, runs_for_what_a_visitor_frees_or_clears)
+{
+    haft_id ids[OBJECTS];
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    fill(ids);
+    cr_expect(eq(u64, haft_local_for_each(seen.local, free_it, NULL), OBJECTS));
+    cr_expect(eq(int, seen.count, OBJECTS));
+    fill(ids);
+    cr_expect(eq(u64, haft_local_for_each(seen.local, clear_all, NULL), 1));
+    cr_expect(eq(int, seen.count, 2 * OBJECTS));
+    haft_local_close(seen.local);
+}
+
+/* --- boxes: a table of pointers that owns what they point to --- */
+
+static void free_box(void *object, haft_id id, void *arg)
+{
+    void *box;
+
+    (void)id;
+    memcpy(&box, object, sizeof box);
+    free(box);
+    ++*(int *)arg;
+}
+
+Test(destroy, a_table_of_boxes_frees_what_its_pointers_point_to)
+{
+    int freed = 0;
+    const haft_local_options options = {
+        .capacity = 10,
+        .object_size = sizeof(void *),
+        .on_destroy = free_box,
+        .destroy_arg = &freed,
+    };
+    haft_local *local;
+    haft_id ids[10];
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 10; i++) {
+        char *box = malloc(100 + (size_t)i);
+
+        assert_status(haft_local_insert(local, &box, &ids[i]), HAFT_OK);
+        must(*(char **)haft_resolve(haft_local_view(local), ids[i]) == box);
+    }
+    for (int i = 0; i < 5; i++) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    cr_expect(eq(int, freed, 5));
+    haft_local_close(local);
+    cr_expect(eq(int, freed, 10));
+    expect_no_leaks();
+}

@@ -1,0 +1,220 @@
+/*
+ * haft_local when the system refuses: a clean status, nothing changed, and the table usable.
+ *
+ * This program is linked so that the library's calls to mmap and its like come here first.
+ */
+#include "tests/support.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+TestSuite(local_failing, .timeout = SUITE_SECONDS);
+
+static struct {
+    bool strict;     /* no writable mapping at once */
+    bool no_mmap;    /* nothing at all */
+    bool no_protect; /* nothing becomes writable */
+    bool no_advice;  /* no memory goes back, as when it is locked; none comes beforehand */
+} faults;
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __real_mprotect(void *address, size_t size, int protection);
+int __real_madvise(void *address, size_t size, int advice);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __wrap_mprotect(void *address, size_t size, int protection);
+int __wrap_madvise(void *address, size_t size, int advice);
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    if (faults.no_mmap || (faults.strict && (protection & PROT_WRITE) != 0)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(address, size, protection, flags, file, offset);
+}
+
+int __wrap_mprotect(void *address, size_t size, int protection)
+{
+    if (faults.no_protect) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_mprotect(address, size, protection);
+}
+
+int __wrap_madvise(void *address, size_t size, int advice)
+{
+    if (faults.no_advice) {
+        errno = advice == MADV_DONTNEED ? EINVAL : ENOMEM;
+        return -1;
+    }
+    return __real_madvise(address, size, advice);
+}
+
+#define OBJECTS 10000
+
+static haft_id ids[OBJECTS];
+
+static haft_local *open_filled(bool strict)
+{
+    const haft_local_options options = {.capacity = 100000, .object_size = 1016};
+    haft_local *local;
+
+    faults.strict = strict;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    return local;
+}
+
+/* All slots used so far can be used again, and no id from before comes back. */
+static void expect_usable(haft_local *local)
+{
+    haft_id id;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must(id.bits >> 32 >= 2);
+        must(!haft_is_live(haft_local_view(local), ids[i]));
+    }
+    must(haft_local_count(local) == OBJECTS);
+}
+
+Test(local_failing, trim_without_memory_for_its_records_changes_nothing)
+{
+    haft_local *local = open_filled(false);
+    uint64_t bytes = 99;
+
+    haft_local_clear(local);
+    faults.no_mmap = true;
+    expect_status(haft_local_trim(local, &bytes), HAFT_NO_MEMORY);
+    cr_expect(eq(u64, bytes, 99));
+    faults.no_mmap = false;
+    expect_usable(local);
+    haft_local_clear(local);
+    expect_status(haft_local_trim(local, &bytes), HAFT_OK);
+    cr_expect(gt(u64, bytes, 9000 * 1024));
+    expect_usable(local);
+    haft_local_close(local);
+}
+
+Test(local_failing, trim_under_strict_overcommit)
+{
+    haft_local *local = open_filled(true);
+    uint64_t bytes = 99;
+
+    haft_local_clear(local);
+    faults.no_protect = true;
+    expect_status(haft_local_trim(local, &bytes), HAFT_NO_MEMORY);
+    cr_expect(eq(u64, bytes, 99));
+    faults.no_protect = false;
+    expect_status(haft_local_trim(local, &bytes), HAFT_OK);
+    cr_expect(gt(u64, bytes, 9000 * 1024));
+    expect_usable(local);
+    haft_local_close(local);
+}
+
+Test(local_failing, trim_of_locked_memory_gives_none_back_and_ids_stay_stale)
+{
+    haft_local *local = open_filled(false);
+    uint64_t bytes = 99;
+
+    haft_local_clear(local);
+    faults.no_advice = true;
+    expect_status(haft_local_trim(local, &bytes), HAFT_OK);
+    cr_expect(eq(u64, bytes, 0));
+    for (int i = 0; i < OBJECTS; i++) {
+        must(!haft_is_live(haft_local_view(local), ids[i]));
+    }
+    faults.no_advice = false;
+    expect_usable(local);
+    haft_local_close(local);
+}
+
+Test(local_failing, reserve_capacity_says_so_and_what_it_promised_holds)
+{
+    haft_local *local = open_filled(true);
+    haft_id id = {0x5a5a};
+    uint64_t count = 0;
+
+    faults.no_protect = true;
+    expect_status(haft_local_reserve_capacity(local, 20000), HAFT_NO_MEMORY);
+    while (haft_local_insert(local, NULL, &id) == HAFT_OK) { /* the rest of the last step */
+        count++;
+    }
+    cr_expect(lt(u64, count, 2100));
+    expect_status(haft_local_insert(local, NULL, &id), HAFT_NO_MEMORY);
+    faults.no_protect = false;
+    faults.no_advice = true;
+    expect_status(haft_local_reserve_capacity(local, 20000), HAFT_NO_MEMORY);
+    faults.no_advice = false;
+    expect_status(haft_local_reserve_capacity(local, 20000), HAFT_OK);
+    faults.no_protect = true;
+    for (int i = 0; i < 20000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must(i % 3 != 0 || haft_local_free(local, id) == HAFT_OK);
+    }
+    haft_local_close(local);
+}
+
+Test(local_failing, reserve_capacity_knows_that_min_free_slots_stay_free)
+{
+    const haft_local_options options = {
+        .capacity = 100000, .object_size = 1016, .reuse = HAFT_REUSE_FIFO, .min_free = 5000};
+    haft_local *local;
+    haft_id id;
+
+    faults.strict = true;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 5000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_clear(local); /* 5,000 are free and have to stay so */
+    expect_status(haft_local_reserve_capacity(local, 10000), HAFT_OK);
+    faults.no_protect = true;
+    for (int i = 0; i < 10000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_close(local);
+}
+
+Test(local_failing, restore_without_memory_changes_nothing)
+{
+    haft_local *local = open_filled(true);
+    const haft_id far = {UINT64_C(7) << 32 | 90000};
+
+    for (int loads = 0; loads < 2; loads++) {
+        if (loads) {
+            haft_local_load_begin(local);
+        }
+        faults.no_protect = true;
+        expect_status(haft_local_restore(local, far, NULL), HAFT_NO_MEMORY);
+        expect_status(haft_local_restore_free(local, far), HAFT_NO_MEMORY);
+        cr_expect(eq(u64, haft_local_count(local), OBJECTS));
+        cr_expect(not(haft_is_live(haft_local_view(local), far)));
+        faults.no_protect = false;
+        if (loads) {
+            expect_status(haft_local_restore(local, far, NULL), HAFT_OK);
+            haft_local_load_end(local);
+        }
+    }
+    cr_expect(haft_is_live(haft_local_view(local), far));
+    haft_local_close(local);
+}
+
+Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
+{
+    haft_local *local = open_filled(false);
+    const haft_id far = {UINT64_C(7) << 32 | 90000};
+    haft_id id;
+
+    haft_local_load_begin(local);
+    assert_status(haft_local_restore(local, far, NULL), HAFT_OK);
+    faults.no_mmap = true;
+    haft_local_load_end(local);
+    for (uint64_t i = 0; i < 90000 - 4 - OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must((id.bits & UINT32_MAX) == 4 + OBJECTS + i);
+    }
+    haft_local_close(local);
+}

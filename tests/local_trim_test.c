@@ -1,0 +1,323 @@
+/* haft_local_trim: memory goes back to the system, and ids from before stay stale for ever. */
+#include "tests/support.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+TestSuite(trim, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 20000
+
+static haft_id ids[OBJECTS];
+static haft_id later[OBJECTS];
+
+/* Pages of the table that are in memory. */
+static uint64_t resident(haft_view view)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = (uintptr_t)view.base / page * page;
+    const size_t pages = (size_t)((view.mask + 1) * view.stride / page);
+    unsigned char *in = malloc(pages);
+    uint64_t count = 0;
+
+    must(in != NULL && mincore((void *)begin, pages * page, in) == 0);
+    for (size_t i = 0; i < pages; i++) {
+        count += in[i] & 1;
+    }
+    free(in);
+    return count;
+}
+
+static long process_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long pages = 0;
+
+    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
+    fclose(file);
+    return pages;
+}
+
+static haft_local *open_sized(size_t object_size, size_t alignment, haft_layout layout)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS,
+        .object_size = object_size,
+        .object_alignment = alignment,
+        .layout = layout,
+    };
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    return local;
+}
+
+static void fill(haft_local *local, haft_id *into)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &into[i]) == HAFT_OK);
+    }
+}
+
+static uint64_t trim(haft_local *local)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    assert_status(haft_local_trim(local, &bytes), HAFT_OK);
+    return bytes;
+}
+
+static void expect_all_stale(haft_local *local)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_resolve(haft_local_view(local), ids[i]) == NULL);
+        must(haft_local_free(local, ids[i]) == HAFT_STALE);
+    }
+}
+
+/* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
+static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
+
+Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
+            haft_local *local = open_sized(sizes[i], alignment, HAFT_LAYOUT_32_24_8);
+            const haft_view view = haft_local_view(local);
+
+            fill(local, ids);
+            const uint64_t before = resident(view);
+
+            haft_local_clear(local);
+            const uint64_t bytes = trim(local);
+            const uint64_t after = resident(view);
+
+            cr_expect(ge(u64, bytes + 64 * page, before * page * 7 / 8));
+            cr_expect(eq(u64, (before - after) * page, bytes));
+            expect_all_stale(local);
+            fill(local, later);
+            expect_all_stale(local);
+            haft_local_clear(local);
+            expect_all_stale(local);
+            haft_local_close(local);
+        }
+    }
+}
+
+Test(trim, a_second_time_there_is_nothing_to_give_back)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+
+    cr_expect(eq(u64, trim(local), 0)); /* of an empty table */
+    fill(local, ids);
+    cr_expect(eq(u64, trim(local), 0)); /* of a full one */
+    haft_local_clear(local);
+    cr_expect(gt(u64, trim(local), 0));
+    cr_expect(eq(u64, trim(local), 0));
+    expect_status(haft_local_trim(local, NULL), HAFT_OK);
+    haft_local_close(local);
+}
+
+Test(trim, a_page_with_a_live_object_or_a_reservation_stays)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    haft_id reserved;
+
+    fill(local, ids);
+    for (int i = 0; i < OBJECTS; i++) {
+        if (i != 1000 && i != 19000) {
+            must(haft_local_free(local, ids[i]) == HAFT_OK);
+        }
+    }
+    assert_status(haft_local_reserve(local, &reserved, NULL), HAFT_OK);
+    const uint64_t bytes = trim(local);
+
+    /* 157 pages: all but slot 0's, the last used in part, and those of the three slots. */
+    cr_expect(ge(u64, bytes, 152 * page));
+    cr_expect(le(u64, bytes, 154 * page));
+    cr_expect(haft_is_live(haft_local_view(local), ids[1000]));
+    cr_expect(haft_is_live(haft_local_view(local), ids[19000]));
+    haft_local_publish(local, reserved);
+    cr_expect(haft_is_live(haft_local_view(local), reserved));
+    cr_expect(eq(u64, haft_local_count(local), 3));
+    haft_local_close(local);
+}
+
+Test(trim, slots_go_on_at_the_highest_generation_of_their_run)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    uint64_t highest = 0;
+
+    fill(local, ids);
+    haft_id id = ids[OBJECTS / 2];
+
+    for (int i = 0; i < 9; i++) { /* LIFO: the same slot again and again */
+        must(haft_local_free(local, id) == HAFT_OK);
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_clear(local);
+    trim(local);
+    fill(local, later);
+    for (int i = 0; i < OBJECTS; i++) {
+        const bool is_near = (uint32_t)later[i].bits / 128 == (uint32_t)id.bits / 128;
+        const uint64_t generation = haft_id_generation(HAFT_LAYOUT_32_32, later[i]);
+
+        must(generation == (is_near ? 11 : 2));
+        highest = generation > highest ? generation : highest;
+    }
+    cr_expect(eq(u64, highest, 11));
+    haft_local_close(local);
+}
+
+Test(trim, ids_never_issued_and_ids_issued_are_told_apart_afterwards)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+
+    fill(local, ids);
+    haft_local_clear(local);
+    trim(local);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_diagnose(local, ids[i]) == HAFT_STALE);
+        must(haft_local_diagnose(local, (haft_id){ids[i].bits + (UINT64_C(1) << 32)}) ==
+             HAFT_NEVER_ISSUED);
+    }
+    haft_local_close(local);
+}
+
+Test(trim, a_run_with_an_exhausted_slot_stays_and_the_slot_stays_exhausted)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_OF(20, 2, 0));
+
+    fill(local, ids);
+    haft_id id = ids[OBJECTS / 2];
+
+    for (int i = 0; i < 2; i++) {
+        must(haft_local_free(local, id) == HAFT_OK);
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    must(haft_local_free(local, id) == HAFT_OK);
+    haft_local_clear(local);
+    cr_expect(gt(u64, trim(local), 0));
+    expect_status(haft_local_diagnose(local, id), HAFT_EXHAUSTED);
+    cr_expect(eq(u64, haft_local_available(local), OBJECTS - 1));
+    for (int i = 0; i < OBJECTS - 1; i++) {
+        must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
+        must((uint32_t)later[i].bits % (1 << 20) != (uint32_t)id.bits % (1 << 20));
+    }
+    expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
+    haft_local_close(local);
+}
+
+Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
+{
+    haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_32);
+    const haft_view view = haft_local_view(local);
+    uint64_t seed = 59;
+
+    fill(local, ids);
+    haft_local_clear(local);
+    trim(local);
+    must(resident(view) < 16);
+    const long before = process_pages();
+
+    for (uint64_t i = 0; i < 100000; i++) {
+        const haft_id id = {random_next(&seed)};
+
+        must(haft_local_free(local, id) != HAFT_OK && !haft_is_live(view, id));
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_STALE);
+        must(haft_local_free(local, (haft_id){(uint32_t)ids[i].bits}) != HAFT_OK);
+    }
+    /* The system's page of zeros, on which reads fall, is not counted. */
+    cr_expect(lt(long, process_pages() - before, 1000));
+    haft_local_close(local);
+}
+
+Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restored)
+{
+    for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
+        haft_local *local = open_sized(1024, alignment, HAFT_LAYOUT_32_32);
+
+        fill(local, ids);
+        haft_local_clear(local);
+        cr_expect(gt(u64, trim(local), 0));
+        for (int i = 0; i < OBJECTS; i++) {
+            const int which = alignment == 8 ? OBJECTS - 1 - i : i; /* from either end */
+            const haft_id again = {ids[which].bits + (UINT64_C(1) << 32)};
+
+            must(haft_local_restore(local, again, NULL) == HAFT_OK);
+        }
+        cr_expect(eq(u64, haft_local_available(local), 0));
+        haft_local_close(local);
+    }
+}
+
+Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0}, .wrap = true};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    fill(local, ids);
+    haft_local_clear(local);
+    cr_expect(gt(u64, trim(local), 0));
+    for (int i = 0; i < 2; i++) {
+        fill(local, ids);
+        haft_local_clear(local);
+    }
+    cr_expect(eq(u64, trim(local), 0));
+    haft_local_close(local);
+}
+
+Test(trim, with_min_free_the_slots_freed_last_stay)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    fill(local, ids);
+    haft_local_clear(local);
+    const uint64_t bytes = trim(local);
+
+    cr_expect(gt(u64, bytes, UINT64_C(9500) * 32));
+    cr_expect(lt(u64, bytes, UINT64_C(10000) * 32));
+    fill(local, later);
+    expect_all_stale(local);
+    for (int i = 0; i < 10000 - 4; i++) { /* the oldest are reused, and fresh slots taken */
+        must(later[i].bits % (UINT64_C(1) << 32) < 10004 ||
+             later[i].bits % (UINT64_C(1) << 32) >= 20000);
+    }
+    haft_local_clear(local); /* now others were freed last, and those that stayed may go */
+    cr_expect(gt(u64, trim(local), UINT64_C(19500) * 32));
+    haft_local_close(local);
+}
+
+/* A scene is loaded and dropped over and over: memory comes and goes, the table does not grow. */
+Test(trim, a_thousand_times_the_table_does_not_grow)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_20_12);
+    uint64_t highest = 0;
+
+    for (int round = 0; round < 1000; round++) {
+        for (int i = 0; i < 2000; i++) {
+            must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+            highest = haft_id_index(HAFT_LAYOUT_20_12, ids[i]) > highest
+                          ? haft_id_index(HAFT_LAYOUT_20_12, ids[i])
+                          : highest;
+        }
+        haft_local_clear(local);
+        must(trim(local) != 0);
+        must(resident(haft_local_view(local)) < 32);
+    }
+    cr_expect(lt(u64, highest, 4 + 2000 + 128));
+    haft_local_close(local);
+}
