@@ -284,8 +284,7 @@ static uint64_t look_from_within_extents(const struct shared *shared)
 {
     const uint64_t second = haft_used_range(shared->table, HAFT_RANGE(1000, UINT64_MAX)).from;
 
-    return objects_in(shared, HAFT_RANGE(1000, second)) +
-           objects_in(shared, HAFT_RANGE(0, 1000)) +
+    return objects_in(shared, HAFT_RANGE(1000, second)) + objects_in(shared, HAFT_RANGE(0, 1000)) +
            objects_in(shared, HAFT_RANGE(second, UINT64_MAX));
 }
 
