@@ -1,8 +1,9 @@
 /*
  * Many at once: reserve, publish, insert and free with what they share done once for a batch.
  *
- * Counts keep the order that they have one at a time, which table_shortage() rests on: what begins
- * is counted before others can end it, and what ends before its slot goes to others.
+ * Reservations and insertions are counted at once before the first of them is seen.  Frees are
+ * counted each by itself: were the count to lag behind by a batch, while others insert,
+ * table_shortage() could say HAFT_FULL of a table that never was.
  *
  * Edges in this file.
  *   PUBLISH  haft_publish_many, haft_insert_many (release) -> haft_resolve, haft_free (acquire)
@@ -181,6 +182,7 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
         const haft_status status = worker_claim(worker, id);
 
         if (status == HAFT_OK) {
+            count_up(&worker->counters.freed, 1);
             open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
         }
         if (freeing->statuses != NULL) {
@@ -188,7 +190,6 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
         }
     }
     freeing->freed += open->count - before;
-    count_up(&worker->counters.freed, open->count - before);
 }
 
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)

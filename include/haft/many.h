@@ -1,10 +1,9 @@
 /*
  * haft/many.h - the calls of haft/worker.h for many ids at once.
  *
- * Each id fares as it would alone, in the order of the array; what all of them share, counters and
- * the move of slots between batches, is done once for many, and the memory of later slots is
- * fetched meanwhile.  A call that cannot do all does what it can, says how far it came, and leaves
- * the rest as it was.  A count of 0 does nothing.
+ * Each id fares as it would alone, in the order of the array; what many share is done once, and
+ * the memory of later slots is fetched meanwhile.  A call that cannot do all does what it can,
+ * says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
  */
 #ifndef HAFT_MANY_H
 #define HAFT_MANY_H
