@@ -148,7 +148,7 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
         const uint64_t near = (run.from + wanted - passed + step / 2) / step * step;
         const uint64_t to = i + 1 == parts || near > whole.to ? whole.to : near;
 
-        ranges[i] = HAFT_RANGE(from, to > from ? to : from);
-        from = ranges[i].to;
+        ranges[i] = HAFT_RANGE(from, to); /* `near` never falls back: nor does `to` */
+        from = to;
     }
 }

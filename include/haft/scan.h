@@ -11,9 +11,9 @@
  * ranges ends when each of them has.
  *
  * Read sections: a visited object may be used until the section ends in which it was visited, even
- * if it is freed meanwhile.  A quiescent point (with qsbr and the like) ends it as well.  The cursor
- * itself is a place in the table: it may be put down when the section ends and taken up in the
- * next one, by this thread or by another, and no object that stays live is left out for that.
+ * if it is freed meanwhile; with qsbr and the workers clock that is the next quiescent point.  The
+ * cursor itself is a place in the table: it may be put down when the section ends and taken up in
+ * the next one, by this thread or by another, and no object that stays live is left out for that.
  *
  *   haft_cursor cursor = haft_cursor_over(table, HAFT_EVERYTHING);
  *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
