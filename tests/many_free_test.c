@@ -219,6 +219,20 @@ TEST_ON_EACH_CLOCK(free_many, by_another_worker_than_inserted_them_gives_the_slo
     close_shared(&shared);
 }
 
+TEST_ON_EACH_CLOCK(free_many, in_a_table_that_fills_its_index_range_gives_every_slot_back)
+{
+    const haft_table_options whole = {.capacity = 65532, .layout = HAFT_LAYOUT_16_16};
+    struct shared shared = open_shared(*setting, &whole);
+    static haft_id all[65532];
+
+    for (int round = 0; round < 3; round++) {
+        must(haft_insert_many(shared.worker, NULL, all, 65532, NULL) == 65532);
+        must(haft_free_many(shared.worker, all, 65532, NULL) == 65532);
+        settle(shared.worker);
+    }
+    close_shared(&shared);
+}
+
 static void count_call(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     unsigned char *calls = arg;
