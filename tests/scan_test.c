@@ -1,6 +1,7 @@
 /* Scans of a shared table: what is visited, whatever happens meanwhile. */
 #include "tests/support.h"
 #include <haft/scan.h>
+#include <haft/share.h>
 #include <string.h>
 
 TestSuite(scan, .timeout = SUITE_SECONDS);
@@ -208,6 +209,36 @@ TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, count + 1));
     expect_status(haft_worker_close(other), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
+{
+    const haft_local_options local_options = {.capacity = 1000, .object_size = 16};
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+    haft_local *local;
+
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    assert_status(haft_table_close(shared.table), HAFT_OK);
+    assert_status(haft_local_open(&local_options, &local), HAFT_OK);
+    for (int i = 0; i < 600; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 300; i++) {
+        must(haft_local_free(local, ids[2 * i]) == HAFT_OK);
+    }
+    assert_status(haft_share(local, shared.domain, NULL, &shared.table), HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    shared.view = haft_table_view(shared.table);
+    for (int i = 0; i < 500; i++) {
+        insert(shared.worker);
+    }
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 800));
+    for (int i = 0; i < 300; i++) {
+        must(visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[2 * i + 1])] == 1);
+    }
     close_shared(&shared);
 }
 

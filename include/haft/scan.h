@@ -18,7 +18,8 @@
  *   haft_cursor cursor = haft_cursor_over(table, HAFT_EVERYTHING);
  *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
  *
- * Fresh slots are skipped without touching their memory, but for up to 128 in each worker's hands.
+ * Fresh slots are skipped without touching their memory, but for up to 128 in each worker's hands,
+ * and those that a local table gave back before it was shared.
  */
 #ifndef HAFT_SCAN_H
 #define HAFT_SCAN_H
