@@ -66,8 +66,7 @@ static void keep_share(haft_worker *worker)
     }
 }
 
-/* Some slots into the empty filling batch, one of which is reserved at once. */
-static haft_status fill(haft_worker *worker)
+haft_status worker_fill(haft_worker *worker)
 {
     if (worker->reclaiming) {
         /* The batch is being taken back: its own slots follow, and its first places are free. */
@@ -96,30 +95,27 @@ static haft_status fill(haft_worker *worker)
 }
 
 /* The next slot of the filling batch, which has one, and the id of its next life. */
-static inline atomic_u64 *take_slot(haft_worker *worker, uint64_t *id)
+static inline atomic_u64 *take_slot(haft_worker *worker, haft_id *id)
 {
     const struct slots *slots = &worker->table->slots;
     struct batch *filling = worker->filling;
     const uint64_t index = filling->indices[--filling->count];
-    atomic_u64 *word = slots_word(slots, index);
 
-    *id = word_with_index(&slots->format, slots_begin_at(slots, index, load_relaxed(OWN, word)),
-                          index);
-    return word;
+    *id = next_id(slots, index);
+    return slots_word(slots, index);
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 {
-    const haft_status status = worker->filling->count != 0 ? HAFT_OK : fill(worker);
+    const haft_status status = worker->filling->count != 0 ? HAFT_OK : worker_fill(worker);
 
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *word = take_slot(worker, &id->bits);
+    atomic_u64 *word = take_slot(worker, id);
 
-    store_relaxed(OWN, word,
-                  word_with_index(&worker->table->slots.format, id->bits, MARK_RESERVED));
-    tally(&worker->counters.reserved);
+    mark_reserved(&worker->table->slots, word, *id);
+    tally(&worker->counters.reserved, 1);
     if (object != NULL) {
         *object = slots_object(word);
     }
@@ -161,10 +157,10 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
     if (worker->filling->count == 0 || object == NULL || !slots_has_words(slots)) {
         return insert_slowly(worker, object, id);
     }
-    atomic_u64 *word = take_slot(worker, &id->bits);
+    atomic_u64 *word = take_slot(worker, id);
 
     slots_copy_words(slots, slots_object(word), object);
-    tally(&worker->counters.inserted);
+    tally(&worker->counters.inserted, 1);
     store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
     return HAFT_OK;
 }

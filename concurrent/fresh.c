@@ -6,12 +6,14 @@
  * prefetcher would keep pulling the other's slots out of its cache: two threads that churned
  * took more than twice the time.  An extent is no private store: others may take from it.
  *
+ * Only the owner fills an extent, when it is empty and so nobody's compare-and-swap can succeed.
+ *
  * Edges in this file.
- *   COUNT  statistics
- *   RETRY  a first look; the compare-and-swap decides.  Fresh slots need no order: nobody has
- *          touched them
- *   OWN    only the owner fills an extent, when it is empty and so nobody's compare-and-swap
- *          can succeed
+ *   EXTENT  worker_give_fresh (release) -> take_from (acquire)   the bump above a slot before its use
+ *   COUNT   statistics
+ *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
+ *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: nobody has
+ *           touched it
  */
 #include "concurrent/table.h"
 
@@ -36,6 +38,13 @@ uint64_t fresh_at_hand(const haft_worker *worker)
     return extent_count(load_relaxed(COUNT, &worker->extent));
 }
 
+haft_range fresh_range(const haft_worker *worker)
+{
+    const uint64_t extent = load_relaxed(ONWARD, &worker->extent);
+
+    return HAFT_RANGE(extent_first(extent), extent_first(extent) + extent_count(extent));
+}
+
 /* Up to `most` slots from an extent, to a multiple of `most`: how many, from `*first` on. */
 static uint64_t take_from(atomic_u64 *extent, uint64_t most, uint64_t *first)
 {
@@ -48,7 +57,8 @@ static uint64_t take_from(atomic_u64 *extent, uint64_t most, uint64_t *first)
         const uint64_t taken = count < aligned ? count : aligned;
 
         if (taken == 0 ||
-            cas_relaxed(RETRY, extent, before, extent_of(*first + taken, count - taken))) {
+            /* Weakened, a scan could end below the slots that this worker has from another's. */
+            cas_acquire(EXTENT, extent, before, extent_of(*first + taken, count - taken))) {
             return taken;
         }
     }
@@ -64,7 +74,7 @@ static haft_status commit(haft_table *table, uint64_t end)
 
 void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count)
 {
-    store_relaxed(OWN, &worker->extent, extent_of(first, count));
+    store_release(EXTENT, &worker->extent, extent_of(first, count));
 }
 
 /* A new extent for the worker, whose own is empty.  HAFT_OK, HAFT_FULL or HAFT_NO_MEMORY. */

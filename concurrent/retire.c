@@ -2,11 +2,7 @@
  * The way out: free and abort, and closing the batches they fill.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish (release) -> haft_free (acquire)   object before word: who frees an
- *            object has its last word on it
- *   CLAIM    one winner per id: the atomicity of the compare-and-swap in haft_free
- *   OWN      only this worker writes the word, or has the batch
- *   RETRY    a first look; the compare-and-swap decides
+ *   OWN     only this worker writes the word, or has the batch
  */
 #include "concurrent/table.h"
 #include <assert.h>
@@ -49,8 +45,7 @@ static inline void retire(haft_worker *worker, uint64_t index)
     }
 }
 
-/* What free says of an id that was not live when it looked. */
-static haft_status refusal(const haft_table *table, haft_id id)
+haft_status table_refusal(const haft_table *table, haft_id id)
 {
     const haft_status status = slots_diagnose(&table->slots, id);
 
@@ -59,27 +54,13 @@ static haft_status refusal(const haft_table *table, haft_id id)
 
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
-    const haft_table *table = worker->table;
-    const struct word_format *format = &table->slots.format;
-    const uint64_t index = id.bits & table->slots.view.mask;
-    atomic_u64 *word = slots_word(&table->slots, index);
+    const haft_status status = worker_claim(worker, id);
 
-    /* A compare-and-swap that must fail would still dirty the line. */
-    if (load_relaxed(RETRY, word) != id.bits) {
-        return refusal(table, id);
+    if (status == HAFT_OK) {
+        count_up(&worker->counters.freed, 1);
+        retire(worker, id.bits & worker->table->slots.view.mask);
     }
-    const uint64_t next = word_next_life(format, id.bits, MARK_FREE);
-
-    /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
-    if (!cas_acquire(PUBLISH, word, id.bits, next)) {
-        return refusal(table, id);
-    }
-    if (word_generation(format, next) == 0) {
-        worker->open->has_last_lives = true;
-    }
-    count_up(&worker->counters.freed, 1);
-    retire(worker, index);
-    return HAFT_OK;
+    return status;
 }
 
 void haft_abort(haft_worker *worker, haft_id id)

@@ -7,8 +7,13 @@
  * capacity whatever the workers hold back.
  *
  * Edges in this file.
- *   COUNT   a counter that one worker writes and any thread may read
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before the insertions they made room for
+ *   COUNT    a counter that one worker writes and any thread may read
+ *   TALLY    tally (release) -> taken_slots (acquire)   frees before the insertions they made room for
+ *   PUBLISH  haft_publish (release) -> worker_claim (acquire)   object before word: who frees an
+ *            object has its last word on it
+ *   CLAIM    one winner per id: the atomicity of the compare-and-swap in worker_claim
+ *   OWN      only this worker writes the word
+ *   RETRY    a first look; the compare-and-swap decides
  */
 #ifndef HAFT_CONCURRENT_TABLE_H
 #define HAFT_CONCURRENT_TABLE_H
@@ -18,6 +23,7 @@
 #include "concurrent/ring.h"
 #include "lib/slots.h"
 #include <haft/local.h>
+#include <haft/run.h>
 #include <haft/worker.h>
 
 /* Counted by each worker for itself; sums of differences are the table's statistics. */
@@ -104,16 +110,16 @@ struct haft_table {
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
 haft_worker *first_worker(const haft_table *table);
 
-/* Add one to a counter that only this thread writes. */
+/* Add to a counter that only this thread writes. */
 static inline void count_up(atomic_u64 *counter, uint64_t by)
 {
     store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
 }
 
 /* The same for what a worker begins: who sees it counted sees all frees counted that led to it. */
-static inline void tally(atomic_u64 *counter)
+static inline void tally(atomic_u64 *counter, uint64_t by)
 {
-    store_release(TALLY, counter, load_relaxed(COUNT, counter) + 1);
+    store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
 }
 
 /* table.c */
@@ -161,6 +167,32 @@ uint64_t worker_take_fresh(haft_worker *worker, uint64_t most, uint64_t *first,
 /* Fresh slots in the worker's extent, any thread's. */
 uint64_t fresh_at_hand(const haft_worker *worker);
 
+/* Which these are: no slot is in it whose object the caller knows to be inserted. */
+haft_range fresh_range(const haft_worker *worker);
+
+/* allocate.c: the way in */
+
+/*
+ * Some slots into the empty filling batch, one of which the caller takes at once.  HAFT_OK, or why
+ * there are none.
+ */
+haft_status worker_fill(haft_worker *worker);
+
+/* The id of the next life of slot `index`, which the worker has taken from a batch. */
+static inline haft_id next_id(const struct slots *slots, uint64_t index)
+{
+    const uint64_t word = load_relaxed(OWN, slots_word(slots, index));
+    const haft_id id = {word_with_index(&slots->format, slots_begin_at(slots, index, word), index)};
+
+    return id;
+}
+
+/* Mark its slot as reserved. */
+static inline void mark_reserved(const struct slots *slots, atomic_u64 *word, haft_id id)
+{
+    store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+}
+
 /* shelf.c: batches on their way */
 
 /* An empty batch for this worker. */
@@ -180,6 +212,35 @@ struct batch *worker_steal_ready(haft_worker *worker);
 
 /* Close the open batch, if there is anything in it: it takes its ticket and is shelved. */
 void worker_close_batch(haft_worker *worker);
+
+/* What free says of an id that was not live when it looked. */
+haft_status table_refusal(const haft_table *table, haft_id id);
+
+/*
+ * End the life of `id`: its slot is the caller's to count as freed and to put into the open batch.
+ * HAFT_OK to one of all who try, else table_refusal().
+ */
+static inline haft_status worker_claim(haft_worker *worker, haft_id id)
+{
+    const haft_table *table = worker->table;
+    const struct word_format *format = &table->slots.format;
+    atomic_u64 *word = slots_word(&table->slots, id.bits & table->slots.view.mask);
+
+    /* A compare-and-swap that must fail would still dirty the line. */
+    if (load_relaxed(RETRY, word) != id.bits) {
+        return table_refusal(table, id);
+    }
+    const uint64_t next = word_next_life(format, id.bits, MARK_FREE);
+
+    /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
+    if (!cas_acquire(PUBLISH, word, id.bits, next)) {
+        return table_refusal(table, id);
+    }
+    if (word_generation(format, next) == 0) {
+        worker->open->has_last_lives = true;
+    }
+    return HAFT_OK;
+}
 
 /* reclaim.c: the way back */
 

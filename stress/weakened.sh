@@ -18,7 +18,7 @@ readonly libraries=(-lurcu-memb -lurcu-qsbr -lpthread)
 
 # What ThreadSanitizer cannot see: orders between words that are all atomic, with no other data
 # behind them.  It runs the machine's own atomics, so on x86 their values come right as well.
-readonly invisible=(RING_ROOM TALLY ARRIVE WAKE COMMIT)
+readonly invisible=(RING_ROOM EXTENT TALLY ARRIVE WAKE COMMIT)
 
 # program, rounds, threads, words
 readonly runs=(
@@ -35,6 +35,7 @@ readonly runs=(
     "workers 2000 4 memb caller churn"
     "workers 5000 4 memb thread roster"
     "small 1000 6 memb thread crowd"
+    "scan 100 4 qsbr caller"
 )
 
 build=$(mktemp -d)

@@ -1,5 +1,6 @@
 /* Little memory: a limit on data, as under strict overcommit, and nothing left behind at closing. */
 #include "tests/support.h"
+#include <haft/many.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,29 @@ TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_wo
         cr_expect(ge(u64, fill_memory(&subject), count));
     }
     subject_close(&subject);
+}
+
+TEST_ON_EACH_CLOCK(limit, reached_by_many_at_once_they_are_as_many_as_there_was_memory_for)
+{
+    limit_data(64 * MIB);
+    struct shared shared = open_shared(*setting, &large);
+    haft_status why = HAFT_OK;
+    const size_t count = haft_reserve_many(shared.worker, ids, NULL, SLOTS, &why);
+    haft_id id = {0x5a5a};
+
+    expect_status(why, HAFT_NO_MEMORY);
+    cr_expect(gt(sz, count, 10000));
+    cr_expect(lt(sz, count, 70000));
+    cr_expect(eq(u64, ids[count].bits, 0));
+    cr_expect(eq(u64, stats_of(shared.table).reserved, count));
+    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, &id, 1, &why), 0));
+    expect_status(why, HAFT_NO_MEMORY);
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    haft_publish_many(shared.worker, ids, count);
+    cr_expect(eq(sz, haft_free_many(shared.worker, ids, count, NULL), count));
+    settle(shared.worker);
+    cr_expect(ge(sz, haft_insert_many(shared.worker, NULL, ids, SLOTS, &why), count));
+    close_shared(&shared);
 }
 
 TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)

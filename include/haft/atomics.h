@@ -39,16 +39,18 @@ typedef enum haft_edge {
     HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
     HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
     HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
     HAFT_EDGE_TALLY,     /* frees that led to an insertion, to whoever counts the insertion */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     /* reasons for relaxed operations */
-    HAFT_EDGE_OWN,   /* only this thread writes it now */
-    HAFT_EDGE_COUNT, /* a statistic: read alone, nothing is inferred from it */
-    HAFT_EDGE_HINT,  /* a wrong answer costs time, never correctness */
-    HAFT_EDGE_RETRY  /* a first look; the compare-and-swap after it decides */
+    HAFT_EDGE_OWN,    /* only this thread writes it now */
+    HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
+    HAFT_EDGE_ONWARD, /* it only moves on: who knows of a step sees it there or further */
+    HAFT_EDGE_HINT,   /* a wrong answer costs time, never correctness */
+    HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
 #ifndef HAFT_WEAKEN

@@ -1,0 +1,127 @@
+/*
+ * haft/scan.h - visiting the live objects of a shared table.
+ *
+ * What is promised, of each form below: an object that is live from the scan's start to its end is
+ * visited exactly once, whatever the visitor and other threads do meanwhile.  One that is inserted
+ * or freed during the scan is visited once or not at all.  Objects come in order of index; no id
+ * comes twice.  The visitor may free any object, the one it was given too, and reserve and insert.
+ *
+ * A scan starts when its cursor is made, or when haft_scan_ranges() divides the table: slots first
+ * used later are not part of it, so a visitor that inserts comes to an end.  A scan of several
+ * ranges ends when each of them has.
+ *
+ * Read sections: a visited object may be used until the section ends in which it was visited, even
+ * if it is freed meanwhile; with qsbr and the workers clock that is the next quiescent point.  The
+ * cursor itself is a place in the table: it may be put down when the section ends and taken up in
+ * the next one, by this thread or by another, and no object that stays live is left out for that.
+ *
+ *   haft_cursor cursor = haft_cursor_over(table, HAFT_EVERYTHING);
+ *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
+ *
+ * Fresh slots are skipped without touching their memory, but for up to 128 in each worker's hands,
+ * and those that a local table gave back before it was shared.
+ */
+#ifndef HAFT_SCAN_H
+#define HAFT_SCAN_H
+
+#include <haft/run.h>
+#include <haft/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A value: a copy goes on by itself.  Nothing need be done to end it. */
+typedef struct haft_cursor {
+    const haft_table *table;
+    haft_run run; /* the stretch that it is in */
+    uint64_t end; /* of the scan */
+} haft_cursor;
+
+/*
+ * haft_cursor_over - the start of a scan over the slots of `range`.
+ *
+ * Returns   the cursor, in front of the range's first object.  Where the table ends before the
+ *           range does, so does the scan; a range that ends before it begins is empty.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().
+ * Ordering  none: what the caller knows to be inserted will be visited.
+ * Progress  wait-free.
+ * Cost      O(1): no slot is touched.
+ */
+haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
+
+/*
+ * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops that
+ * walk over slots by themselves.
+ *
+ * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
+ *           Slots first used after the call began may be left out.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().
+ * Ordering  none: what the caller knows to be inserted is not left out.
+ * Progress  wait-free.
+ * Cost      O(workers ever open at one time) for each stretch of fresh slots passed: no slot is
+ *           touched.
+ */
+haft_range haft_used_range(const haft_table *table, haft_range range);
+
+/*
+ * haft_cursor_next - the next live object.
+ *
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both
+ *           untouched, at the end; then it stays there.
+ * Threads   any inside a read section of the table's domain, alongside any call but
+ *           haft_table_close(); one thread at a time with one cursor.
+ * Ordering  acquire for each object: all that was written before haft_publish() is visible.
+ * Progress  wait-free.
+ * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
+ *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
+ */
+static inline bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
+{
+    while (!haft_run_next(&cursor->run, id, object)) {
+        const uint64_t at = cursor->run.left.to;
+
+        if (at == cursor->end) {
+            return false;
+        }
+        cursor->run = haft_run_over(cursor->run.view,
+                                    haft_used_range(cursor->table, HAFT_RANGE(at, cursor->end)));
+    }
+    return true;
+}
+
+/* Called with each object; false ends the scan. */
+typedef bool haft_visit(haft_id id, void *object, void *arg);
+
+/*
+ * haft_scan - call `visit` with each live object of `range`.
+ *
+ * Returns   the number of calls.
+ * Threads   as haft_cursor_next().  Workers can share a scan: see haft_scan_ranges().
+ * Ordering  as haft_cursor_next().
+ * Progress  as haft_cursor_next(), but for the visitor.
+ * Cost      as haft_cursor_next(), and a call for each object.
+ */
+uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit, void *arg);
+
+/*
+ * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
+ *
+ * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
+ *           one scan, which starts here.  They have equally many used slots, live or not, but for
+ *           rounding: they meet where a slot and a page begin together, if a part has eight such
+ *           places or more, and else where a slot and a cache line do.  (For object alignments
+ *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
+ *           than lines, those left over are empty.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().
+ * Ordering  none: what the caller knows to be inserted is in some range.
+ * Progress  wait-free.
+ * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
+ */
+void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_SCAN_H */

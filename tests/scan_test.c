@@ -1,0 +1,430 @@
+/* Scans of a shared table: what is visited, whatever happens meanwhile. */
+#include "tests/support.h"
+#include <haft/scan.h>
+#include <haft/share.h>
+#include <string.h>
+
+TestSuite(scan, .timeout = SUITE_SECONDS);
+TestSuite(cursor, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 1000, .object_size = 16};
+
+#define MOST 2048 /* more than a table of 1000 ever holds */
+
+static haft_id ids[MOST];
+
+/* Insert `count` objects; their ids in `ids`. */
+static void fill(struct shared *shared, int count)
+{
+    for (int i = 0; i < count; i++) {
+        ids[i] = insert(shared->worker);
+    }
+}
+
+/* What a visitor does, and saw. */
+struct visits {
+    struct shared *shared;
+    uint64_t count;
+    uint64_t most;   /* the visit that ends the scan; 0: none does */
+    bool frees_it;   /* each that it is given */
+    bool frees_next; /* the one with the next index */
+    bool inserts;
+    uint8_t seen[2 * MOST];
+};
+
+static bool visit(haft_id id, void *object, void *arg)
+{
+    struct visits *visits = arg;
+    struct shared *shared = visits->shared;
+    const uint32_t index = haft_id_index(HAFT_LAYOUT_32_32, id);
+
+    must(object == haft_resolve(shared->view, id));
+    visits->seen[index]++;
+    visits->count++;
+    if (visits->frees_it) {
+        must(haft_free(shared->worker, id) == HAFT_OK);
+    }
+    if (visits->frees_next) {
+        const haft_id next = {haft_id_pack(HAFT_LAYOUT_32_32, index + 1, 1, 0).bits};
+
+        haft_free(shared->worker, next);
+    }
+    if (visits->inserts) {
+        haft_insert(shared->worker, NULL, &id);
+    }
+    return visits->count != visits->most;
+}
+
+/* Scan within a section. */
+static void scan(struct visits *visits, haft_range range)
+{
+    struct shared *shared = visits->shared;
+    const uint64_t before = visits->count;
+
+    haft_section_begin(shared->domain);
+    must(haft_scan(shared->table, range, visit, visits) == visits->count - before);
+    haft_section_end(shared->domain);
+}
+
+/* The number of objects that a cursor gives. */
+static int length_of(haft_cursor cursor)
+{
+    haft_id id;
+    void *object;
+    int count = 0;
+
+    while (haft_cursor_next(&cursor, &id, &object)) {
+        count++;
+    }
+    return count;
+}
+
+TEST_ON_EACH_CLOCK(scan, of_an_empty_table_visits_nothing)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 0));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, with_all_slots_free_visits_nothing)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+
+    fill(&shared, 1000);
+    for (int i = 0; i < 1000; i++) {
+        assert_status(haft_free(shared.worker, ids[i]), HAFT_OK);
+    }
+    scan(&visits, HAFT_EVERYTHING);
+    settle(shared.worker);
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 0));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, with_exactly_one_live_the_last_visits_it)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+    uint64_t count = 0;
+    int last = 0;
+
+    while (haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        last = ids[count].bits > ids[last].bits ? (int)count : last;
+        count++;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        must((int)i == last || haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    cr_assert(eq(u64, haft_id_index(HAFT_LAYOUT_32_32, ids[last]) + 1,
+                 stats_of(shared.table).limit + HAFT_FIRST_INDEX));
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 1));
+    cr_expect(eq(u8, visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[last])], 1));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, ends_when_the_visitor_says_so)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared, .most = 7};
+
+    fill(&shared, 100);
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 7));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, whose_visitor_frees_what_it_is_given_visits_all)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared, .frees_it = true};
+
+    fill(&shared, 1000);
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 1000));
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 1000));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, whose_visitor_frees_others_does_not_visit_these)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared, .frees_next = true};
+
+    fill(&shared, 1000);
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 500));
+    cr_expect(eq(u64, stats_of(shared.table).live, 500));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, whose_visitor_inserts_comes_to_an_end)
+{
+    const haft_table_options large = {.capacity = 1000000};
+    struct shared shared = open_shared(*setting, &large);
+    struct visits visits = {.shared = &shared, .inserts = true};
+
+    fill(&shared, 10);
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(ge(u64, visits.count, 10));
+    cr_expect(lt(u64, visits.count, 2048 + 1)); /* one extent was in use */
+    for (int i = 0; i < 10; i++) {
+        cr_expect(eq(u8, visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[i])], 1));
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, visits_a_range_of_slots_alone)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+
+    fill(&shared, 1000);
+    scan(&visits, HAFT_RANGE(100, 200));
+    cr_expect(eq(u64, visits.count, 100));
+    for (int index = 0; index < MOST; index++) {
+        cr_expect(eq(u8, visits.seen[index], index >= 100 && index < 200));
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
+{
+    const haft_table_options tiny = {.capacity = 20};
+    struct shared shared = open_shared(*setting, &tiny);
+    struct visits visits = {.shared = &shared};
+    haft_worker *other = open_worker(shared.table);
+    uint64_t count = 0;
+
+    insert(other); /* draws an extent, and leaves most of it */
+    while (haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, count + 1));
+    expect_status(haft_worker_close(other), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
+{
+    const haft_local_options local_options = {.capacity = 1000, .object_size = 16};
+    struct shared shared = open_shared(*setting, &options);
+    struct visits visits = {.shared = &shared};
+    haft_local *local;
+
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    assert_status(haft_table_close(shared.table), HAFT_OK);
+    assert_status(haft_local_open(&local_options, &local), HAFT_OK);
+    for (int i = 0; i < 600; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 300; i++) {
+        must(haft_local_free(local, ids[2 * i]) == HAFT_OK);
+    }
+    assert_status(haft_share(local, shared.domain, NULL, &shared.table), HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    shared.view = haft_table_view(shared.table);
+    for (int i = 0; i < 500; i++) {
+        insert(shared.worker);
+    }
+    scan(&visits, HAFT_EVERYTHING);
+    cr_expect(eq(u64, visits.count, 800));
+    for (int i = 0; i < 300; i++) {
+        must(visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[2 * i + 1])] == 1);
+    }
+    close_shared(&shared);
+}
+
+/* --- cursors --- */
+
+TEST_ON_EACH_CLOCK(cursor, gives_id_and_object_until_the_end_and_then_leaves_both_alone)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_id id = {0x5a5a};
+    void *object = &id;
+
+    fill(&shared, 1);
+    haft_section_begin(shared.domain);
+    haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+
+    cr_assert(haft_cursor_next(&cursor, &id, &object));
+    cr_expect(eq(u64, id.bits, ids[0].bits));
+    cr_expect(eq(ptr, object, haft_resolve(shared.view, id)));
+    id.bits = 0x5a5a;
+    object = &id;
+    cr_expect(not(haft_cursor_next(&cursor, &id, &object)));
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    cr_expect(eq(ptr, object, &id));
+    haft_section_end(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(cursor, at_its_end_stays_there)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+    haft_id id;
+    void *object;
+
+    haft_section_begin(shared.domain);
+    cr_expect(not(haft_cursor_next(&cursor, &id, &object)));
+    fill(&shared, 1000);
+    cr_expect(not(haft_cursor_next(&cursor, &id, &object)));
+    haft_section_end(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(cursor, over_nothing_gives_nothing)
+{
+    struct shared shared = open_shared(*setting, &options);
+
+    fill(&shared, 1000);
+    haft_section_begin(shared.domain);
+    cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(500, 500))), 0));
+    cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(500, 400))), 0));
+    cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(0, 4))), 0));
+    cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(1 << 20, 1 << 21))), 0));
+    haft_section_end(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(cursor, keeps_what_it_gave_readable_until_the_section_ends)
+{
+    struct shared shared = open_shared(*setting, &options);
+    char text[16] = "fifteen letters";
+    haft_id id;
+    void *object = NULL;
+
+    assert_status(haft_insert(shared.worker, text, &id), HAFT_OK);
+    haft_section_begin(shared.domain);
+    haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+
+    cr_assert(haft_cursor_next(&cursor, &id, &object));
+    assert_status(haft_free(shared.worker, id), HAFT_OK);
+    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+    for (int i = 0; i < 3000; i++) {
+        haft_insert(shared.worker, NULL, &id);
+    }
+    cr_expect(eq(str, object, text));
+    haft_section_end(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(cursor, put_down_and_taken_up_in_other_sections_misses_nothing)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_id id;
+    void *object;
+    int count = 0;
+
+    fill(&shared, 1000);
+    haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+
+    for (int n = 0; n < 300; n++) {
+        haft_section_begin(shared.domain);
+        for (int i = 0; i < 5; i++) {
+            count += haft_cursor_next(&cursor, &id, &object);
+        }
+        haft_section_end(shared.domain);
+        assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    }
+    cr_expect(eq(int, count, 1000));
+    close_shared(&shared);
+}
+
+struct taken_up {
+    pthread_t thread;
+    haft_domain *domain;
+    haft_cursor cursor;
+    int count;
+};
+
+static void *take_up(void *arg)
+{
+    struct taken_up *taken_up = arg;
+
+    haft_thread_register(taken_up->domain);
+    haft_section_begin(taken_up->domain);
+    taken_up->count = length_of(taken_up->cursor);
+    haft_section_end(taken_up->domain);
+    haft_thread_unregister(taken_up->domain);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(cursor, taken_up_by_another_thread_goes_on_where_it_was)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct taken_up taken_up = {.domain = shared.domain};
+    haft_id id;
+    void *object;
+
+    fill(&shared, 1000);
+    taken_up.cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+    haft_section_begin(shared.domain);
+    for (int i = 0; i < 400; i++) {
+        must(haft_cursor_next(&taken_up.cursor, &id, &object));
+    }
+    haft_section_end(shared.domain);
+    must(pthread_create(&taken_up.thread, NULL, take_up, &taken_up) == 0);
+    pthread_join(taken_up.thread, NULL);
+    cr_expect(eq(int, taken_up.count, 600));
+    close_shared(&shared);
+}
+
+/* One of everything that can happen to a table between two visits. */
+static void disturb(struct shared *shared, haft_id *passing, int *count, uint64_t *seed)
+{
+    const uint64_t what = random_next(seed) % 8;
+
+    if (what < 3 && *count < 400 &&
+        haft_insert(shared->worker, NULL, &passing[*count]) == HAFT_OK) {
+        ++*count;
+    } else if (what < 6 && *count != 0) {
+        const int at = (int)(random_next(seed) % (uint64_t)*count);
+
+        must(haft_free(shared->worker, passing[at]) == HAFT_OK);
+        passing[at] = passing[--*count];
+    } else if (what == 6) {
+        must(haft_worker_flush(shared->worker) == HAFT_OK);
+    }
+}
+
+TEST_ON_EACH_CLOCK(cursor, meets_what_is_live_from_start_to_end_once_whatever_happens_meanwhile)
+{
+    struct shared shared = open_shared(*setting, &options);
+    static haft_id passing[400];
+    uint64_t seed = 53;
+    int count = 0;
+
+    for (int i = 0; i < 500; i++) { /* stable ones, in between others */
+        for (int n = 0; n < 4; n++) {
+            disturb(&shared, passing, &count, &seed);
+        }
+        ids[i] = insert(shared.worker);
+    }
+    for (int round = 0; round < 50; round++) {
+        uint8_t seen[MOST + HAFT_FIRST_INDEX] = {0};
+        haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+        haft_id id;
+        void *object;
+
+        while (haft_cursor_next(&cursor, &id, &object)) {
+            must(++seen[haft_id_index(HAFT_LAYOUT_32_32, id)] == 1);
+            disturb(&shared, passing, &count, &seed);
+            if (random_next(&seed) % 16 == 0) {
+                must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+            }
+        }
+        for (int i = 0; i < 500; i++) {
+            must(seen[haft_id_index(HAFT_LAYOUT_32_32, ids[i])] == 1);
+        }
+    }
+    close_shared(&shared);
+}
