@@ -6,7 +6,7 @@
  */
 #include "concurrent/table.h"
 
-/* One retired slot.  False if it has lived its last generation and is out of use. */
+/* One retired slot.  False if it is pinned, or has lived its last generation and is out of use. */
 static bool reclaim_slot(haft_worker *worker, uint64_t index)
 {
     const haft_table *table = worker->table;
@@ -16,6 +16,10 @@ static bool reclaim_slot(haft_worker *worker, uint64_t index)
 
     if (word_index(format, word) != MARK_FREE) {
         return true; /* given up before it was live, or taken back before */
+    }
+    if (table->slots.has_pins && !pin_take(table, index)) {
+        count_up(&worker->counters.reclaimed, UINT64_MAX); /* not yet */
+        return false;
     }
     if (table->on_reclaim != NULL) {
         table->on_reclaim(slots_object(at), word_last_life(format, word, index), worker,
@@ -37,7 +41,8 @@ void worker_reclaim(haft_worker *worker, struct batch *batch)
 
     count_up(&worker->counters.reclaimed, batch->retired);
     batch->retired = 0;
-    if (worker->table->on_reclaim == NULL && !batch->has_last_lives) {
+    if (worker->table->on_reclaim == NULL && !batch->has_last_lives &&
+        !worker->table->slots.has_pins) {
         return;
     }
     worker->reclaiming = true;

@@ -6,7 +6,7 @@
  *   OWN     before the table is handed to other threads, or after the last has left it
  *   COUNT   the number of tables on the domain
  */
-#include "concurrent/table.h"
+#include "concurrent/common.h"
 #include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +39,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .object_alignment = options->object_alignment,
         .layout = options->layout,
         .tag = options->tag,
+        .pins = options->pins,
         .first_generation = options->first_generation,
     };
     return slots_open(&table->slots, &slots_options);
@@ -76,6 +77,12 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     store_relaxed(OWN, &table->legacy.run, RUN_LAST);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->depot, &table->pool);
+    common_init(table);
+    if (table->slots.has_pins && common_open(table) != HAFT_OK) { /* haft_unpin cannot fail */
+        common_destroy(table);
+        pool_close(&table->pool);
+        return HAFT_NO_MEMORY;
+    }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
     return HAFT_OK;
 }
@@ -86,6 +93,7 @@ void table_stop(haft_table *table)
         next = worker->next;
         free(worker);
     }
+    common_destroy(table);
     pool_close(&table->pool);
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
@@ -141,7 +149,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
 static bool has_open_workers(const haft_table *table)
 {
     for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (load_acquire(ADOPT, &worker->state) != WORKER_CLOSED) {
+        if (load_acquire(ADOPT, &worker->state) == WORKER_OPEN) {
             return true;
         }
     }
@@ -150,7 +158,7 @@ static bool has_open_workers(const haft_table *table)
 
 haft_status table_check_closing(const haft_table *table)
 {
-    if (has_open_workers(table)) {
+    if (has_open_workers(table) || table_has_pins(table)) {
         return HAFT_IN_USE;
     }
     return domain_in_section(table->domain) ? HAFT_IN_SECTION : HAFT_OK;

@@ -55,7 +55,8 @@ struct backlog {
     struct closing closings[CLOSINGS];
 };
 
-enum worker_state { WORKER_OPEN, WORKER_CLOSED };
+/* COMMON: shared by the threads that have none (common.c); never closed, never taken over. */
+enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON };
 
 struct haft_worker {
     haft_table *table;
@@ -105,6 +106,8 @@ struct haft_table {
     atomic_u64 roster;                      /* address of the worker added last */
     struct depot depot;
     struct legacy legacy;
+    pthread_mutex_t common_lock;
+    haft_worker *common; /* under the lock; NULL: not needed so far */
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
@@ -241,6 +244,14 @@ static inline haft_status worker_claim(haft_worker *worker, haft_id id)
     }
     return HAFT_OK;
 }
+
+/* pin.c */
+
+/* Take a retired slot over after its grace period.  False: its last pin will. */
+bool pin_take(const haft_table *table, uint64_t index);
+
+/* Whether any object is pinned, when nobody else uses the table. */
+bool table_has_pins(const haft_table *table);
 
 /* reclaim.c: the way back */
 

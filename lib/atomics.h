@@ -25,6 +25,8 @@ typedef haft_atomic_u64 atomic_u64;
     u64_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
 #define cas_acquire(edge, word, expected, desired)                                                 \
     u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+#define cas_acq_rel(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
 #define cas_release(edge, word, expected, desired)                                                 \
     u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
 
@@ -37,6 +39,8 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
 #define fetch_add_release(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+#define fetch_or_acq_rel(edge, word, value)                                                        \
+    u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 
@@ -62,6 +66,12 @@ static inline uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t v
                                     memory_order order)
 {
     return atomic_exchange_explicit(word, value, haft_edge_order(edge, order));
+}
+
+static inline uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    return atomic_fetch_or_explicit(word, value, haft_edge_order(edge, order));
 }
 
 static inline uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value,

@@ -34,6 +34,7 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .object_alignment = options->object_alignment,
         .layout = options->layout,
         .tag = options->tag,
+        .pins = options->pins,
         .first_generation = options->first_generation,
     };
     haft_status status = slots_open(slots, &slots_options);

@@ -103,7 +103,9 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     const uint64_t alignment =
         full.object_alignment > sizeof(uint64_t) ? full.object_alignment : sizeof(uint64_t);
     const uint64_t bias = alignment - sizeof(uint64_t); /* so that each object is aligned */
-    const uint64_t stride = round_up(sizeof(uint64_t) + full.object_size, alignment);
+    const uint64_t pins = full.pins ? sizeof(uint64_t) : 0;
+    const uint64_t stride = round_up(
+        sizeof(uint64_t) + round_up(full.object_size, pins != 0 ? 8 : 1) + pins, alignment);
     const uint64_t count = slot_count(&full);
     const uint64_t room = count - HAFT_FIRST_INDEX - full.capacity;
 
@@ -116,6 +118,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->view.stride = stride;
     slots->format = word_format_of(full.layout, full.tag, full.first_generation);
     slots->object_size = full.object_size;
+    slots->has_pins = full.pins;
     slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
     slots->wrapped = false;
     runs_setup(slots);

@@ -14,6 +14,7 @@
 struct slots_options {
     uint64_t capacity;
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
+    bool pins;      /* a counter behind each object */
     uint64_t spare; /* address space wished for beyond those, for slots */
     size_t object_size;
     size_t object_alignment; /* 0: 8 */
@@ -26,6 +27,7 @@ struct slots {
     haft_view view;
     struct word_format format;
     size_t object_size;
+    bool has_pins;
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
     struct runs runs;
@@ -57,6 +59,12 @@ static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
 static inline void *slots_object(atomic_u64 *word)
 {
     return word + 1;
+}
+
+/* The pins of the object behind `word`, in a table that has them. */
+static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
+{
+    return word + 1 + (slots->object_size + 7) / 8;
 }
 
 /*

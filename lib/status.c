@@ -22,6 +22,7 @@ static const struct {
     [HAFT_IN_USE] = {"HAFT_IN_USE", "workers or tables are still open"},
     [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
+    [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
     [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object or a reservation"},

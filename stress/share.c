@@ -26,7 +26,7 @@ struct stage {
     uint64_t kept_count;
     pthread_barrier_t shared; /* hands the table over to all threads */
     struct barrier left;      /* orders nothing: haft_unshare() does */
-    shared_u64 owner[SLOTS]; /* 1 + the thread that has the slot; 0: nobody */
+    shared_u64 owner[SLOTS];  /* 1 + the thread that has the slot; 0: nobody */
     shared_u64 taken_by[MOST_THREADS];
     shared_u64 rounds_shared_out; /* in which several threads took slots of the local table */
 };

@@ -43,6 +43,7 @@ typedef enum haft_edge {
     HAFT_EDGE_TALLY,     /* frees that led to an insertion, to whoever counts the insertion */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
+    HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     /* reasons for relaxed operations */

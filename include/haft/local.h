@@ -47,6 +47,7 @@ typedef struct haft_local_options {
     haft_local_reuse reuse;
     uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
+    bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
 } haft_local_options;

@@ -59,7 +59,7 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           nothing has changed:
- *             HAFT_IN_USE       a worker is still open
+ *             HAFT_IN_USE       a worker is still open, or an object pinned
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
  *             HAFT_NO_MEMORY    for the local table itself

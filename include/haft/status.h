@@ -34,6 +34,7 @@ typedef enum haft_status {
     HAFT_IN_USE,      /* closing: workers or tables are still open */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
+    HAFT_NOT_PINNED,  /* the object has no pin to be given back */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
 

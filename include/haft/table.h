@@ -48,6 +48,8 @@ typedef struct haft_table_options {
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1 */
 
+    bool pins; /* objects can be pinned: see haft/pin.h */
+
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 } haft_table_options;
@@ -88,7 +90,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  * freed and not taken back; objects still live just end, without on_reclaim.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_USE       a worker is still open
+ *             HAFT_IN_USE       a worker is still open, or an object pinned
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
  * Threads   one thread outside read sections, when no other thread uses the table any more.

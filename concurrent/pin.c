@@ -1,0 +1,127 @@
+/*
+ * Pins: a counter behind each object.
+ *
+ * After its grace period a retired slot's pins can only become fewer: its id matches no more, and
+ * every section that had resolved it has ended.  Who takes the slot back sets TAKEN in the
+ * counter; if there are pins left, the one that takes the last away takes the slot back instead.
+ * The flag decides, not the word: looked at by both, the word would say "retired" to both.
+ *
+ * Edges in this file.
+ *   PIN      haft_unpin (release) -> pin_take, haft_unpin (acquire): the use of the object before
+ *            the reuse of its memory; pin_take (release) -> haft_unpin (acquire): the grace period
+ *            before it
+ *   PUBLISH  haft_publish (release) -> haft_pin (acquire), by way of haft_resolve
+ *   OWN      the slot is this thread's alone
+ *   RETRY    a first look; the compare-and-swap decides
+ *   COUNT    an addition within a section that the grace period waits for; a snapshot
+ */
+#include "concurrent/common.h"
+#include <assert.h>
+#include <haft/pin.h>
+
+#define TAKEN (UINT64_C(1) << 63)
+#define PINS (TAKEN - 1)
+
+static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
+{
+    assert(table->slots.has_pins);
+    return slots_pins(&table->slots, slots_word(&table->slots, index));
+}
+
+void *haft_pin(haft_table *table, haft_id id)
+{
+    void *object = haft_resolve(table->slots.view, id);
+
+    if (object == NULL) {
+        return NULL;
+    }
+    atomic_u64 *pins = pins_of(table, word_index(&table->slots.format, id.bits));
+
+    if (fetch_add_relaxed(COUNT, pins, 1) % TAKEN >= HAFT_PINS_MOST) {
+        fetch_add_relaxed(COUNT, pins, UINT64_MAX);
+        return NULL;
+    }
+    return object;
+}
+
+bool pin_take(const haft_table *table, uint64_t index)
+{
+    atomic_u64 *pins = pins_of(table, index);
+
+    /* Weakened, the slot could be written again before the last use under a pin. */
+    if (fetch_or_acq_rel(PIN, pins, TAKEN) != 0) {
+        return false;
+    }
+    store_relaxed(OWN, pins, 0);
+    return true;
+}
+
+/* The slot of an object that was freed, and whose last pin is gone. */
+static void take_back(haft_table *table, uint64_t index)
+{
+    haft_worker *worker = common_lock(table);
+    struct batch *batch = worker_empty_batch(worker);
+
+    store_relaxed(OWN, pins_of(table, index), 0);
+    store_relaxed(OWN, &batch->ticket, 0);
+    batch->indices[0] = (uint32_t)index;
+    batch->count = 1;
+    batch->retired = 1;
+    batch->has_last_lives = true; /* perhaps */
+    worker_reclaim(worker, batch);
+    if (batch->count == 0) {
+        worker_give_batch(worker, batch);
+    } else {
+        worker_shelve(worker, batch);
+    }
+    common_unlock(table);
+}
+
+/* Whether the word is that of the object that `id` names, or named until it was freed. */
+static bool is_of(const haft_table *table, haft_id id)
+{
+    const struct word_format *format = &table->slots.format;
+    const uint64_t index = id.bits & table->slots.view.mask;
+    const uint64_t word = load_relaxed(COUNT, slots_word(&table->slots, index));
+
+    return word == id.bits || (word_index(format, id.bits) == index &&
+                               word == word_next_life(format, id.bits, MARK_FREE));
+}
+
+haft_status haft_unpin(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    atomic_u64 *pins = pins_of(table, index);
+    uint64_t before;
+
+    do {
+        before = load_relaxed(RETRY, pins);
+        if ((before & PINS) == 0 || !is_of(table, id)) {
+            return HAFT_NOT_PINNED;
+        }
+        /* Weakened, the slot could be written again before the last use under a pin. */
+    } while (!cas_acq_rel(PIN, pins, before, before - 1));
+    if (before == (TAKEN | 1)) {
+        take_back(table, index);
+    }
+    return HAFT_OK;
+}
+
+uint32_t haft_pins(const haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+
+    return is_of(table, id) ? (uint32_t)(load_relaxed(COUNT, pins_of(table, index)) & PINS) : 0;
+}
+
+bool table_has_pins(const haft_table *table)
+{
+    const uint64_t end = load_relaxed(OWN, &table->fresh);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; table->slots.has_pins && index < end; index++) {
+        if ((load_relaxed(OWN, pins_of(table, index)) & PINS) != 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,64 @@
+/*
+ * haft/pin.h - holding on to an object beyond a read section.
+ *
+ * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
+ * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread
+ * that has no read sections.  A pin protects the object's lifetime, not its id's: the object may
+ * be freed at any time, and then on_reclaim runs and the slot is reused when the last pin goes.
+ *
+ * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in
+ * each slot, and a read-modify-write for each slot that is taken back.
+ */
+#ifndef HAFT_PIN_H
+#define HAFT_PIN_H
+
+#include <haft/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HAFT_PINS_MOST 0x7fffffffu /* of one object at one time */
+
+/*
+ * haft_pin - resolve, and keep the object's memory until haft_unpin().
+ *
+ * Returns   the object; NULL if the id is stale, as haft_resolve(), or the object has
+ *           HAFT_PINS_MOST pins already.
+ * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
+ * Ordering  as haft_resolve().
+ * Progress  wait-free.
+ * Cost      haft_resolve() and an atomic addition to the object's slot.
+ */
+void *haft_pin(haft_table *table, haft_id id);
+
+/*
+ * haft_unpin - give one pin back.  The last pin of an object that was freed meanwhile makes its
+ * slot free at once, after on_reclaim.
+ *
+ * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
+ *           many unpins, or an id that never named it.
+ * Threads   any, registered or not, inside or outside a read section; on_reclaim then runs here,
+ *           with the worker that threads without one share (haft/unregistered.h).
+ * Ordering  release: what was done with the object comes before the reuse of its memory.
+ * Progress  lock-free; blocking (a lock) for the last pin of an object that was freed.
+ * Cost      one compare-and-swap; that and a lock.
+ */
+haft_status haft_unpin(haft_table *table, haft_id id);
+
+/*
+ * haft_pins - how many pins the object has that `id` names, or named until it was freed.
+ *
+ * Returns   a snapshot; 0 for other ids.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+uint32_t haft_pins(const haft_table *table, haft_id id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_PIN_H */

@@ -1,0 +1,291 @@
+/* Pins: objects that outlast their section, and their free. */
+#include "tests/support.h"
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <string.h>
+
+TestSuite(pin, .timeout = SUITE_SECONDS);
+
+#define CAPACITY 64
+#define MOST 1000
+
+static const haft_table_options options = {.capacity = CAPACITY, .object_size = 8, .pins = true};
+
+static void *pin(struct shared *shared, haft_id id)
+{
+    haft_section_begin(shared->domain);
+    void *object = haft_pin(shared->table, id);
+
+    haft_section_end(shared->domain);
+    return object;
+}
+
+/* Insert until there is no more, and free it all again; true if `index` was among the slots. */
+static bool comes_up(struct shared *shared, uint32_t index)
+{
+    haft_id ids[MOST];
+    int count = 0;
+    bool found = false;
+
+    settle(shared->worker);
+    while (haft_insert_wait(shared->worker, NULL, &ids[count]) == HAFT_OK) {
+        found = found || haft_id_index(haft_table_layout(shared->table), ids[count]) == index;
+        must(++count < MOST);
+    }
+    while (count != 0) {
+        must(haft_free(shared->worker, ids[--count]) == HAFT_OK);
+    }
+    settle(shared->worker);
+    return found;
+}
+
+TEST_ON_EACH_CLOCK(pin, a_freed_objects_memory_is_kept_until_it_is_unpinned)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const haft_id id = insert(shared.worker);
+    const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
+    uint64_t *object = pin(&shared, id);
+
+    cr_assert(ne(ptr, object, NULL));
+    *object = 4711;
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    cr_expect(not(comes_up(&shared, index)));
+    cr_expect(eq(u64, *object, 4711));
+    cr_expect(eq(u32, haft_pins(shared.table, id), 1));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    cr_expect(comes_up(&shared, index), "free at once");
+    close_shared(&shared);
+}
+
+Test(pin, of_what_does_not_resolve_is_null)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    haft_id reserved;
+
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    must(haft_reserve(shared.worker, &reserved, NULL) == HAFT_OK);
+    cr_expect(eq(ptr, pin(&shared, id), NULL));
+    cr_expect(eq(ptr, pin(&shared, HAFT_NIL), NULL));
+    cr_expect(eq(ptr, pin(&shared, reserved), NULL));
+    cr_expect(eq(ptr, pin(&shared, (haft_id){UINT64_MAX}), NULL));
+    haft_abort(shared.worker, reserved);
+    close_shared(&shared);
+}
+
+Test(pin, counts_and_only_the_last_one_to_go_frees_the_slot)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
+
+    for (uint32_t n = 1; n <= 5; n++) {
+        must(pin(&shared, id) != NULL);
+        cr_expect(eq(u32, haft_pins(shared.table, id), n));
+    }
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    for (int n = 0; n < 4; n++) {
+        cr_expect(not(comes_up(&shared, index)));
+        expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    }
+    cr_expect(comes_up(&shared, index));
+    close_shared(&shared);
+}
+
+Test(pin, an_unpin_too_many_is_refused_and_changes_nothing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id first = insert(shared.worker);
+    const uint32_t index = haft_id_index(haft_table_layout(shared.table), first);
+
+    expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
+    expect_status(haft_unpin(shared.table, HAFT_NIL), HAFT_NOT_PINNED);
+    expect_status(haft_unpin(shared.table, (haft_id){UINT64_MAX}), HAFT_NOT_PINNED);
+    must(pin(&shared, first) != NULL);
+    expect_status(haft_unpin(shared.table, first), HAFT_OK);
+    expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
+    must(haft_free(shared.worker, first) == HAFT_OK);
+    expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
+    cr_expect(comes_up(&shared, index));
+    close_shared(&shared);
+}
+
+Test(pin, an_earlier_tenants_id_takes_no_pin_from_a_later_one)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_id first = insert(shared.worker);
+    haft_id second = HAFT_NIL;
+
+    must(haft_free(shared.worker, first) == HAFT_OK);
+    settle(shared.worker);
+    while (haft_id_index(layout, second) != haft_id_index(layout, first)) {
+        must(haft_insert_wait(shared.worker, NULL, &second) == HAFT_OK);
+    }
+    must(pin(&shared, second) != NULL);
+    expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
+    cr_expect(eq(u32, haft_pins(shared.table, first), 0));
+    cr_expect(eq(u32, haft_pins(shared.table, second), 1));
+    expect_status(haft_unpin(shared.table, second), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(pin, more_than_the_most_are_refused)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    uint64_t *object = pin(&shared, id);
+    uint64_t *pins = object + 1; /* as haft/pin.h says: 8 bytes more in each slot */
+
+    cr_assert(eq(u64, *pins, 1));
+    *pins = HAFT_PINS_MOST - 1;
+    cr_expect(eq(ptr, pin(&shared, id), object));
+    cr_expect(eq(ptr, pin(&shared, id), NULL));
+    cr_expect(eq(u32, haft_pins(shared.table, id), HAFT_PINS_MOST));
+    *pins = 1;
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    close_shared(&shared);
+}
+
+struct reclaims {
+    haft_id last;
+    int count;
+    haft_worker *worker;
+};
+
+static void note_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct reclaims *reclaims = arg;
+    haft_id again;
+
+    cr_expect(eq(u64, *(uint64_t *)object, 4711));
+    reclaims->last = id;
+    reclaims->count++;
+    reclaims->worker = worker;
+    if (worker != NULL) {
+        must(haft_insert(worker, object, &again) == HAFT_OK); /* it may */
+    }
+}
+
+TEST_ON_EACH_CLOCK(pin, on_reclaim_runs_once_when_the_last_pin_goes)
+{
+    struct reclaims reclaims = {.count = 0};
+    const haft_table_options calling = {.capacity = CAPACITY,
+                                        .object_size = 8,
+                                        .pins = true,
+                                        .on_reclaim = note_reclaim,
+                                        .reclaim_arg = &reclaims};
+    struct shared shared = open_shared(*setting, &calling);
+    const uint64_t value = 4711;
+    haft_id id;
+
+    must(haft_insert(shared.worker, &value, &id) == HAFT_OK);
+    must(pin(&shared, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    for (int n = 0; n < 5; n++) {
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    cr_expect(eq(int, reclaims.count, 0));
+    cr_expect(eq(u64, stats_of(shared.table).retired, 1));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    cr_expect(eq(int, reclaims.count, 1));
+    cr_expect(eq(u64, reclaims.last.bits, id.bits));
+    cr_expect(ne(ptr, reclaims.worker, NULL));
+    cr_expect(eq(u64, stats_of(shared.table).retired, 0));
+    cr_expect(eq(u64, stats_of(shared.table).live, 1));
+    close_shared(&shared);
+    cr_expect(eq(int, reclaims.count, 1));
+}
+
+Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)
+{
+    haft_table_options last = options;
+
+    last.layout = HAFT_LAYOUT_OF(8, 1, 0);
+    struct shared shared = open_shared(MEMB_CALLER, &last);
+    const haft_id id = insert(shared.worker);
+
+    must(pin(&shared, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    cr_expect(not(comes_up(&shared, haft_id_index(last.layout, id))));
+    expect_status(haft_diagnose(shared.table, id), HAFT_STALE);
+    const uint64_t exhausted = stats_of(shared.table).exhausted;
+
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    expect_status(haft_diagnose(shared.table, id), HAFT_EXHAUSTED);
+    cr_expect(eq(u64, stats_of(shared.table).exhausted, exhausted + 1));
+    close_shared(&shared);
+}
+
+Test(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    haft_local *local = NULL;
+
+    must(pin(&shared, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = NULL;
+    expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+    expect_status(haft_unshare(shared.table, &local), HAFT_IN_USE);
+    cr_expect(eq(ptr, local, NULL));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
+{
+    for (size_t size = 0; size <= 40; size++) {
+        haft_table_options plain = {.capacity = 100, .object_size = size};
+        struct shared without = open_shared(MEMB_CALLER, &plain);
+
+        close_shared(&without);
+        plain.pins = true;
+        struct shared with = open_shared(MEMB_CALLER, &plain);
+
+        close_shared(&with);
+        cr_expect(eq(u64, with.view.stride, without.view.stride + 8));
+    }
+}
+
+Test(pin, object_and_counter_do_not_overlap)
+{
+    for (size_t size = 0; size <= 40; size++) {
+        haft_table_options sized = {.capacity = 100, .object_size = size, .pins = true};
+        struct shared shared = open_shared(MEMB_CALLER, &sized);
+        const haft_id id = insert(shared.worker);
+        void *object = pin(&shared, id);
+
+        memset(object, 0xff, size);
+        cr_expect(eq(u32, haft_pins(shared.table, id), 1), "size %zu", size);
+        expect_status(haft_unpin(shared.table, id), HAFT_OK);
+        for (size_t i = 0; i < size; i++) {
+            must(((unsigned char *)object)[i] == 0xff);
+        }
+        close_shared(&shared);
+    }
+}
+
+Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
+{
+    const haft_local_options pinned = {.capacity = CAPACITY, .object_size = 8, .pins = true};
+    struct shared shared = {0};
+    const haft_domain_options domain = domain_options(MEMB_CALLER);
+    haft_local *local;
+    haft_id id;
+
+    must(haft_domain_open(&domain, &shared.domain) == HAFT_OK);
+    haft_thread_register(shared.domain);
+    must(haft_local_open(&pinned, &local) == HAFT_OK);
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    must(haft_share(local, shared.domain, NULL, &shared.table) == HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    must(pin(&shared, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    cr_expect(not(comes_up(&shared, haft_id_index(haft_table_layout(shared.table), id))));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    close_shared(&shared);
+}

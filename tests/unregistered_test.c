@@ -1,0 +1,154 @@
+/* Inserting and freeing through the table itself, without a worker. */
+#include "tests/support.h"
+#include <haft/unregistered.h>
+#include <stdlib.h>
+
+TestSuite(unregistered, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 100, .object_size = 8};
+
+TEST_ON_EACH_CLOCK(unregistered, insert_and_free_do_what_a_workers_do)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const uint64_t value = 42;
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_table_insert(shared.table, &value, &id), HAFT_OK);
+    cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 42));
+    cr_expect(eq(u64, stats_of(shared.table).live, 1));
+    expect_status(haft_table_free(shared.table, id), HAFT_OK);
+    expect_status(haft_table_free(shared.table, id), HAFT_STALE);
+    expect_status(haft_table_free(shared.table, HAFT_NIL), HAFT_NO_ID);
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    close_shared(&shared);
+}
+
+Test(unregistered, reserve_publish_and_abort)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id kept;
+    haft_id given_up;
+    void *object;
+
+    assert_status(haft_table_reserve(shared.table, &kept, &object), HAFT_OK);
+    assert_status(haft_table_reserve(shared.table, &given_up, NULL), HAFT_OK);
+    *(uint64_t *)object = 7;
+    cr_expect(eq(ptr, haft_resolve(shared.view, kept), NULL));
+    haft_table_publish(shared.table, kept);
+    haft_table_abort(shared.table, given_up);
+    cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, kept), 7));
+    cr_expect(eq(ptr, haft_resolve(shared.view, given_up), NULL));
+    cr_expect(eq(u64, stats_of(shared.table).live, 1));
+    cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(unregistered, holds_nothing_back_from_workers)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const uint64_t limit = stats_of(shared.table).limit;
+    haft_id *ids = calloc(limit, sizeof *ids);
+    uint64_t count = 0;
+
+    while (haft_table_insert(shared.table, NULL, &ids[count]) == HAFT_OK) {
+        must(++count <= limit);
+    }
+    cr_expect(eq(u64, count, limit));
+    for (uint64_t i = 0; i < count; i++) {
+        must(haft_table_free(shared.table, ids[i]) == HAFT_OK);
+    }
+    for (uint64_t i = 0; i < 100; i++) { /* the worker finds them */
+        must(haft_insert_wait(shared.worker, NULL, &ids[i]) == HAFT_OK);
+    }
+    free(ids);
+    close_shared(&shared);
+}
+
+Test(unregistered, does_not_keep_the_table_from_closing)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id id;
+
+    must(haft_table_insert(shared.table, NULL, &id) == HAFT_OK);
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1), "the shared one is not counted");
+    close_shared(&shared);
+}
+
+struct crowd {
+    haft_table *table;
+    int failures;
+};
+
+static void *insert_and_free(void *arg)
+{
+    struct crowd *crowd = arg;
+    int failures = 0;
+
+    for (int n = 0; n < 20000; n++) {
+        haft_id id;
+        haft_status status = haft_table_insert(crowd->table, &n, &id);
+
+        while (status == HAFT_BUSY) {
+            haft_domain_wait(haft_table_domain(crowd->table));
+            status = haft_table_insert(crowd->table, &n, &id);
+        }
+        failures += status != HAFT_OK || haft_table_free(crowd->table, id) != HAFT_OK;
+    }
+    __atomic_fetch_add(&crowd->failures, failures, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(unregistered, several_threads_at_once_and_all_is_accounted_for)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct crowd crowd = {.table = shared.table};
+    pthread_t threads[4];
+
+    haft_thread_offline(shared.domain);
+    for (int i = 0; i < 4; i++) {
+        must(pthread_create(&threads[i], NULL, insert_and_free, &crowd) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    haft_thread_online(shared.domain);
+    cr_expect(eq(int, crowd.failures, 0));
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    close_shared(&shared);
+}
+
+static void free_another(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    haft_table *table = *(haft_table **)arg;
+    const haft_id next = *(haft_id *)object;
+
+    (void)id;
+    (void)worker;
+    if (!haft_id_is_nil(next)) {
+        must(haft_table_free(table, next) == HAFT_OK);
+    }
+}
+
+Test(unregistered, may_be_called_from_on_reclaim)
+{
+    static haft_table *table;
+    const haft_table_options calling = {
+        .capacity = 100, .object_size = 8, .on_reclaim = free_another, .reclaim_arg = &table};
+    struct shared shared = open_shared(MEMB_CALLER, &calling);
+    haft_id id = HAFT_NIL;
+
+    table = shared.table;
+    for (int n = 0; n < 5; n++) {
+        const haft_id before = id;
+
+        must(haft_table_insert(shared.table, &before, &id) == HAFT_OK);
+    }
+    must(haft_table_free(shared.table, id) == HAFT_OK);
+    for (int n = 0; n < 2000 && stats_of(shared.table).live != 0; n++) {
+        must(haft_domain_wait(shared.domain) == HAFT_OK);
+        must(haft_table_insert(shared.table, NULL, &id) == HAFT_OK);
+        must(haft_table_free(shared.table, id) == HAFT_OK);
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    close_shared(&shared);
+}
