@@ -10,7 +10,6 @@
  *   PIN      haft_unpin (release) -> pin_take, haft_unpin (acquire): the use of the object before
  *            the reuse of its memory; pin_take (release) -> haft_unpin (acquire): the grace period
  *            before it
- *   PUBLISH  haft_publish (release) -> haft_pin (acquire), by way of haft_resolve
  *   OWN      the slot is this thread's alone
  *   RETRY    a first look; the compare-and-swap decides
  *   COUNT    an addition within a section that the grace period waits for; a snapshot

@@ -1,100 +1,12 @@
 /* Handing a local table over to all threads, and back. */
-#include "tests/support.h"
-#include <haft/share.h>
+#include "tests/level.h"
 #include <stdlib.h>
 
 TestSuite(share, .timeout = SUITE_SECONDS);
-TestSuite(unshare, .timeout = SUITE_SECONDS);
-
-#define COUNT 1000
-#define ROOM (4 * COUNT)
-
-struct object {
-    uint64_t id;
-    uint64_t value;
-};
-
-static const haft_local_options options = {.capacity = COUNT, .object_size = sizeof(struct object)};
-
-/* A local table, what is to live in it, and where it may be shared. */
-struct level {
-    haft_domain *domain;
-    haft_local *local;
-    haft_table *table;
-    haft_view view;
-    haft_id ids[ROOM];
-    uint64_t count;
-};
-
-static haft_id local_insert(haft_local *local, uint64_t value)
-{
-    haft_id id;
-    void *object;
-
-    must(haft_local_reserve(local, &id, &object) == HAFT_OK);
-    *(struct object *)object = (struct object){id.bits, value};
-    haft_local_publish(local, id);
-    return id;
-}
-
-static struct level open_level(struct setting setting, const haft_local_options *local)
-{
-    const haft_domain_options domain = domain_options(setting);
-    struct level level = {0};
-
-    must(haft_domain_open(&domain, &level.domain) == HAFT_OK);
-    haft_thread_register(level.domain);
-    must(haft_local_open(local, &level.local) == HAFT_OK);
-    level.view = haft_local_view(level.local);
-    return level;
-}
-
-static void fill(struct level *level, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        level->ids[level->count] = local_insert(level->local, level->count);
-        level->count++;
-    }
-}
-
-static void share(struct level *level)
-{
-    assert_status(haft_share(level->local, level->domain, NULL, &level->table), HAFT_OK);
-    level->local = NULL;
-}
-
-static void unshare(struct level *level)
-{
-    assert_status(haft_unshare(level->table, &level->local), HAFT_OK);
-    level->table = NULL;
-}
-
-static void close_level(struct level *level)
-{
-    if (level->table != NULL) {
-        expect_status(haft_table_close(level->table), HAFT_OK);
-    }
-    if (level->local != NULL) {
-        haft_local_close(level->local);
-    }
-    haft_thread_unregister(level->domain);
-    expect_status(haft_domain_close(level->domain), HAFT_OK);
-    expect_no_leaks();
-}
-
-/* All ids resolve in `view` to what was inserted under them. */
-static void expect_all(const struct level *level, haft_view view)
-{
-    for (uint64_t i = 0; i < level->count; i++) {
-        const struct object *object = haft_resolve(view, level->ids[i]);
-
-        must(object != NULL && object->id == level->ids[i].bits && object->value == i);
-    }
-}
 
 TEST_ON_EACH_CLOCK(share, every_id_resolves_to_the_same_place_before_during_and_after)
 {
-    struct level level = open_level(*setting, &options);
+    struct level level = open_level(*setting, &level_options);
     const void *places[COUNT];
 
     fill(&level, COUNT);
@@ -114,7 +26,7 @@ TEST_ON_EACH_CLOCK(share, every_id_resolves_to_the_same_place_before_during_and_
 
 Test(share, with_a_reservation_open_is_refused_and_changes_nothing)
 {
-    struct level level = open_level(MEMB_CALLER, &options);
+    struct level level = open_level(MEMB_CALLER, &level_options);
     haft_table *const untouched = (haft_table *)(void *)&level;
     haft_table *table = untouched;
     haft_id id;
@@ -131,7 +43,7 @@ Test(share, with_a_reservation_open_is_refused_and_changes_nothing)
 
 Test(share, while_it_is_being_loaded_is_refused)
 {
-    struct level level = open_level(MEMB_CALLER, &options);
+    struct level level = open_level(MEMB_CALLER, &level_options);
     haft_table *table = NULL;
 
     haft_local_load_begin(level.local);
@@ -157,7 +69,7 @@ static void share_in_destructor(void *object, haft_id id, void *arg)
 Test(share, in_a_destructor_is_refused)
 {
     static struct level level;
-    haft_local_options with = options;
+    haft_local_options with = level_options;
 
     with.on_destroy = share_in_destructor;
     with.destroy_arg = &level;
@@ -234,12 +146,12 @@ static void expect_free_slots_used(const haft_local_options *with)
 
 Test(share, workers_use_the_free_slots_of_a_stack)
 {
-    expect_free_slots_used(&options);
+    expect_free_slots_used(&level_options);
 }
 
 Test(share, workers_use_the_free_slots_of_a_queue)
 {
-    haft_local_options with = options;
+    haft_local_options with = level_options;
 
     with.reuse = HAFT_REUSE_FIFO;
     expect_free_slots_used(&with);
@@ -260,7 +172,7 @@ Test(share, workers_use_the_free_slots_of_a_queue)
 Test(share, every_layout)
 {
     for (int n = 0; n < LAYOUTS; n++) {
-        haft_local_options with = options;
+        haft_local_options with = level_options;
 
         with.layout = layouts[n];
         with.capacity =
@@ -287,7 +199,7 @@ Test(share, every_layout)
 
 Test(share, an_empty_table_and_a_full_one)
 {
-    struct level level = open_level(MEMB_CALLER, &options);
+    struct level level = open_level(MEMB_CALLER, &level_options);
 
     share(&level);
     cr_expect(eq(u64, stats_of(level.table).live, 0));
@@ -335,7 +247,7 @@ Test(share, slots_given_back_by_trim_are_used_and_ids_from_before_stay_stale)
 
 Test(share, there_is_room_for_what_workers_hold_back)
 {
-    haft_local_options power = options;
+    haft_local_options power = level_options;
 
     power.capacity = 1020; /* with the marks a power of two */
     struct level level = open_level(MEMB_CALLER, &power);
@@ -348,7 +260,7 @@ Test(share, there_is_room_for_what_workers_hold_back)
 
 Test(share, an_exhausted_slot_stays_exhausted)
 {
-    haft_local_options tiny = options;
+    haft_local_options tiny = level_options;
     haft_table_stats stats;
 
     tiny.layout = HAFT_LAYOUT_OF(10, 1, 0); /* one life each */
@@ -395,7 +307,7 @@ static void expect_destroyed(uint64_t from, uint64_t to, uint64_t times)
 
 static haft_local_options destroying(void)
 {
-    haft_local_options with = options;
+    haft_local_options with = level_options;
 
     with.on_destroy = count_destroyed;
     return with;
@@ -454,122 +366,6 @@ Test(share, an_on_reclaim_of_its_own_takes_the_place_of_on_destroy)
     expect_destroyed(1, 10, 1);
 }
 
-/* --- back --- */
-
-Test(unshare, with_a_worker_open_is_refused_and_changes_nothing)
-{
-    struct level level = open_level(MEMB_CALLER, &options);
-    haft_local *local = NULL;
-
-    fill(&level, 10);
-    share(&level);
-    haft_worker *worker = open_worker(level.table);
-
-    expect_status(haft_unshare(level.table, &local), HAFT_IN_USE);
-    expect_status(haft_table_close(level.table), HAFT_IN_USE);
-    cr_expect(eq(ptr, local, NULL));
-    insert(worker);
-    must(haft_worker_close(worker) == HAFT_OK);
-    expect_all(&level, level.view);
-    close_level(&level);
-}
-
-Test(unshare, inside_a_section_is_refused_and_changes_nothing)
-{
-    struct level level = open_level(MEMB_CALLER, &options);
-    haft_local *local = NULL;
-
-    fill(&level, 10);
-    share(&level);
-    haft_section_begin(level.domain);
-    expect_status(haft_unshare(level.table, &local), HAFT_IN_SECTION);
-    haft_section_end(level.domain);
-    cr_expect(eq(ptr, local, NULL));
-    unshare(&level);
-    expect_all(&level, level.view);
-    close_level(&level);
-}
-
-TEST_ON_EACH_CLOCK(unshare, what_was_freed_is_free_and_what_was_reserved_stays_so)
-{
-    struct level level = open_level(*setting, &options);
-    haft_id reserved;
-    void *object;
-
-    fill(&level, 100);
-    share(&level);
-    haft_worker *worker = open_worker(level.table);
-
-    for (int i = 0; i < 60; i++) {
-        must(haft_free(worker, level.ids[--level.count]) == HAFT_OK);
-    }
-    must(haft_reserve(worker, &reserved, &object) == HAFT_OK);
-    must(haft_worker_close(worker) == HAFT_OK);
-    unshare(&level);
-    cr_expect(eq(u64, haft_local_count(level.local), 40));
-    cr_expect(eq(u64, haft_local_available(level.local), COUNT - 41));
-    expect_status(haft_local_diagnose(level.local, reserved), HAFT_RESERVED);
-    haft_local_abort(level.local, reserved);
-    cr_expect(eq(u64, haft_local_available(level.local), COUNT - 40));
-    fill(&level, COUNT - 40);
-    expect_all(&level, level.view);
-    haft_id id;
-
-    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
-    close_level(&level);
-}
-
-Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
-{
-    struct level level = open_level(MEMB_CALLER, &options);
-    haft_id id;
-
-    share(&level);
-    haft_worker *worker = open_worker(level.table);
-
-    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
-        ((struct object *)haft_resolve(level.view, id))->id = id.bits;
-        ((struct object *)haft_resolve(level.view, id))->value = level.count;
-        must(level.count < ROOM);
-        level.ids[level.count++] = id;
-    }
-    must(level.count > COUNT);
-    must(haft_worker_close(worker) == HAFT_OK);
-    unshare(&level);
-    cr_expect(eq(u64, haft_local_count(level.local), level.count));
-    cr_expect(eq(u64, haft_local_available(level.local), 0));
-    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
-    expect_all(&level, level.view);
-    must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
-    fill(&level, 1);
-    expect_all(&level, level.view);
-    close_level(&level);
-}
-
-TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
-{
-    const haft_table_options born = {.name = "born shared", .capacity = 100, .object_size = 16};
-    struct shared shared = open_shared(*setting, &born);
-    haft_id kept = insert(shared.worker);
-    haft_local *local;
-
-    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
-    must(haft_worker_close(shared.worker) == HAFT_OK);
-    shared.worker = NULL;
-    assert_status(haft_unshare(shared.table, &local), HAFT_OK);
-    shared.table = NULL;
-    cr_expect(eq(str, (char *)haft_local_name(local), "born shared"));
-    cr_expect(eq(u64, haft_local_count(local), 1));
-    cr_expect(eq(u64, haft_local_available(local), 99));
-    cr_expect(ne(ptr, haft_resolve(haft_local_view(local), kept), NULL));
-    for (int i = 0; i < 99; i++) {
-        local_insert(local, 0);
-    }
-    cr_expect(eq(u64, haft_local_available(local), 0));
-    haft_local_close(local);
-    close_shared(&shared);
-}
-
 /* --- a long life, now here, now there --- */
 
 static void live_in_local(struct level *level, uint64_t *random)
@@ -611,7 +407,7 @@ Test(share, a_thousand_times_to_and_fro_loses_no_slot_and_no_object)
     static const haft_local_reuse orders[] = {HAFT_REUSE_LIFO, HAFT_REUSE_FIFO};
 
     for (int n = 0; n < 2; n++) {
-        haft_local_options with = options;
+        haft_local_options with = level_options;
         uint64_t random = 42;
 
         with.reuse = orders[n];

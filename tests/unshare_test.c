@@ -1,0 +1,118 @@
+/* Taking a shared table back onto one thread. */
+#include "tests/level.h"
+
+TestSuite(unshare, .timeout = SUITE_SECONDS);
+
+Test(unshare, with_a_worker_open_is_refused_and_changes_nothing)
+{
+    struct level level = open_level(MEMB_CALLER, &level_options);
+    haft_local *local = NULL;
+
+    fill(&level, 10);
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    expect_status(haft_unshare(level.table, &local), HAFT_IN_USE);
+    expect_status(haft_table_close(level.table), HAFT_IN_USE);
+    cr_expect(eq(ptr, local, NULL));
+    insert(worker);
+    must(haft_worker_close(worker) == HAFT_OK);
+    expect_all(&level, level.view);
+    close_level(&level);
+}
+
+Test(unshare, inside_a_section_is_refused_and_changes_nothing)
+{
+    struct level level = open_level(MEMB_CALLER, &level_options);
+    haft_local *local = NULL;
+
+    fill(&level, 10);
+    share(&level);
+    haft_section_begin(level.domain);
+    expect_status(haft_unshare(level.table, &local), HAFT_IN_SECTION);
+    haft_section_end(level.domain);
+    cr_expect(eq(ptr, local, NULL));
+    unshare(&level);
+    expect_all(&level, level.view);
+    close_level(&level);
+}
+
+TEST_ON_EACH_CLOCK(unshare, what_was_freed_is_free_and_what_was_reserved_stays_so)
+{
+    struct level level = open_level(*setting, &level_options);
+    haft_id reserved;
+    void *object;
+
+    fill(&level, 100);
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    for (int i = 0; i < 60; i++) {
+        must(haft_free(worker, level.ids[--level.count]) == HAFT_OK);
+    }
+    must(haft_reserve(worker, &reserved, &object) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    cr_expect(eq(u64, haft_local_count(level.local), 40));
+    cr_expect(eq(u64, haft_local_available(level.local), COUNT - 41));
+    expect_status(haft_local_diagnose(level.local, reserved), HAFT_RESERVED);
+    haft_local_abort(level.local, reserved);
+    cr_expect(eq(u64, haft_local_available(level.local), COUNT - 40));
+    fill(&level, COUNT - 40);
+    expect_all(&level, level.view);
+    haft_id id;
+
+    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    close_level(&level);
+}
+
+Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
+{
+    struct level level = open_level(MEMB_CALLER, &level_options);
+    haft_id id;
+
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
+        ((struct object *)haft_resolve(level.view, id))->id = id.bits;
+        ((struct object *)haft_resolve(level.view, id))->value = level.count;
+        must(level.count < ROOM);
+        level.ids[level.count++] = id;
+    }
+    must(level.count > COUNT);
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    cr_expect(eq(u64, haft_local_count(level.local), level.count));
+    cr_expect(eq(u64, haft_local_available(level.local), 0));
+    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    expect_all(&level, level.view);
+    must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
+    fill(&level, 1);
+    expect_all(&level, level.view);
+    close_level(&level);
+}
+
+TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
+{
+    const haft_table_options born = {.name = "born shared", .capacity = 100, .object_size = 16};
+    struct shared shared = open_shared(*setting, &born);
+    haft_id kept = insert(shared.worker);
+    haft_local *local;
+
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = NULL;
+    assert_status(haft_unshare(shared.table, &local), HAFT_OK);
+    shared.table = NULL;
+    cr_expect(eq(str, (char *)haft_local_name(local), "born shared"));
+    cr_expect(eq(u64, haft_local_count(local), 1));
+    cr_expect(eq(u64, haft_local_available(local), 99));
+    cr_expect(ne(ptr, haft_resolve(haft_local_view(local), kept), NULL));
+    for (int i = 0; i < 99; i++) {
+        local_insert(local, 0);
+    }
+    cr_expect(eq(u64, haft_local_available(local), 0));
+    haft_local_close(local);
+    close_shared(&shared);
+}
