@@ -58,6 +58,17 @@ static uint64_t shared_limit(const haft_local *local)
     return limit > local->slots.limit ? limit : local->slots.limit;
 }
 
+/*
+ * Fresh slots of a run that had been given back: their words say where their next lives begin, so
+ * that reserving need not look the floor up.
+ */
+static void apply_floor(const struct slots *slots, uint64_t first, uint64_t count)
+{
+    for (uint64_t index = first; slots->runs.records != NULL && index < first + count; index++) {
+        store_relaxed(OWN, slots_word(slots, index), slots_begin_at(slots, index, 0));
+    }
+}
+
 /* The closed worker that has done all that the local table has done. */
 static haft_status add_heir(haft_table *table, const haft_local *local)
 {
@@ -68,6 +79,7 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     }
     store_relaxed(OWN, &heir->counters.inserted, local->count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
+    apply_floor(&table->slots, local->fresh_at, local->fresh_end - local->fresh_at);
     worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at);
     heir->share = 1;
     store_relaxed(OWN, &heir->state, WORKER_CLOSED);
@@ -164,10 +176,12 @@ uint64_t table_take_run(haft_table *table, uint64_t *first)
 
     while (run != RUN_LAST) {
         if (cas_relaxed(RETRY, &table->legacy.run, run, runs->records[run].link)) {
-            const uint64_t end = runs_end(&table->slots, run);
+            const uint64_t last = runs_end(&table->slots, run);
+            const uint64_t end = last < table->legacy.end ? last : table->legacy.end;
 
             *first = runs_first(runs, run);
-            return (end < table->legacy.end ? end : table->legacy.end) - *first;
+            apply_floor(&table->slots, *first, end - *first);
+            return end - *first;
         }
         run = load_relaxed(RETRY, &table->legacy.run);
     }

@@ -185,7 +185,7 @@ haft_status worker_fill(haft_worker *worker);
 static inline haft_id next_id(const struct slots *slots, uint64_t index)
 {
     const uint64_t word = load_relaxed(OWN, slots_word(slots, index));
-    const haft_id id = {word_with_index(&slots->format, slots_begin_at(slots, index, word), index)};
+    const haft_id id = {word_with_index(&slots->format, slots_begin(slots, word), index)};
 
     return id;
 }
