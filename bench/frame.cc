@@ -18,6 +18,7 @@
  * mimalloc is loaded at run time and called by its own names: linked, it would take malloc's
  * place.  Without it its cases report an error.
  */
+#include "bench/frame.h"
 #include "bench/main.h"
 #include "bench/random.h"
 
@@ -297,4 +298,5 @@ void bench::add_cases()
     add_subject<Arena>("haft_arena");
     add_subject<Malloc>("malloc");
     add_subject<Mimalloc>("mimalloc");
+    add_scan_cases();
 }

@@ -1,0 +1,12 @@
+/* bench/frame.h - the parts of //bench:frame, one source each. */
+#ifndef HAFT_BENCH_FRAME_H
+#define HAFT_BENCH_FRAME_H
+
+namespace bench
+{
+
+void add_scan_cases(); // frame_scan.cc
+
+} // namespace bench
+
+#endif // HAFT_BENCH_FRAME_H
