@@ -291,3 +291,30 @@ Test(strict_overcommit, many_workers_with_full_rings_in_a_large_table)
     }
     close_shared(&shared);
 }
+
+/* The next step of memory is refused: what is free or due is used first, and then the answer. */
+TEST_ON_EACH_CLOCK(strict_overcommit, at_a_limit_of_memory_insert_is_busy_while_slots_are_due)
+{
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016};
+    static haft_id ids[OBJECTS];
+    int count = 0;
+    haft_id id;
+
+    faults.strict = true;
+    struct shared shared = open_shared(*setting, &large);
+
+    must(haft_insert(shared.worker, NULL, &ids[count++]) == HAFT_OK);
+    fail_calls(1, 1000000);
+    while (haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        must(++count < OBJECTS);
+    }
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_NO_MEMORY);
+    must(haft_free(shared.worker, ids[--count]) == HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    settle(shared.worker);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+    expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_OK);
+    close_shared(&shared);
+}

@@ -351,3 +351,49 @@ TEST_ON_EACH_CLOCK(on_reclaim, may_insert_and_free)
     expect_reentrant(*setting, 100, 90);
     expect_reentrant(*setting, 8, 8);
 }
+
+struct attempt {
+    int calls;
+    haft_status status;
+};
+
+static void try_to_insert(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct attempt *attempt = arg;
+    haft_id next = id;
+
+    if (worker != NULL) {
+        attempt->calls++;
+        attempt->status = haft_insert(worker, object, &next);
+        cr_expect(eq(u64, next.bits, id.bits), "untouched");
+    }
+}
+
+/* Every slot live; one is freed, and while it is taken back there is no other. */
+static haft_status status_in_callback(struct setting setting, uint64_t capacity)
+{
+    struct attempt attempt = {.calls = 0};
+    const haft_table_options options = {.capacity = capacity,
+                                        .layout = HAFT_LAYOUT_OF(4, 20, 0),
+                                        .object_size = 8,
+                                        .on_reclaim = try_to_insert,
+                                        .reclaim_arg = &attempt};
+    struct shared shared = open_shared(setting, &options);
+    haft_id id = HAFT_NIL;
+
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        must(stats_of(shared.table).live <= 12);
+    }
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    settle(shared.worker);
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    must(attempt.calls == 1);
+    close_shared(&shared);
+    return attempt.status;
+}
+
+TEST_ON_EACH_CLOCK(on_reclaim, is_told_full_of_a_table_with_more_than_its_capacity_live)
+{
+    expect_status(status_in_callback(*setting, 6), HAFT_FULL);  /* 11 of 12 slots live */
+    expect_status(status_in_callback(*setting, 12), HAFT_BUSY); /* 11 of 12, and so below it */
+}
