@@ -1,5 +1,5 @@
 /*
- * bench/main.cc - main() of the three programs.
+ * bench/main.cc - main() of all programs.
  *
  * Google Benchmark picks its own reporters by --benchmark_format and its like; ours stand in for
  * them, so those flags are read here as well.

@@ -1,5 +1,5 @@
 /*
- * bench/main.h - what the three programs share: names, flags, reports.
+ * bench/main.h - what all programs share: names, flags, reports.
  *
  * A benchmark's name is workload/subject/size/threads and nothing else: Google Benchmark's
  * "/real_time/threads:2" is taken off again in reports, in --benchmark_list_tests and in what

@@ -10,9 +10,7 @@
  * words: one item is one id.  `raw` is the same walk over the same kind of slots without any
  * check.  A mutex table has no read section: each read takes the lock, resolve_many once for 64.
  */
-#include "bench/main.h"
-#include "bench/random.h"
-#include "bench/subjects.h"
+#include "bench/walk.h"
 
 #include <algorithm>
 #include <vector>
@@ -20,68 +18,19 @@
 namespace
 {
 
+using bench::Filled;
+using bench::finish_walk;
+using bench::insert_all;
 using bench::many;
-using bench::Object;
-
-constexpr uint64_t seed = 1;
-
-template <class Worker> std::vector<haft_id> insert_all(Worker &worker, uint64_t count)
-{
-    std::vector<haft_id> ids;
-
-    ids.reserve(count);
-    for (uint64_t i = 1; i <= count; i++) {
-        ids.push_back(worker.insert(Object{i, {0, 0}}));
-    }
-    return ids;
-}
+using bench::sum_of;
+using bench::walk;
+using bench::walk_open;
 
 template <class Worker> void free_all(Worker &worker, const std::vector<haft_id> &ids)
 {
     for (const haft_id id : ids) {
         worker.free(id);
     }
-}
-
-/* What insert_all()'s objects sum up to. */
-uint64_t sum_of(uint64_t count)
-{
-    return count * (count + 1) / 2;
-}
-
-/* A table of state.range(0) objects, its only worker, and their ids in random order. */
-template <class Table> struct Filled {
-    explicit Filled(const benchmark::State &state)
-        : size(static_cast<uint64_t>(state.range(0))), table(4 * size), worker(table),
-          ids(insert_all(worker, size))
-    {
-        bench::shuffle(ids, bench::Random(seed));
-    }
-
-    uint64_t size;
-    Table table;
-    typename Table::Worker worker;
-    std::vector<haft_id> ids;
-};
-
-void finish(benchmark::State &state, uint64_t size, uint64_t sum, uint64_t expected)
-{
-    state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(size));
-    if (sum != expected) {
-        state.SkipWithError("the objects do not sum up");
-    }
-}
-
-/* Readers by value: nobody else can have changed them, so their fields stay in registers. */
-
-template <class Reader> uint64_t walk(Reader reader, const std::vector<haft_id> &ids)
-{
-    uint64_t sum = 0;
-
-    for (const haft_id id : ids) {
-        sum += reader.first_word(id);
-    }
-    return sum;
 }
 
 template <class Reader> uint64_t walk_each(Reader reader, const std::vector<haft_id> &ids)
@@ -106,21 +55,6 @@ template <class Reader> uint64_t walk_many(Reader reader, const std::vector<haft
     return sum;
 }
 
-template <class Table> void resolve_open(benchmark::State &state)
-{
-    const Filled<Table> filled(state);
-    const auto reader = filled.worker.reader();
-    uint64_t sum = 0;
-
-    reader.begin();
-    for (auto _ : state) {
-        sum = walk(reader, filled.ids);
-        bench::keep(sum);
-    }
-    reader.end();
-    finish(state, filled.size, sum, sum_of(filled.size));
-}
-
 template <class Table> void resolve_each(benchmark::State &state)
 {
     const Filled<Table> filled(state);
@@ -131,7 +65,7 @@ template <class Table> void resolve_each(benchmark::State &state)
         sum = walk_each(reader, filled.ids);
         bench::keep(sum);
     }
-    finish(state, filled.size, sum, sum_of(filled.size));
+    finish_walk(state, filled.size, sum, sum_of(filled.size));
 }
 
 template <class Table> void resolve_many(benchmark::State &state)
@@ -146,7 +80,7 @@ template <class Table> void resolve_many(benchmark::State &state)
         bench::keep(sum);
     }
     reader.end();
-    finish(state, filled.size, sum, sum_of(filled.size));
+    finish_walk(state, filled.size, sum, sum_of(filled.size));
 }
 
 template <class Table> void resolve_stale(benchmark::State &state)
@@ -165,7 +99,7 @@ template <class Table> void resolve_stale(benchmark::State &state)
         bench::keep(sum);
     }
     reader.end();
-    finish(state, filled.size, sum, 0);
+    finish_walk(state, filled.size, sum, 0);
 }
 
 void add_one(const char *workload, const char *subject, void (*run)(benchmark::State &))
@@ -182,7 +116,7 @@ void add_one(const char *workload, const char *subject, void (*run)(benchmark::S
 
 template <class Table> void add_checked(const char *subject)
 {
-    add_one("resolve_open", subject, resolve_open<Table>);
+    add_one("resolve_open", subject, walk_open<Table>);
     add_one("resolve_each", subject, resolve_each<Table>);
     add_one("resolve_many", subject, resolve_many<Table>);
     add_one("resolve_stale", subject, resolve_stale<Table>);
@@ -192,7 +126,7 @@ template <class Table> void add_checked(const char *subject)
 
 void bench::add_cases()
 {
-    add_one("resolve_open", "raw", resolve_open<Raw>);
+    add_one("resolve_open", "raw", walk_open<Raw>);
     add_checked<Local>("haft_local");
     add_checked<QsbrCaller>("haft_qsbr");
     add_checked<MembCaller>("haft_memb");

@@ -276,6 +276,9 @@ class Local
             return HaftReader<NoSections>(haft_local_view(local), nullptr);
         }
 
+      protected:
+        haft_local *table() const { return local; }
+
       private:
         haft_local *local;
     };
