@@ -5,7 +5,7 @@ set -euo pipefail
 
 readonly table=$1
 shift
-readonly name='[a-z_]+/[a-z_]+/[0-9]+/[0-9]+'
+readonly name='[a-z_0-9]+/[a-z_]+/[0-9]+/[0-9]+'
 readonly report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
