@@ -1,0 +1,223 @@
+//! The workloads, as the C++ programs beside this folder describe them: churn.h, replace.cc,
+//! handoff.cc, resolve.cc, local.cc.
+
+use crate::measure::{alone, together, Case, Object, Random};
+use crate::tables::{Locked, Sharded, Shared};
+use slotmap::{DefaultKey, SlotMap};
+use std::hint::black_box;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
+
+const OBJECT: Object = [1, 2, 3];
+const CHURN_SIZE: usize = 1024;
+const REPLACE_SIZE: usize = 65536;
+const REPLACE_ROUND: usize = 1024;
+const HANDOFF_SIZE: usize = 512;
+const HANDOFF_DEPTH: usize = 8;
+
+fn churn<T: Shared>(subject: &'static str, threads: usize) -> Case {
+    let run = move |rounds| {
+        let table = T::new();
+        together(threads, |_| {
+            let object = black_box(OBJECT);
+            let mut ids = Vec::with_capacity(CHURN_SIZE);
+            let mut failed = 0u64;
+            for _ in 0..rounds {
+                ids.clear();
+                ids.extend((0..CHURN_SIZE).map(|_| table.insert(*black_box(&object))));
+                failed += ids.iter().map(|id| !table.free(*id) as u64).sum::<u64>();
+            }
+            assert_eq!(failed, 0);
+        })
+    };
+    Case {
+        workload: "churn",
+        subject,
+        size: CHURN_SIZE,
+        threads,
+        items_a_round: (CHURN_SIZE * threads) as u64,
+        run: Box::new(run),
+    }
+}
+
+fn replace<T: Shared>(subject: &'static str, threads: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (table, live) = filled.get_or_insert_with(|| {
+            let table = T::new();
+            let live: Vec<Mutex<Option<Vec<T::Id>>>> =
+                (0..threads).map(|_| Mutex::new(None)).collect();
+            (table, live)
+        });
+        for one in live.iter() {
+            let mut one = one.lock().unwrap();
+            if one.is_none() {
+                *one = Some((0..REPLACE_SIZE).map(|_| table.insert(OBJECT)).collect());
+            }
+        }
+        let (table, live) = (&*table, &*live);
+        together(threads, |thread| {
+            let mut live = live[thread].lock().unwrap();
+            let ids = live.as_mut().unwrap();
+            let mut random = Random::new(thread as u64 + 1);
+            let object = black_box(OBJECT);
+            for _ in 0..rounds * REPLACE_ROUND as u64 {
+                let at = random.below(REPLACE_SIZE as u64);
+                assert!(table.free(ids[at]));
+                ids[at] = table.insert(*black_box(&object));
+            }
+        })
+    };
+    Case {
+        workload: "replace",
+        subject,
+        size: REPLACE_SIZE,
+        threads,
+        items_a_round: (REPLACE_ROUND * threads) as u64,
+        run: Box::new(run),
+    }
+}
+
+fn handoff<T: Shared>(subject: &'static str) -> Case {
+    let run = move |rounds| {
+        let table = Arc::new(T::new());
+        let (give, take) = sync_channel::<Vec<T::Id>>(HANDOFF_DEPTH);
+        let (give, take) = (Mutex::new(Some(give)), Mutex::new(take));
+        together(2, |thread| {
+            if thread == 0 {
+                let give = give.lock().unwrap().take().unwrap();
+                let object = black_box(OBJECT);
+                for _ in 0..rounds {
+                    let ids = (0..HANDOFF_SIZE).map(|_| table.insert(*black_box(&object)));
+                    give.send(ids.collect()).unwrap();
+                }
+            } else {
+                for ids in take.lock().unwrap().iter() {
+                    assert!(ids.iter().all(|id| table.free(*id)));
+                }
+            }
+        })
+    };
+    Case {
+        workload: "handoff",
+        subject,
+        size: HANDOFF_SIZE,
+        threads: 2,
+        items_a_round: HANDOFF_SIZE as u64,
+        run: Box::new(run),
+    }
+}
+
+/// Every read stands for itself: neither subject has a section over many.
+fn resolve<T: Shared>(workload: &'static str, subject: &'static str, size: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (table, ids) = filled.get_or_insert_with(|| {
+            let table = T::new();
+            let mut ids: Vec<T::Id> = (1..=size as u64).map(|i| table.insert([i, 0, 0])).collect();
+            Random::new(1).shuffle(&mut ids);
+            if workload == "resolve_stale" {
+                assert!(ids.iter().all(|id| table.free(*id)));
+                for i in 1..=size as u64 {
+                    table.insert([i, 0, 0]);
+                }
+            }
+            (table, ids)
+        });
+        alone(rounds, || {
+            black_box(ids.iter().map(|id| table.first_word(*id)).sum::<u64>());
+        })
+    };
+    Case { workload, subject, size, threads: 1, items_a_round: size as u64, run: Box::new(run) }
+}
+
+fn slotmap_get(size: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (map, ids) = filled.get_or_insert_with(|| {
+            let mut map: SlotMap<DefaultKey, Object> = SlotMap::with_capacity(size);
+            let mut ids: Vec<DefaultKey> =
+                (1..=size as u64).map(|i| map.insert([i, 0, 0])).collect();
+            Random::new(1).shuffle(&mut ids);
+            (map, ids)
+        });
+        alone(rounds, || {
+            let sum = ids.iter().map(|id| map.get(*id).map_or(0, |object| object[0]));
+            black_box(sum.sum::<u64>());
+        })
+    };
+    slotmap_case("get", size, Box::new(run))
+}
+
+fn slotmap_insert_free(size: usize) -> Case {
+    let mut made = None;
+    let run = move |rounds| {
+        let (map, ids) = made.get_or_insert_with(|| {
+            let map: SlotMap<DefaultKey, Object> = SlotMap::with_capacity(4 * size);
+            (map, vec![DefaultKey::default(); size])
+        });
+        let object = black_box(OBJECT);
+        let mut failed = 0u64;
+        let took = alone(rounds, || {
+            for id in ids.iter_mut() {
+                *id = map.insert(*black_box(&object));
+            }
+            for id in ids.iter() {
+                failed += map.remove(*id).is_none() as u64;
+            }
+        });
+        assert_eq!(failed, 0);
+        took
+    };
+    slotmap_case("insert_free", size, Box::new(run))
+}
+
+fn slotmap_iterate(size: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let map = filled.get_or_insert_with(|| {
+            let mut map: SlotMap<DefaultKey, Object> = SlotMap::with_capacity(size);
+            for i in 1..=size as u64 {
+                map.insert([i, 0, 0]);
+            }
+            map
+        });
+        alone(rounds, || {
+            black_box(black_box(&*map).values().map(|object| object[0]).sum::<u64>());
+        })
+    };
+    slotmap_case("iterate", size, Box::new(run))
+}
+
+fn slotmap_case(
+    workload: &'static str,
+    size: usize,
+    run: Box<dyn FnMut(u64) -> std::time::Duration>,
+) -> Case {
+    Case { workload, subject: "slotmap", size, threads: 1, items_a_round: size as u64, run }
+}
+
+fn add_shared<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'static str) {
+    for threads in [1, 2, 4, 8] {
+        makers.push(Box::new(move || churn::<T>(subject, threads)));
+        makers.push(Box::new(move || replace::<T>(subject, threads)));
+    }
+    makers.push(Box::new(move || handoff::<T>(subject)));
+    for size in [1024, 16384, 262144] {
+        makers.push(Box::new(move || resolve::<T>("resolve_each", subject, size)));
+        makers.push(Box::new(move || resolve::<T>("resolve_stale", subject, size)));
+    }
+}
+
+/// What makes the cases: a table is filled only when its case runs.
+pub fn makers() -> Vec<Box<dyn Fn() -> Case>> {
+    let mut makers: Vec<Box<dyn Fn() -> Case>> = Vec::new();
+    add_shared::<Sharded>(&mut makers, "sharded_slab");
+    add_shared::<Locked>(&mut makers, "rwlock_slotmap");
+    for size in [1024, 16384, 65536, 262144, 1048576] {
+        makers.push(Box::new(move || slotmap_get(size)));
+        makers.push(Box::new(move || slotmap_insert_free(size)));
+        makers.push(Box::new(move || slotmap_iterate(size)));
+    }
+    makers
+}

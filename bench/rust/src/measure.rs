@@ -1,0 +1,94 @@
+//! What a case is, and how it is measured: by wall clock, from the first thread's first round to
+//! the last one's last.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+pub type Object = [u64; 3];
+
+/// xorshift64*, as in bench/random.h.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// Below `bound`, which fits in 32 bits.
+    pub fn below(&mut self, bound: u64) -> usize {
+        (((self.next() >> 32) * bound) >> 32) as usize
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for left in (2..=items.len()).rev() {
+            items.swap(left - 1, self.below(left as u64));
+        }
+    }
+}
+
+/// One case: `run(threads, rounds)` gives the time that so many rounds took on each thread.
+pub struct Case {
+    pub workload: &'static str,
+    pub subject: &'static str,
+    pub size: usize,
+    pub threads: usize,
+    pub items_a_round: u64,
+    pub run: Box<dyn FnMut(u64) -> Duration>,
+}
+
+impl Case {
+    pub fn name(&self) -> String {
+        format!("{}/{}/{}/{}", self.workload, self.subject, self.size, self.threads)
+    }
+}
+
+/// Items a second, over as many rounds as `least` takes, and how many rounds that were.
+pub fn measure(case: &mut Case, least: Duration) -> (f64, u64) {
+    let mut rounds = 1;
+    loop {
+        let took = (case.run)(rounds);
+        if took >= least || rounds >= 1 << 40 {
+            let items = rounds as f64 * case.items_a_round as f64;
+            return (items / took.as_secs_f64(), rounds);
+        }
+        let wanted = least.as_secs_f64() * 1.4 / took.as_secs_f64().max(1e-9);
+        rounds = (rounds as f64 * wanted.max(1.0).min(10.0)) as u64 + 1;
+    }
+}
+
+/// `round` so many times on one thread.
+pub fn alone(rounds: u64, mut round: impl FnMut()) -> Duration {
+    let begin = Instant::now();
+    for _ in 0..rounds {
+        round();
+    }
+    begin.elapsed()
+}
+
+/// `body(thread)` on each of so many threads, which begin together.
+pub fn together(threads: usize, body: impl Fn(usize) + Sync) -> Duration {
+    let barrier = Barrier::new(threads);
+    let origin = Instant::now();
+    let first = AtomicU64::new(u64::MAX);
+    let last = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (barrier, body, first, last) = (&barrier, &body, &first, &last);
+            scope.spawn(move || {
+                barrier.wait();
+                first.fetch_min(origin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                body(thread);
+                last.fetch_max(origin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            });
+        }
+    });
+    Duration::from_nanos(last.into_inner() - first.into_inner())
+}
