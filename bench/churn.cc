@@ -3,9 +3,11 @@
  * The workload is described in bench/churn.h.
  *
  * Beside the throughput stands peak_slots, the slots that the table ever used: a clock that lets
- * garbage pile up is fast until memory runs out.
+ * garbage pile up is fast until memory runs out.  malloc and mimalloc are allocation alone.
  */
 #include "bench/churn.h"
+#include "bench/allocated.h"
+#include "bench/hashed.h"
 
 void bench::add_cases()
 {
@@ -16,4 +18,13 @@ void bench::add_cases()
     add_churn<QsbrThread>("haft_qsbr_thread");
     add_churn<MembCaller>("haft_memb_caller");
     add_churn<MembThread>("haft_memb_thread");
+    add_churn<ReadWrite>("read_write_lock");
+    add_churn<EntryMutex>("entry_mutex");
+    add_churn<SharedTreeMap>("shared_map");
+    add_churn<SharedHashMap>("shared_unordered_map");
+    add_churn<Lfht<Memb>>("lfht_memb");
+    add_churn<Lfht<Qsbr>>("lfht_qsbr");
+    add_churn<Tbb>("tbb");
+    add_churn<Allocated<Glibc>>("malloc");
+    add_churn<Allocated<Mi>>("mimalloc");
 }

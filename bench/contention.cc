@@ -11,6 +11,7 @@
  * the number of cores is in each report's head.
  */
 #include "bench/churn.h"
+#include "bench/hashed.h"
 #include "bench/random.h"
 
 #include <atomic>
@@ -125,4 +126,11 @@ void bench::add_cases()
     add_both<QsbrThread>("haft_qsbr_thread");
     add_both<MembCaller>("haft_memb_caller");
     add_both<MembThread>("haft_memb_thread");
+    add_mixed<ReadWrite>("read_write_lock");
+    add_mixed<EntryMutex>("entry_mutex");
+    add_mixed<SharedTreeMap>("shared_map");
+    add_mixed<SharedHashMap>("shared_unordered_map");
+    add_mixed<Lfht<Memb>>("lfht_memb");
+    add_mixed<Lfht<Qsbr>>("lfht_qsbr");
+    add_mixed<Tbb>("tbb");
 }

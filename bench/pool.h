@@ -103,7 +103,9 @@ template <class Table> void report(benchmark::State &state, Table &table, uint64
 
         state.counters["items_per_second"] =
             rounds * static_cast<double>(items_a_round) / span.seconds();
-        state.counters["peak_slots"] = static_cast<double>(table.high_water());
+        if (table.high_water() != 0) { /* else the table does not count its slots */
+            state.counters["peak_slots"] = static_cast<double>(table.high_water());
+        }
     }
 }
 

@@ -8,11 +8,14 @@
  *
  * Each goes in random order through all `size` objects, 24 bytes each, and sums up their first
  * words: one item is one id.  `raw` is the same walk over the same kind of slots without any
- * check.  A mutex table has no read section: each read takes the lock, resolve_many once for 64.
+ * check.  Tables with locks have no read section: each read takes the lock, resolve_many once for
+ * 64, and weak_ptr locks each.
  */
+#include "bench/hashed.h"
 #include "bench/walk.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace
@@ -22,6 +25,7 @@ using bench::Filled;
 using bench::finish_walk;
 using bench::insert_all;
 using bench::many;
+using bench::Object;
 using bench::sum_of;
 using bench::walk;
 using bench::walk_open;
@@ -102,15 +106,75 @@ template <class Table> void resolve_stale(benchmark::State &state)
     finish_walk(state, filled.size, sum, 0);
 }
 
-void add_one(const char *workload, const char *subject, void (*run)(benchmark::State &))
+// --- std::weak_ptr ---
+
+/* Ids are the weak pointers themselves, so they are walked through instead of looked up. */
+struct Weak {
+    explicit Weak(const benchmark::State &state)
+    {
+        for (int64_t i = 1; i <= state.range(0); i++) {
+            owners.push_back(std::make_shared<Object>(Object{static_cast<uint64_t>(i), {0, 0}}));
+        }
+        ids.assign(owners.begin(), owners.end());
+        bench::shuffle(ids, bench::Random(1));
+    }
+
+    uint64_t walk() const
+    {
+        uint64_t sum = 0;
+
+        for (const std::weak_ptr<Object> &id : ids) {
+            const std::shared_ptr<Object> object = id.lock();
+
+            sum += object != nullptr ? object->first : 0;
+        }
+        return sum;
+    }
+
+    std::vector<std::shared_ptr<Object>> owners;
+    std::vector<std::weak_ptr<Object>> ids;
+};
+
+void walk_weak(benchmark::State &state, const Weak &weak, uint64_t expected)
+{
+    uint64_t sum = 0;
+
+    for (auto _ : state) {
+        sum = weak.walk();
+        bench::keep(sum);
+    }
+    finish_walk(state, weak.ids.size(), sum, expected);
+}
+
+void resolve_weak(benchmark::State &state)
+{
+    walk_weak(state, Weak(state), sum_of(static_cast<uint64_t>(state.range(0))));
+}
+
+void resolve_weak_stale(benchmark::State &state)
+{
+    Weak weak(state);
+
+    weak.owners.clear();
+    walk_weak(state, weak, 0);
+}
+
+using Run = void(benchmark::State &);
+
+void add_size(const char *workload, const char *subject, Run *run, uint64_t size)
+{
+    bench::Case one;
+    one.workload = workload;
+    one.subject = subject;
+    one.size = size;
+    one.run = run;
+    bench::add(one);
+}
+
+void add_one(const char *workload, const char *subject, Run *run)
 {
     for (const uint64_t size : {1024u, 16384u, 262144u}) {
-        bench::Case one;
-        one.workload = workload;
-        one.subject = subject;
-        one.size = size;
-        one.run = run;
-        bench::add(one);
+        add_size(workload, subject, run, size);
     }
 }
 
@@ -122,6 +186,24 @@ template <class Table> void add_checked(const char *subject)
     add_one("resolve_stale", subject, resolve_stale<Table>);
 }
 
+/* Tables without a call for many ids. */
+template <class Table> void add_peer(const char *subject)
+{
+    add_one("resolve_open", subject, walk_open<Table>);
+    add_one("resolve_each", subject, resolve_each<Table>);
+    add_one("resolve_stale", subject, resolve_stale<Table>);
+}
+
+/* More objects than any cache holds. */
+void add_largest()
+{
+    constexpr uint64_t largest = 4194304;
+
+    add_size("resolve_open", "raw", walk_open<bench::Raw>, largest);
+    add_size("resolve_open", "haft_memb", walk_open<bench::MembCaller>, largest);
+    add_size("resolve_many", "haft_memb", resolve_many<bench::MembCaller>, largest);
+}
+
 } // namespace
 
 void bench::add_cases()
@@ -131,5 +213,15 @@ void bench::add_cases()
     add_checked<QsbrCaller>("haft_qsbr");
     add_checked<MembCaller>("haft_memb");
     add_one("resolve_each", "haft_memb_called", resolve_each<MembCalledCaller>);
+    add_largest();
     add_checked<Mutex>("mutex");
+    add_checked<ReadWrite>("read_write_lock");
+    add_peer<EntryMutex>("entry_mutex");
+    add_peer<SharedTreeMap>("shared_map");
+    add_peer<SharedHashMap>("shared_unordered_map");
+    add_peer<Lfht<Memb>>("lfht_memb");
+    add_peer<Lfht<Qsbr>>("lfht_qsbr");
+    add_peer<Tbb>("tbb");
+    add_one("resolve_each", "weak_ptr", resolve_weak);
+    add_one("resolve_stale", "weak_ptr", resolve_weak_stale);
 }

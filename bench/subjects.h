@@ -5,7 +5,8 @@
  *   Table::high_water()       slots ever used; asked once, when all workers are done
  *   Table::Worker(table)      a thread's part: constructed, used and destroyed by that thread
  *     insert, free, quiescent
- *     offline()               before the thread waits for others: no grace period waits for it
+ *     offline(), online()     around the time in which the thread waits for others: no grace
+ *                             period waits for it
  *     reader()                a value to keep in a local variable, so that its fields stay in
  *                             registers
  *   Reader::begin(), end()    a read section
@@ -16,7 +17,7 @@
 #define HAFT_BENCH_SUBJECTS_H
 
 #include "bench/flavours.h"
-#include "bench/mutex_table.h"
+#include "bench/locked_table.h"
 
 #include <array>
 #include <cstdint>
@@ -182,6 +183,12 @@ template <class Flavour, haft_clock clock> class HaftTable
             is_offline = true;
         }
 
+        void online()
+        {
+            haft_thread_online(domain);
+            is_offline = false;
+        }
+
         HaftReader<Flavour> reader() const
         {
             return HaftReader<Flavour>(haft_table_view(table), domain);
@@ -271,6 +278,7 @@ class Local
         bool free(haft_id id) { return haft_local_free(local, id) == HAFT_OK; }
         void quiescent() {}
         void offline() {}
+        void online() {}
         HaftReader<NoSections> reader() const
         {
             return HaftReader<NoSections>(haft_local_view(local), nullptr);
@@ -287,19 +295,19 @@ class Local
     haft_local *local = nullptr;
 };
 
-// --- the mutex ---
+// --- locks around one array ---
 
-class Mutex
+template <class Lock> class Locked
 {
   public:
-    explicit Mutex(uint64_t capacity) : table(capacity) {}
+    explicit Locked(uint64_t capacity) : table(capacity) {}
 
     uint64_t high_water() const { return table.high_water(); }
 
     class Reader
     {
       public:
-        explicit Reader(MutexTable<Object> *read) : table(read) {}
+        explicit Reader(LockedTable<Object, Lock> *read) : table(read) {}
         void begin() const {}
         void end() const {}
         uint64_t first_word(haft_id id) const { return table->first_word(id); }
@@ -309,26 +317,30 @@ class Mutex
         }
 
       private:
-        MutexTable<Object> *table;
+        LockedTable<Object, Lock> *table;
     };
 
     class Worker
     {
       public:
-        explicit Worker(Mutex &owner) : table(&owner.table) {}
+        explicit Worker(Locked &owner) : table(&owner.table) {}
         haft_id insert(const Object &object) { return table->insert(object); }
         bool free(haft_id id) { return table->free(id); }
         void quiescent() {}
         void offline() {}
+        void online() {}
         Reader reader() const { return Reader(table); }
 
       private:
-        MutexTable<Object> *table;
+        LockedTable<Object, Lock> *table;
     };
 
   private:
-    MutexTable<Object> table;
+    LockedTable<Object, Lock> table;
 };
+
+using Mutex = Locked<OneAtATime>;
+using ReadWrite = Locked<ManyReaders>;
 
 } // namespace bench
 

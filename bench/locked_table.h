@@ -1,44 +1,73 @@
 /*
- * bench/mutex_table.h - the handle table that one would write without haft: a mutex around an
+ * bench/locked_table.h - the handle table that one would write without haft: a lock around an
  * array of {generation, object} with a free list.
  *
  * The same ids: index in the low 32 bits, generation above.  A pointer would not outlive the
  * lock, so reading happens under it.
  */
-#ifndef HAFT_BENCH_MUTEX_TABLE_H
-#define HAFT_BENCH_MUTEX_TABLE_H
+#ifndef HAFT_BENCH_LOCKED_TABLE_H
+#define HAFT_BENCH_LOCKED_TABLE_H
 
 #include <cstdint>
 #include <haft/id.h>
+#include <mutex>
 #include <pthread.h>
+#include <shared_mutex>
 #include <vector>
 
 namespace bench
 {
 
-class Lock
+/* A lock is taken by a guard: Reading or Writing. */
+
+class OneAtATime
 {
   public:
-    explicit Lock(pthread_mutex_t *mutex) : held(mutex) { pthread_mutex_lock(held); }
-    ~Lock() { pthread_mutex_unlock(held); }
-    Lock(const Lock &) = delete;
-    Lock &operator=(const Lock &) = delete;
+    OneAtATime() = default;
+    ~OneAtATime() { pthread_mutex_destroy(&mutex); }
+    OneAtATime(const OneAtATime &) = delete;
+    OneAtATime &operator=(const OneAtATime &) = delete;
+
+    class Writing
+    {
+      public:
+        explicit Writing(OneAtATime &lock) : held(&lock.mutex) { pthread_mutex_lock(held); }
+        ~Writing() { pthread_mutex_unlock(held); }
+        Writing(const Writing &) = delete;
+        Writing &operator=(const Writing &) = delete;
+
+      private:
+        pthread_mutex_t *held;
+    };
+
+    using Reading = Writing;
 
   private:
-    pthread_mutex_t *held;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 };
 
-template <class Object> class MutexTable
+struct ManyReaders {
+    struct Writing : std::unique_lock<std::shared_mutex> {
+        explicit Writing(ManyReaders &lock) : std::unique_lock<std::shared_mutex>(lock.mutex) {}
+    };
+
+    struct Reading : std::shared_lock<std::shared_mutex> {
+        explicit Reading(ManyReaders &lock) : std::shared_lock<std::shared_mutex>(lock.mutex) {}
+    };
+
+    std::shared_mutex mutex;
+};
+
+template <class Object, class Lock> class LockedTable
 {
   public:
-    explicit MutexTable(uint64_t capacity) { entries.reserve(capacity); }
-    ~MutexTable() { pthread_mutex_destroy(&mutex); }
-    MutexTable(const MutexTable &) = delete;
-    MutexTable &operator=(const MutexTable &) = delete;
+    explicit LockedTable(uint64_t capacity) { entries.reserve(capacity); }
+    LockedTable(const LockedTable &) = delete;
+    LockedTable &operator=(const LockedTable &) = delete;
 
     haft_id insert(const Object &object)
     {
-        const Lock lock(&mutex);
+        const typename Lock::Writing held(lock);
         const uint32_t index = take_index();
         Entry &entry = entries[index];
 
@@ -48,7 +77,7 @@ template <class Object> class MutexTable
 
     bool free(haft_id id)
     {
-        const Lock lock(&mutex);
+        const typename Lock::Writing held(lock);
         Entry *entry = find(id);
 
         if (entry == nullptr) {
@@ -63,7 +92,7 @@ template <class Object> class MutexTable
     /* The object's first word, 0 if the id is stale. */
     uint64_t first_word(haft_id id)
     {
-        const Lock lock(&mutex);
+        const typename Lock::Reading held(lock);
 
         return first_word_locked(id);
     }
@@ -71,7 +100,7 @@ template <class Object> class MutexTable
     /* The sum of the first words of `count` objects, under one lock. */
     uint64_t first_words(const haft_id *ids, size_t count)
     {
-        const Lock lock(&mutex);
+        const typename Lock::Reading held(lock);
         uint64_t sum = 0;
 
         for (size_t i = 0; i < count; i++) {
@@ -119,11 +148,11 @@ template <class Object> class MutexTable
         return entry != nullptr ? entry->object.first : 0;
     }
 
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    Lock lock;
     std::vector<Entry> entries;
     uint32_t first_free = none;
 };
 
 } // namespace bench
 
-#endif // HAFT_BENCH_MUTEX_TABLE_H
+#endif // HAFT_BENCH_LOCKED_TABLE_H
