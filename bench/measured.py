@@ -1,0 +1,141 @@
+"""Runs the benchmark programs, one after the other and all of them again and again, and keeps what
+they say by name: workload/subject/size/threads."""
+
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RUST = os.path.join(ROOT, "bench", "rust", "build")
+PEERS = "peers"  # the Rust program
+
+
+class Results:
+    """Per name: a list with one value a repetition, for each counter."""
+
+    def __init__(self, context=None, counters=None):
+        self.context = context or {}
+        self.counters = counters or {}
+
+    def add(self, run):
+        if run.get("error_occurred"):
+            sys.exit(f"bench: {run['name']} failed: {run['error_message']}")
+        kept = self.counters.setdefault(run["name"], {})
+        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object"):
+            if key in run:
+                kept.setdefault(key, []).append(run[key])
+
+    def values(self, name, counter="items_per_second"):
+        try:
+            return self.counters[name][counter]
+        except KeyError:
+            sys.exit(f"bench: no {counter} of {name} was measured")
+
+    def rate(self, name):
+        """Items a second: the median, or None if that was not measured."""
+        values = self.counters.get(name, {}).get("items_per_second")
+        return statistics.median(values) if values else None
+
+    def save(self, path):
+        with open(path, "w") as file:
+            json.dump({"context": self.context, "counters": self.counters}, file, indent=1)
+
+    @staticmethod
+    def load(path):
+        with open(path) as file:
+            saved = json.load(file)
+        return Results(saved["context"], saved["counters"])
+
+
+# --- machine ---
+
+
+def first_line(*command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+        return done.stdout.splitlines()[0].strip() if done.stdout else ""
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def processor():
+    with open("/proc/cpuinfo") as source:
+        found = re.search(r"^model name\s*: (.*)$", source.read(), re.MULTILINE)
+    return found.group(1) if found else platform.machine()
+
+
+def commit():
+    name = first_line("git", "rev-parse", "--short", "HEAD")
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", "lib", "concurrent", "include", "bench"],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    ).stdout
+    return name + (" with changes" if changed else "")
+
+
+def machine():
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()}",
+        "compiler": first_line("gcc", "--version"),
+        "rust": first_line("rustc", "--version"),
+        "commit": commit(),
+    }
+
+
+# --- runs ---
+
+
+class Program:
+    """One program and which of its cases are wanted: a regular expression, or for the Rust
+    program beginnings of names; none stands for all."""
+
+    def __init__(self, name, wanted=None):
+        self.name = name
+        self.wanted = wanted
+
+    def command(self, seconds):
+        if self.name == PEERS:
+            path = os.path.join(ROOT, "bench/rust/target/release/haft-bench-peers")
+            return [path, f"--min-time={seconds}"] + [f"--filter=^{one}" for one in self.wanted or []]
+        return [
+            os.path.join(ROOT, "bazel-bin/bench", self.name),
+            "--benchmark_format=json",
+            f"--benchmark_min_time={seconds}",
+            f"--benchmark_filter={self.wanted or 'all'}",
+        ]
+
+    def run(self, seconds, results):
+        done = subprocess.run(self.command(seconds), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"bench: {self.name} failed:\n{done.stderr}")
+        for run in json.loads(done.stdout)["benchmarks"]:
+            if run.get("run_type") == "iteration":
+                results.add(run)
+
+
+def show_progress(done, total, what):
+    if sys.stderr.isatty():
+        filled = 30 * done // total
+        end = "\r" if done < total else "\n"
+        bar = "#" * filled + "." * (30 - filled)
+        print(f"[{bar}] {done}/{total} {what:<12}", end=end, file=sys.stderr, flush=True)
+
+
+def measure(programs, repetitions, seconds):
+    """Every program once, then again: what disturbs the machine for a while meets all subjects."""
+    results = Results(machine())
+    results.context["repetitions"] = repetitions
+    results.context["seconds"] = seconds
+    total = repetitions * len(programs)
+    for turn in range(repetitions):
+        for at, program in enumerate(programs):
+            show_progress(turn * len(programs) + at, total, program.name)
+            program.run(seconds, results)
+    show_progress(total, total, "done")
+    return results

@@ -1,0 +1,121 @@
+"""The ratios of ./dev bench --quick: what each stands for, and how it comes from the rates."""
+
+import statistics
+
+from measured import PEERS, Program
+
+SIZE = 24  # bytes of an object
+
+
+class Ratio:
+    def __init__(self, name, meaning, compute):
+        self.name = name
+        self.meaning = meaning
+        self.compute = compute
+
+
+def each_time(results, above, below):
+    """The median of the quotients of two rates, repetition by repetition."""
+    pairs = zip(results.values(above), results.values(below))
+    return statistics.median(one / other for one, other in pairs)
+
+
+def times(ours, other):
+    """Time of `ours` / time of `other`: the rates the other way round."""
+    return lambda results: each_time(results, other, ours)
+
+
+def rates(ours, other):
+    return lambda results: each_time(results, ours, other)
+
+
+def slots_over_live(results):
+    live, workers = 2 * 1024, 2
+    peak = max(results.values("churn/haft_workers/1024/2", "peak_slots"))
+    return (peak - live) / workers
+
+
+def slot_overhead(results):
+    kept = results.values("memory/haft_workers/65536/1", "bytes_per_object")
+    return statistics.median(kept) - SIZE
+
+
+def ratios():
+    workers = "churn/haft_workers/1024/"
+    for size in (1024, 16384, 262144):
+        yield Ratio(
+            f"resolve_open_vs_raw_{size}",
+            "time of a resolve in an open section / of an array index without check; aim: 1.5",
+            times(f"resolve_open/haft_memb/{size}/1", f"resolve_open/raw/{size}/1"),
+        )
+    yield Ratio(
+        "resolve_each_memb_vs_raw_16384",
+        "time of a resolve with a memb read section of its own / of an array index",
+        times("resolve_each/haft_memb/16384/1", "resolve_open/raw/16384/1"),
+    )
+    yield Ratio(
+        "resolve_many_vs_one_4194304",
+        "time of an id in haft_resolve_many / in haft_resolve; below 1: many is faster",
+        times("resolve_many/haft_memb/4194304/1", "resolve_open/haft_memb/4194304/1"),
+    )
+    for name, peer in (
+        ("sharded_slab", "churn/sharded_slab/1024/1"),
+        ("mimalloc", "churn/mimalloc/1024/1"),
+        ("mutex", "churn/mutex/1024/1"),
+    ):
+        yield Ratio(
+            f"churn1_vs_{name}",
+            f"insert+free pairs a second on one thread / {name}'s",
+            rates(workers + "1", peer),
+        )
+    yield Ratio(
+        "churn2_vs_churn1",
+        "pairs a second on two threads / on one; at most the cores that are free",
+        rates(workers + "2", workers + "1"),
+    )
+    yield Ratio(
+        "churn2_vs_sharded_slab",
+        "pairs a second on two threads / sharded_slab's",
+        rates(workers + "2", "churn/sharded_slab/1024/2"),
+    )
+    yield Ratio(
+        "handoff_vs_sharded_slab",
+        "pairs a second, inserted on one thread, freed on another / sharded_slab's",
+        rates("handoff/haft_workers/512/2", "handoff/sharded_slab/512/2"),
+    )
+    yield Ratio(
+        "read_under_churn_vs_alone",
+        "time of a resolve beside a thread at full churn / alone",
+        times("read_under_churn/haft_workers/16384/2", "read_alone/haft_workers/16384/1"),
+    )
+    yield Ratio(
+        "peak_slots_over_live_per_worker",
+        "slots that two churning workers ever used beyond those live at once, for each worker",
+        slots_over_live,
+    )
+    yield Ratio(
+        "bytes_per_slot_overhead",
+        "resident bytes for an object of 24 bytes, less these 24",
+        slot_overhead,
+    )
+
+
+PROGRAMS = [
+    Program("resolve", "resolve_open/(raw|haft_memb)/(1024|16384|262144)/"
+                       "|resolve_each/haft_memb/16384/|resolve_(open|many)/haft_memb/4194304/"),
+    Program("churn", "churn/haft_workers/1024/[12]$|churn/(mimalloc|mutex)/1024/1$"),
+    Program(PEERS, ["churn/sharded_slab/1024/1", "churn/sharded_slab/1024/2",
+                    "handoff/sharded_slab/"]),
+    Program("handoff", "handoff/haft_workers/512/2$"),
+    Program("reads", "/haft_workers/"),
+    Program("memory", "/haft_workers/"),
+]
+
+
+def explain():
+    """For --help."""
+    return "\n".join(f"  {one.name}\n      {one.meaning}" for one in ratios())
+
+
+def evaluate(results):
+    return {one.name: round(one.compute(results), 3) for one in ratios()}
