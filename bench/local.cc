@@ -7,10 +7,10 @@
  *   iterate       all objects' first words are summed up, in the table's own order; one item is
  *                 one object
  *
- * Objects are 24 bytes.  `raw` is get over the same slots as haft_local's without any check;
- * `array` is a std::vector of objects, without ids.  The maps own objects that are allocated one
- * by one, with ids for keys.  haft_local iterates by an inline run, haft_local_called by a call
- * for each object.
+ * Objects are 24 bytes.  The maps own objects that are allocated one by one, with ids for keys.
+ * haft_local iterates by an inline run, haft_local_called by a call for each object.  Bounds: `raw`
+ * is get over the same slots as haft_local's without any check, `two_calls` calls two functions
+ * that do nothing, `array` is a std::vector of objects, without ids.
  *
  * bench/boxes.cc compares objects in place with objects in boxes.
  */
@@ -62,6 +62,29 @@ template <class Table> void insert_free(benchmark::State &state)
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
+// --- what calls cost ---
+
+/* insert and free that do nothing, but are called. */
+struct TwoCalls {
+    explicit TwoCalls(uint64_t) {}
+
+    struct Worker {
+        explicit Worker(TwoCalls &) {}
+
+        __attribute__((noinline)) haft_id insert(const Object &object)
+        {
+            benchmark::DoNotOptimize(object.first);
+            return haft_id{1};
+        }
+
+        __attribute__((noinline)) bool free(haft_id id)
+        {
+            bench::keep(id.bits);
+            return true;
+        }
+    };
+};
+
 template <class Table> void iterate(benchmark::State &state)
 {
     const uint64_t size = static_cast<uint64_t>(state.range(0));
@@ -104,6 +127,7 @@ template <class Table, class Iterated = Table> void add_all(const char *subject)
 void bench::add_cases()
 {
     add_sizes("get", "raw", walk_open<LocalRaw>);
+    add_sizes("insert_free", "two_calls", insert_free<TwoCalls>);
     add_sizes("iterate", "array", iterate<Array>);
     add_all<Local, LocalRun>("haft_local");
     add_sizes("iterate", "haft_local_called", iterate<LocalCalled>);

@@ -19,14 +19,14 @@ def points(results, workload, subject, cases):
 
 def finish(axes, folder, name):
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     axes.figure.tight_layout()
     axes.figure.savefig(os.path.join(folder, name), dpi=110, metadata={"Software": None})
     plot.close(axes.figure)
 
 
 def over_threads(results, folder, name, workload, size, subjects):
-    axes = plot.subplots(figsize=(7, 4.5))[1]
+    axes = plot.subplots(figsize=(9, 4.5))[1]
     for style, subject in zip(STYLES, subjects):
         found = points(results, workload, subject, [(n, size, n) for n in (1, 2, 4, 8)])
         if found:
@@ -40,7 +40,7 @@ def over_threads(results, folder, name, workload, size, subjects):
 
 
 def over_size(results, folder, name, series, sizes):
-    axes = plot.subplots(figsize=(7, 4.5))[1]
+    axes = plot.subplots(figsize=(9, 4.5))[1]
     for style, (workload, subject) in zip(STYLES, series):
         found = points(results, workload, subject, [(size, size, 1) for size in sizes])
         if found:
@@ -57,7 +57,7 @@ def reads(results, folder, name):
     size = 16384
     subjects = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "mutex",
                 "read_write_lock", "entry_mutex", "lfht_memb", "tbb"]
-    axes = plot.subplots(figsize=(7, 4.5))[1]
+    axes = plot.subplots(figsize=(9, 4.5))[1]
     for shift, (workload, threads) in ((-0.2, ("read_alone", 1)), (0.2, ("read_under_churn", 2))):
         found = [(at + shift, results.rate(f"{workload}/{subject}/{size}/{threads}"))
                  for at, subject in enumerate(subjects)]

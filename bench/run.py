@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs all benchmarks, interleaved and repeated, and prints medians and ranges.
 
 `./dev bench` builds what this needs and calls it.

@@ -28,7 +28,7 @@ check_names()
 # check_run <program>: as many good reports as the filter lets through
 check_run()
 {
-    local program=$1 filter='/(1024|10000|65536)/[12]$' wanted seen rates
+    local program=$1 filter='/(512|1024|10000|16384|65536)/[12]$' wanted seen rates
     "$program" --benchmark_filter="$filter" --benchmark_min_time=0.0001 \
         --benchmark_format=json --benchmark_out="$report" >/dev/null
     ! grep -q error_occurred "$report" || fail "$program: $(grep error_message "$report")"

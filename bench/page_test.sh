@@ -1,0 +1,83 @@
+#!/bin/bash
+# The ratios and the page from made-up figures: is each what it is said to be?
+# Usage: page_test.sh <run.py>
+set -euo pipefail
+
+readonly run=$1
+readonly figures=$(mktemp)
+trap 'rm -f "$figures"' EXIT
+
+fail()
+{
+    echo "page_test: $*" >&2
+    exit 1
+}
+
+# Rates of two repetitions each, in millions.
+cat >"$figures" <<'EOF'
+{"context": {"processor": "P", "cores": 2, "system": "S", "compiler": "C", "rust": "R",
+             "commit": "0123abc", "repetitions": 2, "seconds": 0.1},
+ "counters": {
+  "resolve_open/raw/1024/1": {"items_per_second": [9e6, 12e6]},
+  "resolve_open/raw/16384/1": {"items_per_second": [9e6, 9e6]},
+  "resolve_open/raw/262144/1": {"items_per_second": [9e6, 9e6]},
+  "resolve_open/haft_memb/1024/1": {"items_per_second": [6e6, 8e6]},
+  "resolve_open/haft_memb/16384/1": {"items_per_second": [9e6, 9e6]},
+  "resolve_open/haft_memb/262144/1": {"items_per_second": [9e6, 9e6]},
+  "resolve_each/haft_memb/16384/1": {"items_per_second": [3e6, 3e6]},
+  "resolve_open/haft_memb/4194304/1": {"items_per_second": [2e6, 2e6]},
+  "resolve_many/haft_memb/4194304/1": {"items_per_second": [4e6, 4e6]},
+  "churn/haft_workers/1024/1": {"items_per_second": [20e6, 20e6], "peak_slots": [2000, 2000]},
+  "churn/haft_workers/1024/2": {"items_per_second": [30e6, 30e6], "peak_slots": [4048, 3000]},
+  "churn/sharded_slab/1024/1": {"items_per_second": [5e6, 5e6]},
+  "churn/sharded_slab/1024/2": {"items_per_second": [10e6, 10e6]},
+  "churn/mimalloc/1024/1": {"items_per_second": [40e6, 40e6]},
+  "churn/malloc/1024/1": {"items_per_second": [20.2e6, 20.2e6]},
+  "churn/mutex/1024/1": {"items_per_second": [10e6, 10e6]},
+  "handoff/haft_workers/512/2": {"items_per_second": [30e6, 30e6]},
+  "handoff/sharded_slab/512/2": {"items_per_second": [15e6, 15e6]},
+  "read_alone/haft_workers/16384/1": {"items_per_second": [22e6, 22e6]},
+  "read_under_churn/haft_workers/16384/2": {"items_per_second": [20e6, 20e6]},
+  "memory/haft_workers/65536/1": {"bytes_per_object": [32, 32], "empty_bytes": [20480, 20480]}
+ }}
+EOF
+
+# is <ratio> <value>
+is()
+{
+    grep -qE "^ \"$1\": $2,?$" <<<"$ratios" || fail "$1 is not $2: $(grep "\"$1\"" <<<"$ratios")"
+}
+
+# has <what> <line>, lacks <what> <pattern>: of the page
+has()
+{
+    grep -qF -- "$2" <<<"$page" || fail "the page does not have $1"
+}
+
+lacks()
+{
+    ! grep -qE -- "$2" <<<"$page" || fail "the page has $1"
+}
+
+ratios=$(python3 "$run" --quick --from "$figures")
+is resolve_open_vs_raw_1024 1.5
+is resolve_each_memb_vs_raw_16384 3.0
+is resolve_many_vs_one_4194304 0.5
+is churn1_vs_sharded_slab 4.0
+is churn1_vs_mimalloc 0.5
+is churn1_vs_mutex 2.0
+is churn2_vs_churn1 1.5
+is churn2_vs_sharded_slab 3.0
+is handoff_vs_sharded_slab 2.0
+is read_under_churn_vs_alone 1.1
+is peak_slots_over_live_per_worker 1000.0
+is bytes_per_slot_overhead 8.0
+[[ $(python3 "$run" --help) == *bytes_per_slot_overhead* ]] || fail "--help defines no ratios"
+
+page=$(python3 "$run" --from "$figures")
+has "medians and ranges" "| resolve_open | raw | 10.5 (9.00-12.0) |"
+has "the most slots of any repetition" "| churn | haft_workers | 20.0 (20.0-20.0) | 30.0 (30.0-30.0) | 4,048 |"
+has "the peer that is faster" "| churn | mimalloc | 1,024 | 1 | haft_workers | 2.00 |"
+lacks "a peer within 3 %" '\| churn \| malloc \| 1,024 \| 1 \|'
+lacks "a bound among the peers" '\| resolve_open \| raw \| [0-9,]+ \| 1 \|'
+lacks "a slower peer among the faster" '\| churn \| mutex \| 1,024 \| 1 \|'
