@@ -72,6 +72,7 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
+    table->number = table_number();
     store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
     store_relaxed(OWN, &table->legacy.run, RUN_LAST);
@@ -146,10 +147,14 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     return HAFT_OK;
 }
 
+/* Implicit workers close with the table, if the clock lets this thread close them. */
 static bool has_open_workers(const haft_table *table)
 {
+    const struct clock *clock = table->domain->clock;
+
     for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (load_acquire(ADOPT, &worker->state) == WORKER_OPEN) {
+        if (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
+            !(worker->is_implicit && clock->may_leave(worker->member))) {
             return true;
         }
     }
@@ -169,6 +174,7 @@ void table_reclaim_rest(haft_table *table)
     const struct word_format *format = &table->slots.format;
     const uint64_t end = load_relaxed(OWN, &table->fresh);
 
+    table_close_implicit(table);
     domain_wait_for(table->domain, domain_ticket(table->domain));
     for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
         atomic_u64 *at = slots_word(&table->slots, index);

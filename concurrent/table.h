@@ -67,6 +67,7 @@ struct haft_worker {
     uint32_t spare_count;
     uint32_t share;        /* slots in a batch: it may hold back 2 * (share - 1) */
     bool reclaiming;       /* inside on_reclaim */
+    bool is_implicit;      /* closed with its thread, or with the table: see implicit.c */
     uint64_t hunger;       /* the table's, when last answered */
     uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
     struct counters counters;
@@ -108,6 +109,10 @@ struct haft_table {
     struct legacy legacy;
     pthread_mutex_t common_lock;
     haft_worker *common; /* under the lock; NULL: not needed so far */
+
+    uint64_t number;           /* no other table ever has it */
+    bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
+    haft_table *next_implicit; /* in that list */
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
@@ -244,6 +249,14 @@ static inline haft_status worker_claim(haft_worker *worker, haft_id id)
     }
     return HAFT_OK;
 }
+
+/* implicit.c */
+
+/* A number for a new table. */
+uint64_t table_number(void);
+
+/* Close the implicit workers of a table that ends. */
+void table_close_implicit(haft_table *table);
 
 /* pin.c */
 
