@@ -1,0 +1,74 @@
+"""The explorer over the library as it is, and over broken ones that it must find out."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//tools:copts.bzl", "HAFT_COPTS")
+
+# Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
+# cases/commit.c.
+WRAPPED = ["-Wl,--wrap=" + function for function in [
+    "clock_gettime",
+    "mprotect",
+    "pthread_cond_broadcast",
+    "pthread_cond_timedwait",
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "sched_yield",
+    "sem_post",
+    "sem_wait",
+]]
+
+# ThreadSanitizer whatever the build is, but for builds with another sanitizer.
+TSAN = select({
+    "//stress:address_sanitizer": [],
+    "//conditions:default": ["-fsanitize=thread"],
+})
+
+def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
+    """The cases over a library whose atomics the explorer carries out.
+
+    Args:
+      name: of the binary
+      sources: of the library; as they are by default
+      weakened: an edge that is relaxed
+      sanitizer: options for it; those of the build by default
+    """
+    cc_binary(
+        name = name,
+        testonly = True,
+        srcs = [":instrumented"] + (sources or [
+            "//concurrent:sources",
+            "//lib:sources",
+        ]),
+        copts = HAFT_COPTS + ["-O1", "-g"] + sanitizer,
+        linkopts = WRAPPED + ["-lpthread"] + sanitizer,
+        local_defines = [
+            "_GNU_SOURCE",  # mmap's flags, strdup
+            "HAFT_HOOKED",
+        ] + (["HAFT_WEAKEN=HAFT_EDGE_" + weakened] if weakened else []),
+        deps = [
+            ":scheduler",
+            "//include:headers",
+        ],
+    )
+
+def explorer_test(case, preemptions):
+    """A case under random schedules and under all that have so many preemptions.
+
+    Args:
+      case: its name
+      preemptions: at most in a schedule
+    """
+    native.sh_test(
+        name = case,
+        size = "medium",
+        srcs = ["explore.sh"],
+        args = [
+            "$(location :explorer)",
+            case,
+            str(preemptions),
+        ],
+        data = [":explorer"],
+        tags = ["stress"],
+    )
