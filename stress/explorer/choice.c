@@ -201,11 +201,11 @@ static uint32_t by_priority(const uint32_t *threads, uint32_t answers)
     return best;
 }
 
-/* At a change point, or where it yields, the thread that runs falls to the lowest priority. */
+/* At a change point the thread that runs falls to the lowest priority; by chance where it yields. */
 static void change_priorities(enum choice_reason reason)
 {
     const uint64_t step = schedule_steps();
-    bool falls = reason == CHOICE_YIELD;
+    bool falls = reason == CHOICE_YIELD && draw() % 2 == 0;
 
     for (uint32_t i = 0; i + 1 < options.depth && i < MOST_CHANGES; i++) {
         falls = falls || changes[i] == step;
@@ -229,7 +229,7 @@ uint32_t choice_of_thread(const uint32_t *threads, uint32_t answers, enum choice
         change_priorities(reason);
         return answers == 1 ? 0 : record(by_priority(threads, answers));
     }
-    return answers == 1 ? 0 : follow_plan(answers, reason != CHOICE_FORCED, false);
+    return answers == 1 ? 0 : follow_plan(answers, reason != CHOICE_ENDED, false);
 }
 
 uint32_t choice_of_store(uint32_t answers)

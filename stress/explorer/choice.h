@@ -7,7 +7,9 @@
  *                bugs", ASPLOS 2010).  A load reads an older store by chance.
  *   exhaustive   depth-first through the tree of decisions, with at most so many preemptions and
  *                older stores read in one schedule (M. Musuvathi and S. Qadeer, "Iterative context
- *                bounding for systematic testing of multithreaded programs", PLDI 2007).
+ *                bounding for systematic testing of multithreaded programs", PLDI 2007).  Where a
+ *                thread must wait or yields, the next in turn goes on, and any other choice counts
+ *                as a preemption: so every schedule is fair, and ends.
  *   replay       the decisions of a schedule that was printed.
  *
  * A decision's usual answer is 0: the thread that runs goes on, the load reads the newest store.
@@ -40,7 +42,8 @@ bool choice_end(void);
 enum choice_reason {
     CHOICE_PREEMPT, /* the first of them runs and could go on */
     CHOICE_YIELD,   /* the one that runs asks others to go first */
-    CHOICE_FORCED   /* the one that runs cannot go on */
+    CHOICE_BLOCKED, /* the one that runs must wait */
+    CHOICE_ENDED    /* the one that runs has ended, or waits for all to end */
 };
 
 /* Which of `count` threads runs next: its place. */

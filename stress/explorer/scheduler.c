@@ -81,6 +81,16 @@ static uint32_t who_can_run(uint32_t *found, bool yields)
     return count;
 }
 
+static enum choice_reason reason_of(const uint32_t *found, uint32_t count, bool yields)
+{
+    const bool could_go_on = found[0] == self || found[count - 1] == self;
+
+    if (could_go_on) {
+        return yields ? CHOICE_YIELD : CHOICE_PREEMPT;
+    }
+    return self == 0 || !threads[self].lives ? CHOICE_ENDED : CHOICE_BLOCKED;
+}
+
 /* The one that goes on. */
 static uint32_t pick(bool yields)
 {
@@ -93,12 +103,7 @@ static uint32_t pick(bool yields)
     if (++steps == MOST_STEPS) {
         violation("live-lock: %u points and no end", MOST_STEPS);
     }
-    const bool could_go_on = found[0] == self || found[count - 1] == self;
-    const enum choice_reason reason = !could_go_on ? CHOICE_FORCED
-                                      : yields     ? CHOICE_YIELD
-                                                   : CHOICE_PREEMPT;
-
-    return found[choice_of_thread(found, count, reason)];
+    return found[choice_of_thread(found, count, reason_of(found, count, yields))];
 }
 
 static void pass(bool yields)
