@@ -72,3 +72,58 @@ def explorer_test(case, preemptions):
         data = [":explorer"],
         tags = ["stress"],
     )
+
+def broken_test(what, case, arguments = []):
+    """What --break breaks must be found by a case.
+
+    Args:
+      what: is broken
+      case: that finds it
+      arguments: of the explorer, beside
+    """
+    native.sh_test(
+        name = "broken_%s_%s" % (what, case),
+        size = "medium",
+        srcs = ["found.sh"],
+        args = [
+            "violation",
+            "$(location :explorer)",
+            "--break",
+            what,
+            "--case",
+            case,
+        ] + arguments,
+        data = [":explorer"],
+        tags = ["stress"],
+    )
+
+def weakened_test(edge, case, arguments, by):
+    """An edge that is weakened must be found by a case.
+
+    Args:
+      edge: its name in haft/atomics.h, without HAFT_EDGE_
+      case: that finds it
+      arguments: of the explorer, beside
+      by: "violation", a value that should not be seen, or "report", ThreadSanitizer's
+    """
+    name = "weakened_" + edge.lower()
+    explorer_binary(
+        name = name + "_explorer",
+        sanitizer = TSAN if by == "report" else [],
+        weakened = edge,
+    )
+    native.sh_test(
+        name = name,
+        size = "medium",
+        srcs = ["found.sh"],
+        args = (select({
+            "//stress:address_sanitizer": ["skip"],
+            "//conditions:default": ["report"],
+        }) if by == "report" else ["violation"]) + [
+            "$(location :%s_explorer)" % name,
+            "--case",
+            case,
+        ] + arguments,
+        data = [":%s_explorer" % name],
+        tags = ["stress"],
+    )

@@ -4,6 +4,7 @@
  */
 #include "stress/explorer/flavour.h"
 #include "stress/explorer/history.h"
+#include "stress/explorer/hooked.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
 #include <stddef.h>
@@ -71,6 +72,9 @@ static void synchronize(void)
         violation("a grace period is waited for inside a section");
     }
     schedule_point();
+    if (broken == BROKEN_GRACE) {
+        return;
+    }
     view_join(&begun, history_view(schedule_self()));
     view_clear(&self->after);
     view_join(&self->after, &ended);

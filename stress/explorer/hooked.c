@@ -8,14 +8,19 @@
  *
  * The order is spelled out in each case: the sanitizer overlooks one that it cannot see when it
  * compiles.
+ *
+ * White-box: what can be broken on purpose is broken here, where the library cannot tell.
  */
 #include "stress/explorer/hooked.h"
-#include "lib/atomics.h"
+#include "concurrent/batch.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
 #include <haft/tsan.h>
 #include <stddef.h>
+
+const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag", "grace", "ticket", "claim"};
+enum broken broken;
 
 static bool with_history;
 
@@ -139,6 +144,14 @@ bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desir
     const memory_order order = haft_edge_order(edge, wanted);
 
     schedule_point();
+    if (broken == BROKEN_CLAIM && edge == HAFT_EDGE_PUBLISH && newest(word) == expected) {
+        schedule_point();
+        expected = newest(word);
+    }
+    if (broken == BROKEN_TAG && (edge == HAFT_EDGE_DEPOT || edge == HAFT_EDGE_POOL) &&
+        tagged_number(newest(word)) == tagged_number(expected)) {
+        expected = newest(word);
+    }
     if (!has_history()) {
         return machine_cas(word, expected, desired, order);
     }
@@ -173,11 +186,8 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
     }
 }
 
-uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
 {
-    const memory_order order = haft_edge_order(edge, wanted);
-
-    schedule_point();
     if (has_history()) {
         const uint64_t before = newest(word);
 
@@ -194,4 +204,12 @@ uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_
     default:
         return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
     }
+}
+
+uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    schedule_point();
+    const uint64_t before = fetch_add(word, value, haft_edge_order(edge, wanted));
+
+    return broken == BROKEN_TICKET && edge == HAFT_EDGE_TICKET ? before - 1 : before;
 }

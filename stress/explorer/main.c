@@ -5,6 +5,7 @@
  * go on, a schedule does not end, ThreadSanitizer reports, or the schedules have been run.
  */
 #include "stress/explorer/choice.h"
+#include "stress/explorer/hooked.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include <getopt.h>
@@ -38,6 +39,7 @@ static const char usage[] =
     "  --preemptions N     exhaustive: at most in one schedule (2)\n"
     "  --stale N           c11: exhaustive, loads of an older store at most in one schedule (1)\n"
     "  --replay TEXT       the schedule that a violation printed\n"
+    "  --break WHAT        break the library on purpose: tag, grace, ticket, claim\n"
     "  --json              a line of JSON for each case\n"
     "\n"
     "Exits with 0 if all held, 1 if a case never met its race, 3 at a violation.\n"
@@ -58,6 +60,7 @@ enum option_value {
     PREEMPTIONS,
     STALE,
     REPLAY,
+    BREAK,
     JSON,
     HELP
 };
@@ -73,6 +76,7 @@ static const struct option long_options[] = {
     {"preemptions", required_argument, NULL, PREEMPTIONS},
     {"stale", required_argument, NULL, STALE},
     {"replay", required_argument, NULL, REPLAY},
+    {"break", required_argument, NULL, BREAK},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
@@ -96,6 +100,16 @@ static bool either(const char *text, const char *first, const char *second)
         usage_error("no such word:", text);
     }
     return strcmp(text, first) == 0;
+}
+
+static enum broken broken_from(const char *name)
+{
+    for (int i = 0; i < BROKEN_COUNT; i++) {
+        if (strcmp(name, broken_names[i]) == 0) {
+            return (enum broken)i;
+        }
+    }
+    usage_error("nothing that can be broken:", name);
 }
 
 static _Noreturn void list(void)
@@ -145,6 +159,9 @@ static void take_option(struct arguments *arguments, int option, const char *val
         break;
     case REPLAY:
         choice->replay = value;
+        break;
+    case BREAK:
+        broken = broken_from(value);
         break;
     case JSON:
         arguments->as_json = true;
@@ -219,11 +236,15 @@ static void print_counts(const struct explored_case *explored, const struct argu
 /* False if the race was never met. */
 static bool explore(const struct explored_case *explored, const struct arguments *arguments)
 {
-    report_case(explored->name, arguments->run.with_history ? " --memory c11" : "");
-    choice_open(&arguments->choice);
-    struct run_options options = arguments->run;
+    static char options_text[64];
 
-    const struct run_counts counts = run_case(explored, &options);
+    snprintf(options_text, sizeof options_text, "%s%s%s",
+             arguments->run.with_history ? " --memory c11" : "",
+             broken != BROKEN_NOTHING ? " --break " : "",
+             broken != BROKEN_NOTHING ? broken_names[broken] : "");
+    report_case(explored->name, options_text);
+    choice_open(&arguments->choice);
+    const struct run_counts counts = run_case(explored, &arguments->run);
 
     print_counts(explored, arguments, &counts);
     if (counts.met == 0 && arguments->choice.mode != CHOICE_REPLAY) {

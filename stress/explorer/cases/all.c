@@ -7,20 +7,30 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
     publish_case, reclaim_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
-    drivers_case, wake_case, workers_case;
+    drivers_case, wake_case, workers_case, roster_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case;
 
 /* clang-format off: one a line */
 const struct explored_case *const all_cases[] = {
-    &resolve_reuse_case, &resolve_reuse_qsbr_case,
-    &double_free_case,   &publish_case,
-    &reclaim_case,       &last_slot_case,
-    &full_case,          &exhaust_case,
-    &ticket_case,        &drivers_case,
-    &wake_case,          &workers_case,
-    &depot_case,         &ring_case,
-    &full_ring_case,     &pool_case,
-    &commit_case,        NULL,
+    &resolve_reuse_case,
+    &resolve_reuse_qsbr_case,
+    &double_free_case,
+    &publish_case,
+    &reclaim_case,
+    &last_slot_case,
+    &full_case,
+    &exhaust_case,
+    &ticket_case,
+    &drivers_case,
+    &wake_case,
+    &workers_case,
+    &roster_case,
+    &depot_case,
+    &ring_case,
+    &full_ring_case,
+    &pool_case,
+    &commit_case,
+    NULL,
 };
 /* clang-format on */

@@ -5,13 +5,20 @@ static haft_worker *leaving;
 static haft_worker *staying;
 static haft_id id;
 
-static void set_up(void)
+static void open_two(void)
 {
     const struct table_wish wish = {.capacity = 2};
 
     open_table(&wish);
     leaving = open_worker();
     staying = open_worker();
+}
+
+/* --- workers: one closes, one opens, one stays --- */
+
+static void set_up(void)
+{
+    open_two();
     id = insert_stamped(leaving);
 }
 
@@ -33,7 +40,6 @@ static void come(void)
     close_worker(worker);
 }
 
-/* Insert twice: one of the slots comes from another worker. */
 static void stay(void)
 {
     const haft_id first = insert_stamped(staying);
@@ -71,4 +77,52 @@ const struct explored_case workers_case = {
     .set_up = set_up,
     .body = body,
     .tear_down = tear_down,
+};
+
+/* --- roster: all slots are taken; who looks for one looks at a worker that has just come --- */
+
+static haft_id held[4];
+
+static void set_up_roster(void)
+{
+    open_two();
+    for (int i = 0; i < 4; i++) {
+        held[i] = insert_stamped(leaving);
+    }
+}
+
+static void roster_body(uint32_t thread)
+{
+    haft_id own;
+
+    race_begin();
+    if (thread == 0) {
+        haft_worker *worker = open_worker();
+
+        require_status(haft_free(worker, held[0]), HAFT_OK, "freeing");
+        haft_domain_wait(fixture.domain);
+        close_worker(worker);
+    } else if (haft_insert(staying, NULL, &own) == HAFT_OK) {
+        require(haft_is_live(fixture.view, own), "an object is lost");
+    }
+    race_end();
+}
+
+static void tear_down_roster(void)
+{
+    for (int i = 1; i < 4; i++) {
+        require(haft_is_live(fixture.view, held[i]), "an object is overwritten");
+    }
+    close_worker(leaving);
+    close_worker(staying);
+    close_table();
+}
+
+const struct explored_case roster_case = {
+    .name = "roster",
+    .invariant = "a worker is set up before others look for slots in it",
+    .threads = 2,
+    .set_up = set_up_roster,
+    .body = roster_body,
+    .tear_down = tear_down_roster,
 };
