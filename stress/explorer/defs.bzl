@@ -53,36 +53,37 @@ def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
         ],
     )
 
-def explorer_test(case, preemptions):
+def explorer_test(name, preemptions):
     """A case under random schedules and under all that have so many preemptions.
 
     Args:
-      case: its name
+      name: the case's
       preemptions: at most in a schedule
     """
     native.sh_test(
-        name = case,
+        name = name,
         size = "medium",
         srcs = ["explore.sh"],
         args = [
             "$(location :explorer)",
-            case,
+            name,
             str(preemptions),
         ],
         data = [":explorer"],
         tags = ["stress"],
     )
 
-def broken_test(what, case, arguments = []):
+def broken_test(name, what, case, arguments = []):
     """What --break breaks must be found by a case.
 
     Args:
+      name: of the test
       what: is broken
       case: that finds it
       arguments: of the explorer, beside
     """
     native.sh_test(
-        name = "broken_%s_%s" % (what, case),
+        name = name,
         size = "medium",
         srcs = ["found.sh"],
         args = [
@@ -97,16 +98,16 @@ def broken_test(what, case, arguments = []):
         tags = ["stress"],
     )
 
-def weakened_test(edge, case, arguments, by):
+def weakened_test(name, edge, case, arguments, by):
     """An edge that is weakened must be found by a case.
 
     Args:
+      name: of the test
       edge: its name in haft/atomics.h, without HAFT_EDGE_
       case: that finds it
       arguments: of the explorer, beside
       by: "violation", a value that should not be seen, or "report", ThreadSanitizer's
     """
-    name = "weakened_" + edge.lower()
     explorer_binary(
         name = name + "_explorer",
         sanitizer = TSAN if by == "report" else [],

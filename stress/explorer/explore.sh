@@ -3,16 +3,17 @@
 #
 # Usage: explore.sh <explorer> <case> <preemptions>
 #
-# Random schedules in both memories, then all schedules with so many preemptions, in both.
+# In both memories: random schedules, then those with so many preemptions, all of them where they
+# are no more than 20000.
 set -euo pipefail
 
 readonly explorer=$1 case=$2 preemptions=$3
+schedules=2000
+[[ -z ${TSAN_OPTIONS:-} ]] || schedules=400 # of --config=tsan: each takes much longer there
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 
 for memory in sc c11; do
-    "$explorer" --case "$case" --memory "$memory" --schedules 2000
-done
-for memory in sc c11; do
-    "$explorer" --case "$case" --memory "$memory" --mode exhaustive --preemptions "$preemptions" \
-        --schedules 20000
+    "$explorer" --case "$case" --memory "$memory" --schedules "$schedules"
+    "$explorer" --case "$case" --memory "$memory" --schedules "$((10 * schedules))" \
+        --mode exhaustive --preemptions "$preemptions"
 done

@@ -186,6 +186,29 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
     }
 }
 
+uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    const memory_order order = haft_edge_order(edge, wanted);
+
+    schedule_point();
+    if (has_history()) {
+        const uint64_t before = newest(word);
+
+        modify(word, before, before | value, order);
+        return before;
+    }
+    switch (order) {
+    case memory_order_acquire:
+        return atomic_fetch_or_explicit(word, value, memory_order_acquire);
+    case memory_order_release:
+        return atomic_fetch_or_explicit(word, value, memory_order_release);
+    case memory_order_relaxed:
+        return atomic_fetch_or_explicit(word, value, memory_order_relaxed);
+    default:
+        return atomic_fetch_or_explicit(word, value, memory_order_acq_rel);
+    }
+}
+
 static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
 {
     if (has_history()) {

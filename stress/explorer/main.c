@@ -126,39 +126,46 @@ static _Noreturn void help(void)
     exit(VERDICT_HELD);
 }
 
+/* An option that says which schedules; false if it is another one. */
+static bool take_choice(struct choice_options *choice, int option, const char *value)
+{
+    switch (option) {
+    case MODE:
+        choice->mode = either(value, "random", "exhaustive") ? CHOICE_RANDOM : CHOICE_EXHAUSTIVE;
+        return true;
+    case SEED:
+        choice->seed = number(value);
+        return true;
+    case DEPTH:
+        choice->depth = (uint32_t)number(value);
+        return true;
+    case PREEMPTIONS:
+        choice->preemptions = (uint32_t)number(value);
+        return true;
+    case STALE:
+        choice->stale_reads = (uint32_t)number(value);
+        return true;
+    case REPLAY:
+        choice->replay = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take_option(struct arguments *arguments, int option, const char *value)
 {
-    struct choice_options *choice = &arguments->choice;
-
     switch (option) {
     case CASE:
         arguments->case_name = value;
         break;
     case LIST:
         list();
-    case MODE:
-        choice->mode = either(value, "random", "exhaustive") ? CHOICE_RANDOM : CHOICE_EXHAUSTIVE;
-        break;
     case MEMORY:
         arguments->run.with_history = either(value, "c11", "sc");
         break;
     case SCHEDULES:
         arguments->run.schedules = number(value);
-        break;
-    case SEED:
-        choice->seed = number(value);
-        break;
-    case DEPTH:
-        choice->depth = (uint32_t)number(value);
-        break;
-    case PREEMPTIONS:
-        choice->preemptions = (uint32_t)number(value);
-        break;
-    case STALE:
-        choice->stale_reads = (uint32_t)number(value);
-        break;
-    case REPLAY:
-        choice->replay = value;
         break;
     case BREAK:
         broken = broken_from(value);
@@ -185,7 +192,9 @@ static struct arguments arguments_from(int argc, char **argv)
     int option;
 
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        take_option(&arguments, option, optarg);
+        if (!take_choice(&arguments.choice, option, optarg)) {
+            take_option(&arguments, option, optarg);
+        }
     }
     if (optind != argc) {
         usage_error("no such argument:", argv[optind]);
