@@ -57,14 +57,14 @@ static void abort_and_free(void)
 
 static void hold(void)
 {
+    race_begin();
     haft_section_begin(fixture.domain);
     if (haft_resolve(fixture.view, ids[0]) != NULL) {
         poke(&reading, ids[0].bits);
-        race_begin();
         poke(&reading, 0);
-        race_end();
     }
     haft_section_end(fixture.domain);
+    race_end();
 }
 
 static void body(uint32_t thread)
