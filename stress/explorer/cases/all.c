@@ -8,6 +8,8 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
     drivers_case, wake_case, workers_case, roster_case;
+/* beyond sections and liburcu */
+extern const struct explored_case workers_clock_case, pin_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case;
 
@@ -26,6 +28,8 @@ const struct explored_case *const all_cases[] = {
     &wake_case,
     &workers_case,
     &roster_case,
+    &workers_clock_case,
+    &pin_case,
     &depot_case,
     &ring_case,
     &full_ring_case,

@@ -51,18 +51,27 @@ uint64_t add(shared_u64 *word, uint64_t value)
     return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
 }
 
-void open_table(const struct table_wish *wish)
+static haft_domain_options domain_options(const struct table_wish *wish)
 {
-    const haft_domain_options domain = {
+    if (wish->is_workers) {
+        return (haft_domain_options){.clock = HAFT_CLOCK_WORKERS};
+    }
+    return (haft_domain_options){
         .flavour = wish->is_qsbr ? &urcu_qsbr_flavor : &model_flavour,
         .clock = wish->has_thread ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER,
     };
+}
+
+void open_table(const struct table_wish *wish)
+{
+    const haft_domain_options domain = domain_options(wish);
     const uint8_t generation_bits = wish->generation_bits != 0 ? wish->generation_bits : 2;
     const haft_table_options table = {
         .capacity = wish->capacity,
         .object_size = sizeof(struct object),
         .layout = {3, generation_bits, 0},
         .on_reclaim = wish->on_reclaim,
+        .pins = wish->has_pins,
     };
 
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");

@@ -69,7 +69,9 @@ extern struct fixture fixture;
 /* An index of 3 bits: at most 4 slots. */
 struct table_wish {
     uint64_t capacity;
-    uint8_t generation_bits;  /* 0: 2, for 3 lives of each slot */
+    uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
+    bool is_workers;         /* the workers clock, without a flavour */
+    bool has_pins;
     bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
     bool is_qsbr;             /* sections as with qsbr, else as with memb */
     haft_reclaim *on_reclaim; /* NULL: none */
