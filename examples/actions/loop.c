@@ -192,7 +192,7 @@ haft_status run_loop(const struct options *options, struct result *result)
     for (uint64_t round = 0; round < options->rounds && status == HAFT_OK; round++) {
         status = run_round(&loop) ? HAFT_OK : HAFT_NO_MEMORY;
         if (round % 65536 == 65535) {
-            progress_show(round, options->rounds, now_ns() - start);
+            progress_show("rounds", round, options->rounds, now_ns() - start);
         }
     }
     progress_end();

@@ -1,4 +1,5 @@
 #include "progress.h"
+#include "text.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,17 +11,25 @@ enum { WIDTH = 30 };
 
 static bool shown; /* on the screen now; only main's thread draws */
 
-void progress_show(uint64_t done, uint64_t total, uint64_t elapsed_ns)
+static void draw(const char *what, uint64_t done, uint64_t total)
 {
     static const char hashes[] = "##############################";
-    const double part = total == 0 ? 1 : (double)done / (double)total;
+    const double part = (double)done / (double)total;
 
+    fprintf(stderr, "\r[%-*.*s] %3d %%  %s of %s %s\033[K", WIDTH, (int)(part * WIDTH), hashes,
+            (int)(part * 100), grouped(done), grouped(total), what);
+}
+
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns)
+{
     if (elapsed_ns < PATIENCE_NS || isatty(STDERR_FILENO) == 0) {
         return;
     }
-    fprintf(stderr, "\r[%-*.*s] %3d %%  %.1f of %.1f million operations\033[K", WIDTH,
-            (int)(part * WIDTH), hashes, (int)(part * 100), (double)done / 1e6,
-            (double)total / 1e6);
+    if (total == 0) {
+        fprintf(stderr, "\r%s %s\033[K", grouped(done), what);
+    } else {
+        draw(what, done, total);
+    }
     fflush(stderr);
     shown = true;
 }
