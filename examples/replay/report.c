@@ -20,9 +20,10 @@ static void print_input(const struct options *options, const struct trace *trace
     printf("  %s row%s by %u thread%s on %s object%s\n", grouped(trace->row_count),
            plural(trace->row_count), trace->thread_count, plural(trace->thread_count),
            grouped(trace->object_count), plural(trace->object_count));
-    printf("  replayed %s time%s by %u worker%s; %s, %s clock, seed %" PRIu64 "\n\n",
+    printf("  replayed %s time%s by %u worker%s; %s%s%s clock, seed %" PRIu64 "\n\n",
            grouped(options->repeat), plural(options->repeat), options->workers,
-           plural(options->workers), options->flavour_name, options->clock_name, options->seed);
+           plural(options->workers), options->flavour_name != NULL ? options->flavour_name : "",
+           options->flavour_name != NULL ? ", " : "", options->clock_name, options->seed);
 }
 
 static void print_figures(const struct result *result)
@@ -104,7 +105,9 @@ static void set_options(json_t *object, const struct options *options)
 {
     set(object, "workers", options->workers);
     set(object, "repeat", options->repeat);
-    json_object_set_new(object, "flavour", json_string(options->flavour_name));
+    json_object_set_new(object, "flavour",
+                        options->flavour_name != NULL ? json_string(options->flavour_name)
+                                                      : json_null());
     json_object_set_new(object, "clock", json_string(options->clock_name));
     set(object, "seed", options->seed);
 }
