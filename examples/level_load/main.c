@@ -63,8 +63,9 @@ static bool load_tree(const struct options *options, struct level *level, struct
         begin = g_get_monotonic_time();
         done = measure(options, level, error);
         result->shared_ns = since(begin);
-        check(!done || haft_local_count(level->local) == objects,
-              "the shared level gained or lost objects");
+        if (done && haft_local_count(level->local) != objects) {
+            done = fail(error, EXIT_WRONG, "the shared level has gained or lost objects");
+        }
     }
     if (done) {
         level_add_totals(level);
