@@ -241,6 +241,7 @@ static void fit_capacity(haft_local *local)
     if (local->min_free > slots - local->capacity) {
         local->min_free = slots - local->capacity;
     }
+    local->is_crowded = slots - local->min_free > local->capacity;
 }
 
 haft_status haft_unshare(haft_table *table, haft_local **local)

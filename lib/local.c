@@ -119,7 +119,7 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
 {
     const struct slots *slots = &local->slots;
 
-    if (local->stack_head == MARK_END) {
+    if (local->stack_head == MARK_END || (local->is_crowded && haft_local_available(local) == 0)) {
         return local_take(local, index);
     }
     *index = local->stack_head;
@@ -183,7 +183,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     const struct slots *slots = &local->slots;
     const uint64_t index = local->stack_head;
 
-    if (index == MARK_END || object == NULL || !slots_has_words(slots)) {
+    if (index == MARK_END || local->is_crowded || object == NULL || !slots_has_words(slots)) {
         return insert_any(local, object, id);
     }
     atomic_u64 *at = slots_word(slots, index);

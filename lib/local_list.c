@@ -182,7 +182,7 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
-/* (A run used only in part has its last used slot in it, whose word is not 0.) */
+/* Wholly fresh, and below `used`: a shared table counts slots as used that nobody has touched. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots, run);
@@ -191,7 +191,7 @@ static bool is_fresh_run(const haft_local *local, uint64_t run)
     while (index < end && word_at(local, index) == 0) {
         index++;
     }
-    return index == end;
+    return index == end && end <= local->used;
 }
 
 /* All runs that are wholly fresh, lowest first, become the list of fresh runs. */

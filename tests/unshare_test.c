@@ -116,3 +116,55 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
     haft_local_close(local);
     close_shared(&shared);
 }
+
+/* Slots of pages of their own size, four to a run, of which a worker drew some and used one. */
+Test(unshare, of_slots_drawn_and_not_used_gives_each_of_them_once)
+{
+    const haft_local_options options = {
+        .capacity = 40, .object_size = 1016, .reuse = HAFT_REUSE_LIFO};
+    struct level level = open_level(MEMB_CALLER, &options);
+    bool seen[256] = {false};
+    haft_id id;
+
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    insert(worker);
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    while (haft_local_insert(level.local, NULL, &id) == HAFT_OK) {
+        const uint32_t index = haft_id_index(haft_local_layout(level.local), id);
+
+        cr_assert(lt(u32, index, 256));
+        cr_expect(not(seen[index]));
+        seen[index] = true;
+    }
+    cr_expect(eq(u64, haft_local_count(level.local), 40));
+    close_level(&level);
+}
+
+Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
+{
+    struct level level = open_level(MEMB_CALLER, &level_options);
+    haft_id id;
+
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
+        level.ids[level.count++] = id;
+    }
+    must(level.count > COUNT);
+    while (level.count != 0) {
+        must(haft_free(worker, level.ids[--level.count]) == HAFT_OK);
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    cr_expect(eq(u64, haft_local_available(level.local), COUNT));
+    fill(&level, COUNT);
+    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    expect_status(haft_local_reserve(level.local, &id, NULL), HAFT_FULL);
+    cr_expect(eq(u64, haft_local_available(level.local), 0));
+    expect_all(&level, level.view);
+    close_level(&level);
+}
