@@ -84,7 +84,6 @@ struct haft_worker {
 /* What a table that was a local one has not used yet: see share.c. */
 struct legacy {
     haft_local *local; /* the local table's options; NULL: it was none */
-    uint64_t end;      /* one more than the highest index that it had used */
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
     atomic_u64 run;    /* the first of its fresh runs, or RUN_LAST */
 };

@@ -61,7 +61,7 @@ static uint64_t count(const struct model *model, uint64_t run, enum slot_state a
 /* Runs in question: beyond the marks, and below what is used. */
 static bool is_whole(const struct model *model, uint64_t run)
 {
-    return run > run_of(model, HAFT_FIRST_INDEX - 1) && end_of(model, run) <= model->used;
+    return run > run_of(model, HAFT_FIRST_INDEX - 1) && first_of(model, run + 1) <= model->used;
 }
 
 /* --- trim --- */

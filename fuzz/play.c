@@ -204,9 +204,8 @@ static haft_status diagnose(const struct play *play, haft_id id)
 }
 
 /*
- * Not promised: whether a last life has been taken back already; once ids repeat, whether a slot
- * that was given back counts as used; and that floors stop short of slots never used, where a
- * table that came to be shared has more of them in a run that was given back.
+ * Not promised: whether a last life has been taken back already; and, once ids repeat, whether a
+ * slot that was given back counts as used.
  */
 void play_must_diagnose(struct play *play, haft_id id, haft_status said, const char *call)
 {
@@ -216,9 +215,7 @@ void play_must_diagnose(struct play *play, haft_id id, haft_status said, const c
                            slot->state == RETIRED && slot->generation == 0) ||
                           (expected == HAFT_EXHAUSTED && said == HAFT_STALE && play->closing);
     const bool was_given_back = expected == HAFT_NEVER_ISSUED && said == HAFT_STALE &&
-                                slot != NULL &&
-                                ((slot->state == FRESH && play->model.wrapped) ||
-                                 (slot->state == UNUSED && play->was_local && play->has_trimmed));
+                                slot != NULL && slot->state == FRESH && play->model.wrapped;
 
     if (said != expected && !was_last && !was_given_back) {
         differ("%s of id %llx answers %s, the model %s", call, (unsigned long long)id.bits,

@@ -75,7 +75,7 @@ static uint64_t take_fresh(haft_local *local)
         const uint64_t run = runs_pop(&local->slots.runs);
 
         local->fresh_at = runs_first(&local->slots.runs, run);
-        local->fresh_end = runs_end(&local->slots, run);
+        local->fresh_end = runs_end(&local->slots.runs, run);
     }
     local->fresh_slots--;
     return local->fresh_at++;
@@ -119,7 +119,7 @@ static void list_fresh_run(haft_local *local, uint64_t index)
     } else {
         runs_remove(runs, run);
         first = runs_first(runs, run);
-        end = runs_end(&local->slots, run);
+        end = runs_end(&local->slots.runs, run);
     }
     local->fresh_slots -= end - first;
     push_range(local, first, end);
@@ -185,7 +185,7 @@ void local_drop_chosen(haft_local *local)
 /* Wholly fresh, and below `used`: a shared table counts slots as used that nobody has touched. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
-    const uint64_t end = runs_end(&local->slots, run);
+    const uint64_t end = runs_end(&local->slots.runs, run);
     uint64_t index = runs_first(&local->slots.runs, run);
 
     while (index < end && word_at(local, index) == 0) {
@@ -203,7 +203,7 @@ static void gather_fresh_runs(haft_local *local)
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
         if (is_fresh_run(local, run) && runs_prepare(&local->slots, local->used) == HAFT_OK) {
             runs_push(runs, run);
-            local->fresh_slots += runs_end(&local->slots, run) - runs_first(runs, run);
+            local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         } else if (runs->records != NULL && runs->records[run].link != RUN_IN_USE) {
             runs->records[run].link = RUN_IN_USE;
         }
