@@ -182,12 +182,15 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
-/* (A run used only in part has its last used slot in it, whose word is not 0.) */
+/* A run that `used` ends in is none: its slots from there on would be two times at hand. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots, run);
     uint64_t index = runs_first(&local->slots.runs, run);
 
+    if (end > local->used) {
+        return false;
+    }
     while (index < end && word_at(local, index) == 0) {
         index++;
     }
