@@ -59,8 +59,9 @@ haft_status haft_worker_close(haft_worker *worker);
  *           resolved before are void.
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more slots wait; a wait once
- *           in 8,192 frees, or when some worker has found no slot.
+ * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
+ *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or when some worker has
+ *           found no slot.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
