@@ -148,6 +148,30 @@ Test(pin, more_than_the_most_are_refused)
     close_shared(&shared);
 }
 
+Test(pin, a_freed_object_takes_up_room_until_it_is_unpinned)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const uint64_t limit = stats_of(shared.table).limit;
+    haft_id ids[MOST];
+    haft_id id;
+
+    for (uint64_t n = 0; n < limit; n++) {
+        must(haft_insert_wait(shared.worker, NULL, &ids[n]) == HAFT_OK);
+        must(pin(&shared, ids[n]) != NULL);
+        must(haft_free(shared.worker, ids[n]) == HAFT_OK);
+    }
+    for (int n = 0; n < 10; n++) {
+        settle(shared.worker);
+        expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    }
+    expect_status(haft_unpin(shared.table, ids[0]), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    for (uint64_t n = 1; n < limit; n++) {
+        must(haft_unpin(shared.table, ids[n]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 struct reclaims {
     haft_id last;
     int count;

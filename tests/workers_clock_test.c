@@ -269,6 +269,56 @@ Test(workers_clock, a_stall_names_the_worker_and_the_thread_that_hold_things_up)
     close_shared(&shared);
 }
 
+struct crosswise {
+    haft_table *mine;
+    haft_table *other;
+    pthread_barrier_t *both;
+};
+
+static void *wait_for_mine(void *arg)
+{
+    const struct crosswise *crosswise = arg;
+    haft_domain *elsewhere = haft_table_domain(crosswise->other);
+    haft_worker *worker = open_worker(crosswise->mine);
+    haft_worker *other = open_worker(crosswise->other);
+
+    for (int n = 0; n < 100; n++) {
+        must(haft_free(worker, insert(worker)) == HAFT_OK);
+        must(haft_worker_flush(worker) == HAFT_OK);
+        pthread_barrier_wait(crosswise->both);
+        haft_thread_offline(elsewhere);
+        must(haft_domain_wait(haft_table_domain(crosswise->mine)) == HAFT_OK);
+        haft_thread_online(elsewhere);
+    }
+    must(haft_worker_close(other) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    return NULL;
+}
+
+Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_crosswise)
+{
+    struct shared one = open_shared(workers, &options);
+    struct shared two = open_shared(workers, &options);
+    pthread_barrier_t both;
+    struct crosswise turns[] = {{one.table, two.table, &both}, {two.table, one.table, &both}};
+    pthread_t threads[2];
+
+    must(pthread_barrier_init(&both, NULL, 2) == 0);
+    haft_thread_offline(one.domain);
+    haft_thread_offline(two.domain);
+    for (int n = 0; n < 2; n++) {
+        must(pthread_create(&threads[n], NULL, wait_for_mine, &turns[n]) == 0);
+    }
+    for (int n = 0; n < 2; n++) {
+        pthread_join(threads[n], NULL);
+    }
+    pthread_barrier_destroy(&both);
+    haft_thread_online(one.domain);
+    haft_thread_online(two.domain);
+    close_shared(&two);
+    close_shared(&one);
+}
+
 Test(workers_clock, starts_no_thread_and_needs_no_registration)
 {
     haft_domain *domain;

@@ -5,6 +5,7 @@
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread
  * that has no read sections.  A pin protects the object's lifetime, not its id's: the object may
  * be freed at any time, and then on_reclaim runs and the slot is reused when the last pin goes.
+ * Until then it takes up room: the table's capacity holds live and pinned objects together.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in
  * each slot, and a read-modify-write for each slot that is taken back.

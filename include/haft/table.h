@@ -97,7 +97,8 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *           With qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: lock-free; nobody may hold a pointer.
- * Cost      a grace period; O(slots ever used) when there is an on_reclaim, else O(workers).
+ * Cost      a grace period; O(slots ever used) with an on_reclaim or pins, or if it was a local
+ *           table, else O(workers).
  */
 haft_status haft_table_close(haft_table *table);
 
