@@ -108,6 +108,7 @@ struct haft_table {
     struct legacy legacy;
     pthread_mutex_t common_lock;
     haft_worker *common; /* under the lock; NULL: not needed so far */
+    uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
 
     uint64_t number;           /* no other table ever has it */
     bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */

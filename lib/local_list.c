@@ -182,16 +182,19 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
-/* Wholly fresh, and below `used`: a shared table counts slots as used that nobody has touched. */
+/* A run that `used` ends in is none: its slots from there on would be two times at hand. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots.runs, run);
     uint64_t index = runs_first(&local->slots.runs, run);
 
+    if (end > local->used) {
+        return false;
+    }
     while (index < end && word_at(local, index) == 0) {
         index++;
     }
-    return index == end && end <= local->used;
+    return index == end;
 }
 
 /* All runs that are wholly fresh, lowest first, become the list of fresh runs. */
