@@ -13,6 +13,7 @@
 #include "stress/support.h"
 #include <haft/commands.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #define CREATES 12 /* of a job in a frame, at most */
 #define LOOKS 64   /* of a job in a frame */
@@ -27,9 +28,10 @@ struct stage {
     haft_table *table;
     haft_view view;
     haft_commands *commands;
-    unsigned jobs;    /* threads that record; the first applies */
-    unsigned readers; /* threads that only resolve, at any time */
-    pthread_barrier_t barrier;
+    unsigned jobs;             /* threads that record; the first applies */
+    unsigned readers;          /* threads that only resolve, at any time */
+    sem_t start[MOST_THREADS]; /* of a job: its recorder is open, others may not be yet */
+    pthread_barrier_t barrier; /* the end of all jobs */
     haft_recorder *recorders[MOST_THREADS];
     struct counts counts[MOST_THREADS];
     /* Ids created in frames of even and odd numbers, by job; 0: none yet. */
@@ -148,19 +150,23 @@ static void run_job(struct stage *stage, unsigned job, uint64_t frame, struct ch
 
 /* --- the frame boundary --- */
 
-static void open_recorders(struct stage *stage, uint64_t frame)
+/* Jobs begin while the recorders of others are opened. */
+static void start_jobs(struct stage *stage, uint64_t frame)
 {
     for (unsigned job = 0; job < stage->jobs; job++) {
-        haft_status status;
-
         for (unsigned i = 0; i < CREATES; i++) {
             poke(&stage->told[frame % 2][job][i], 0);
         }
+    }
+    for (unsigned job = 0; job < stage->jobs; job++) {
+        haft_status status;
+
         while ((status = haft_recorder_open(stage->commands, job * 3, CREATES,
                                             &stage->recorders[job])) == HAFT_BUSY) {
             must(&stage->run, haft_domain_wait(stage->domain), "waiting for slots");
         }
         must(&stage->run, status, "opening a recorder");
+        sem_post(&stage->start[job]);
     }
 }
 
@@ -187,11 +193,13 @@ static void record(struct stage *stage, unsigned job, struct chance *chance)
     for (uint64_t frame = 1; frame <= stage->run.rounds; frame++) {
         if (job == 0) {
             haft_thread_online(stage->domain);
-            open_recorders(stage, frame);
             poke(&stage->frame, frame);
+            start_jobs(stage, frame);
             haft_thread_offline(stage->domain);
         }
-        pthread_barrier_wait(&stage->barrier);
+        while (sem_wait(&stage->start[job]) != 0) {
+            /* interrupted */
+        }
         run_job(stage, job, frame, chance);
         pthread_barrier_wait(&stage->barrier);
         if (job == 0) {
@@ -282,6 +290,9 @@ int main(int argc, char **argv)
     stage.jobs = stage.run.threads - stage.readers;
     stage.domain = open_domain(&stage.run);
     pthread_barrier_init(&stage.barrier, NULL, stage.jobs);
+    for (unsigned job = 0; job < stage.jobs; job++) {
+        sem_init(&stage.start[job], 0, 0);
+    }
 
     const haft_table_options options = {
         .capacity = 64 * CREATES,

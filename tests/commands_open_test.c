@@ -66,6 +66,32 @@ Test(commands_close, forgets_what_was_not_applied_and_gives_reservations_up)
     stage_close(&stage);
 }
 
+static void *run_one_frame(void *arg)
+{
+    struct stage *stage = arg;
+    haft_recorder *recorder = open_recorder(stage, 1, 1);
+
+    record_destroy(recorder, record_create(recorder));
+    cr_expect(eq(u64, end_frame(stage).destroyed, 1));
+    return NULL;
+}
+
+Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread)
+{
+    struct stage stage;
+
+    stage_open(&stage, &options);
+    for (int frame = 0; frame < 5; frame++) {
+        pthread_t thread;
+
+        cr_assert(zero(int, pthread_create(&thread, NULL, run_one_frame, &stage)));
+        pthread_join(thread, NULL);
+        run_one_frame(&stage);
+    }
+    cr_expect(zero(u64, stats_of(stage.shared.table).live));
+    stage_close(&stage);
+}
+
 /* --- recorders --- */
 
 Test(recorder_open, a_key_is_taken_until_apply)

@@ -21,7 +21,8 @@
  *   - the table's domain has the frame clock,
  *   - recorders are opened with the same keys, in the same order, for as many creations,
  *   - nothing is created or destroyed but through the set, or through haft_commands_worker() on
- *     the set's thread.
+ *     the set's thread,
+ *   - no object is pinned while it is destroyed: whoever unpins it last would have its slot.
  * Other clocks work as well, and then ids need not repeat.
  */
 #ifndef HAFT_COMMANDS_H
@@ -75,7 +76,8 @@ typedef struct haft_applied {
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
  *             HAFT_NO_MEMORY        no memory
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
- *           clock the set may be handed on to another thread.
+ *           clock the set may be handed on to another thread.  With qsbr and the workers clock the set's
+ *           thread is offline while it waits for jobs, or every grace period waits for it.
  * Ordering  as haft_worker_open().
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
