@@ -72,7 +72,7 @@ void canvas_add(struct canvas *canvas, const struct world *world)
         add_agent(canvas, world, world->agents[i]);
     }
     /* One agent that moves is visible; a crowd in one pixel is not all white. */
-    canvas->exposure = agents_a_pixel < 0.25F ? 0.9F : 0.2F / agents_a_pixel;
+    canvas->exposure = fminf(0.9F, 0.1F / agents_a_pixel);
 }
 
 void canvas_develop(struct canvas *canvas)
