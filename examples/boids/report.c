@@ -1,28 +1,9 @@
 #include "report.h"
+#include "examples/replay/text.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A number with commas between groups of three digits; good until the eighth call after it. */
-static const char *grouped(uint64_t number)
-{
-    static char texts[8][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    char *to = text;
-
-    for (int i = 0; i < length; i++) {
-        if (i != 0 && (length - i) % 3 == 0) {
-            *to++ = ',';
-        }
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return text;
-}
 
 void report_print(const struct options *options, const struct world *world, int64_t elapsed_us)
 {
@@ -30,7 +11,7 @@ void report_print(const struct options *options, const struct world *world, int6
     const double seconds = (double)elapsed_us / 1e6;
 
     printf("%s frames in %.1f s by %u worker%s, seed %" PRIu64 "\n\n", grouped(world->frame),
-           seconds, options->workers, options->workers == 1 ? "" : "s", options->seed);
+           seconds, options->workers, plural(options->workers), options->seed);
     printf("Agents\n");
     printf("  %14s  prey and %s hunters at the end, %s agents at most\n",
            grouped(totals->live[PREY]), grouped(totals->live[HUNTER]), grouped(totals->most_live));
