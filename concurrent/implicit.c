@@ -130,9 +130,10 @@ static bool make_room(struct holdings *holdings)
     return true;
 }
 
-static void list(haft_table *table)
+static void list(haft_table *table, haft_worker *worker)
 {
     pthread_mutex_lock(&lock);
+    worker->is_implicit = true;
     if (!table->has_implicit) {
         table->has_implicit = true;
         table->next_implicit = tables;
@@ -151,8 +152,7 @@ static haft_status open_one(haft_table *table, struct holdings *holdings)
     const haft_status status = haft_worker_open(table, &worker);
 
     if (status == HAFT_OK) {
-        worker->is_implicit = true;
-        list(table);
+        list(table, worker);
         latest = (struct entry){table, table->number, worker};
         holdings->entries[holdings->count++] = latest;
     }
@@ -186,6 +186,16 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker)
     }
     *worker = latest.worker;
     return HAFT_OK;
+}
+
+void implicit_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void implicit_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
 }
 
 void table_close_implicit(haft_table *table)

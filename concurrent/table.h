@@ -255,6 +255,10 @@ static inline haft_status worker_claim(haft_worker *worker, haft_id id)
 /* A number for a new table. */
 uint64_t table_number(void);
 
+/* Threads that end close their implicit workers under this lock. */
+void implicit_lock(void);
+void implicit_unlock(void);
+
 /* Close the implicit workers of a table that ends. */
 void table_close_implicit(haft_table *table);
 

@@ -49,10 +49,12 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BUSY);
     expect_name(HAFT_NO_MEMORY);
     expect_name(HAFT_NO_THREAD);
+    expect_name(HAFT_USED_UP);
     expect_name(HAFT_IN_USE);
     expect_name(HAFT_IN_SECTION);
     expect_name(HAFT_WRONG_CLOCK);
     expect_name(HAFT_NOT_PINNED);
+    expect_name(HAFT_SAME_KEY);
     expect_name(HAFT_LOADING);
     expect_name(HAFT_OUT_OF_RANGE);
     expect_name(HAFT_OCCUPIED);

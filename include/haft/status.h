@@ -29,12 +29,14 @@ typedef enum haft_status {
     HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
+    HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* closing: workers or tables are still open */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin to be given back */
+    HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
 
