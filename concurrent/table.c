@@ -151,14 +151,15 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
 static bool has_open_workers(const haft_table *table)
 {
     const struct clock *clock = table->domain->clock;
+    bool found = false;
 
+    implicit_lock();
     for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
-            !(worker->is_implicit && clock->may_leave(worker->member))) {
-            return true;
-        }
+        found = found || (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
+                          !(worker->is_implicit && clock->may_leave(worker->member)));
     }
-    return false;
+    implicit_unlock();
+    return found;
 }
 
 haft_status table_check_closing(const haft_table *table)
