@@ -110,6 +110,19 @@ void shared_close(struct play *play);
 void local_share(struct play *play);
 void shared_unshare(struct play *play);
 
+/* shared.c, for shared_life.c. */
+void shared_close_worker(struct play *play, haft_worker **place);
+void shared_section(struct play *play);
+uint64_t shared_horizon(const struct play *play);
+uint64_t shared_worn(const struct model *model);
+
+/* shared_life.c, for shared.c. */
+void shared_look(struct play *play);
+void shared_check_stats(struct play *play);
+
+/* Slots that count towards the capacity. */
+uint64_t shared_taken(const struct model *model);
+
 /* shared_many.c: many ids in one call, and scans. */
 void shared_insert_many(struct play *play);
 void shared_reserve_many(struct play *play);

@@ -13,7 +13,7 @@ readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-fr
 
 case $target in
     operations)
-        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_many}.c) ;;
+        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_life,shared_many}.c) ;;
     ids | options) sources=("fuzz/$target.c") ;;
     *)
         echo "fuzz/run.sh: no target '$target'; there are: operations, ids, options" >&2

@@ -9,7 +9,7 @@
 #include <urcu/urcu-memb.h>
 
 /* The last moment whose frees may have been taken back by now. */
-static uint64_t horizon(const struct play *play)
+uint64_t shared_horizon(const struct play *play)
 {
     const bool has_workers = play->workers[0] != NULL || play->workers[1] != NULL;
 
@@ -41,13 +41,13 @@ static void end_quiet(struct play *play)
     }
 }
 
-static uint64_t taken(const struct model *model)
+uint64_t shared_taken(const struct model *model)
 {
     return model->counts[LIVE] + model->counts[TAKEN];
 }
 
 /* Slots that have lived all their lives, whether they have been taken back or not. */
-static uint64_t worn(const struct model *model)
+uint64_t shared_worn(const struct model *model)
 {
     uint64_t found = model->counts[WORN];
 
@@ -74,7 +74,7 @@ static void open_worker(struct play *play, haft_worker **place)
     must_be(haft_worker_table(*place) == play->table, "a worker knows its table");
 }
 
-static void close_worker(struct play *play, haft_worker **place)
+void shared_close_worker(struct play *play, haft_worker **place)
 {
     if (*place != NULL && play->depth == 0) {
         tell(play, "worker_close");
@@ -106,7 +106,7 @@ static void step_worker(struct play *play)
     if (*place == NULL) {
         open_worker(play, place);
     } else {
-        close_worker(play, place);
+        shared_close_worker(play, place);
     }
 }
 
@@ -120,7 +120,8 @@ void shared_took(struct play *play, haft_id id)
 
     must_be(index >= HAFT_FIRST_INDEX && index < model->limit, "the index is in range");
     if (slot->state == RETIRED) {
-        must_be(slot->ended <= horizon(play), "a slot is reused after its grace period only");
+        must_be(slot->ended <= shared_horizon(play),
+                "a slot is reused after its grace period only");
         must_be(slot->given_up || !play->setup.destroys, "on_reclaim comes before reuse");
     } else {
         must_be(slot->state == UNUSED || slot->state == FRESH || slot->state == FREE,
@@ -148,12 +149,13 @@ void shared_check_refusal(struct play *play, haft_status said, bool waited)
                                   (play->workers[0] != NULL && play->workers[1] != NULL);
 
     if (said == HAFT_FULL) {
-        must_be(taken(model) + worn(model) >= model->capacity, "the capacity is a floor");
+        must_be(shared_taken(model) + shared_worn(model) >= model->capacity,
+                "the capacity is a floor");
     } else if (said == HAFT_IN_SECTION) {
         must_be(waited && play->in_section, "refused because of a section");
     } else {
         must_answer(said, HAFT_BUSY, "a refusal");
-        must_be(taken(model) < model->capacity && may_be_elsewhere, "busy for a reason");
+        must_be(shared_taken(model) < model->capacity && may_be_elsewhere, "busy for a reason");
         must_be(!waited || play->setup.clock == HAFT_CLOCK_FRAME, "a wait does not end busy");
     }
 }
@@ -314,7 +316,8 @@ void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     } else {
         must_be(slot->state == RETIRED && !slot->given_up,
                 "on_reclaim runs once for what was freed");
-        must_be(play->closing || slot->ended <= horizon(play), "on_reclaim after the grace period");
+        must_be(play->closing || slot->ended <= shared_horizon(play),
+                "on_reclaim after the grace period");
         must_equal(model_id(model, index, haft_id_generation(model->layout, id)).bits, id.bits,
                    "the id in on_reclaim");
         must_equal(model_next(model, haft_id_generation(model->layout, id)), slot->generation,
@@ -386,7 +389,7 @@ static void wait_for_domain(struct play *play)
     }
 }
 
-static void section(struct play *play)
+void shared_section(struct play *play)
 {
     if (play->depth != 0 || play->setup.clock != HAFT_CLOCK_CALLER) {
         return;
@@ -419,224 +422,13 @@ static void fill(struct play *play)
     tick(play);
     wait_for_domain(play);
     tell(play, "fill");
-    while (taken(model) + worn(model) < model->capacity) {
+    while (shared_taken(model) + shared_worn(model) < model->capacity) {
         haft_id id = HAFT_NIL;
 
         must_answer(haft_insert(worker, NULL, &id), HAFT_OK, "insert below the capacity");
         shared_took(play, id);
         shared_came_to_life(play, id, 0);
     }
-}
-
-/* --- looking --- */
-
-static void look(struct play *play)
-{
-    const haft_id id = play_id(play);
-    const haft_status said = haft_diagnose(play->table, id);
-    void *object;
-
-    tell(play, "resolve %llx: %s", (unsigned long long)id.bits, haft_status_name(said));
-    play_must_diagnose(play, id, said, "diagnose");
-    must_be(haft_is_live(play->view, id) == (said == HAFT_OK), "is_live");
-    play_check_object(play, id, haft_resolve(play->view, id));
-    must_equal(haft_resolve_many(play->view, &id, &object, 1), said == HAFT_OK, "resolve_many");
-    play_check_object(play, id, object);
-}
-
-static void check_stats(struct play *play)
-{
-    const struct model *model = &play->model;
-    const haft_table_stats stats = haft_table_stats_get(play->table);
-
-    must_equal(stats.live, model->counts[LIVE], "live");
-    must_equal(stats.reserved, model->counts[TAKEN], "reserved");
-    must_equal(stats.capacity, model->capacity, "capacity");
-    must_equal(stats.limit, model->limit - HAFT_FIRST_INDEX, "limit");
-    must_equal(stats.workers, (play->workers[0] != NULL) + (uint64_t)(play->workers[1] != NULL),
-               "workers");
-    must_equal(stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted,
-               stats.high_water, "the sum of all slots used");
-    must_be(stats.exhausted >= model->counts[WORN] && stats.exhausted <= worn(model),
-            "slots exhausted");
-}
-
-/* What was freed is readable until its grace period has passed, and until on_reclaim. */
-static void check_retired(const struct play *play)
-{
-    const struct model *model = &play->model;
-
-    for (uint64_t i = HAFT_FIRST_INDEX; model->counts[RETIRED] != 0 && i < model->limit; i++) {
-        const struct slot *slot = &model->slots[i];
-        const bool must_stay = play->setup.destroys || slot->ended > horizon(play);
-
-        if (slot->state == RETIRED && !slot->given_up && must_stay) {
-            must_be(object_is(play, play->view.base + i * play->view.stride + sizeof(uint64_t),
-                              slot->value),
-                    "a freed object is intact until its grace period has passed");
-        }
-    }
-}
-
-void shared_check(struct play *play)
-{
-    check_stats(play);
-    check_retired(play);
-    shared_scan(play);
-    play_check_ids(play);
-}
-
-/* --- opening, closing, and the change to and from a local table --- */
-
-static void open_domain(struct play *play)
-{
-    static bool is_registered;
-    const bool is_rcu = play->setup.clock == HAFT_CLOCK_CALLER;
-    const haft_domain_options options = {
-        .flavour = is_rcu ? &urcu_memb_flavor : NULL,
-        .clock = play->setup.clock,
-    };
-
-    if (play->domain == NULL) {
-        must_answer(haft_domain_open(&options, &play->domain), HAFT_OK, "domain_open");
-        if (is_rcu && !is_registered) {
-            haft_thread_register(play->domain); /* for good: this thread is all there is */
-            is_registered = true;
-        }
-    }
-}
-
-static void begin_sharing(struct play *play)
-{
-    play->kind = SHARED;
-    play->view = haft_table_view(play->table);
-    play->model.wraps = false;
-    must_be(haft_table_stats_get(play->table).limit < MOST_SLOTS - HAFT_FIRST_INDEX,
-            "the model has room");
-    play->model.limit = HAFT_FIRST_INDEX + haft_table_stats_get(play->table).limit;
-}
-
-void shared_open(struct play *play)
-{
-    const struct setup *setup = &play->setup;
-    const haft_table_options options = {
-        .capacity = setup->capacity,
-        .object_size = setup->object_size,
-        .object_alignment = setup->object_alignment,
-        .layout = setup->layout,
-        .tag = setup->tag,
-        .first_generation = setup->first_generation,
-        .on_reclaim = setup->destroys ? on_reclaim : NULL,
-        .reclaim_arg = play,
-    };
-
-    open_domain(play);
-    must_answer(haft_table_open(play->domain, &options, &play->table), HAFT_OK, "table_open");
-    begin_sharing(play);
-}
-
-void local_share(struct play *play)
-{
-    const struct model *model = &play->model;
-    const haft_share_options options = {.on_reclaim = on_reclaim, .reclaim_arg = play};
-    const bool overrides = play->setup.destroys && (play->now.x & 1) != 0;
-    const haft_status expected =
-        model->is_loading && !play->closing                                  ? HAFT_LOADING
-        : play->closing || model->counts[TAKEN] + model->counts[ENDING] != 0 ? HAFT_IN_USE
-                                                                             : HAFT_OK;
-
-    if (expected == HAFT_OK && play->now.y % 2 == 0) {
-        return;
-    }
-    open_domain(play);
-    tell(play, "share: %s", haft_status_name(expected));
-    must_answer(haft_share(play->local, play->domain, overrides ? &options : NULL, &play->table),
-                expected, "share");
-    if (expected == HAFT_OK) {
-        const haft_view before = play->view;
-
-        play->local = NULL;
-        play->was_local = true;
-        begin_sharing(play);
-        must_be(memcmp(&before, &play->view, sizeof before) == 0, "the view stays as it was");
-    }
-}
-
-static void close_workers(struct play *play)
-{
-    for (unsigned i = 0; i < MOST_WORKERS; i++) {
-        close_worker(play, &play->workers[i]);
-    }
-}
-
-static bool count_slot(haft_id id, void *object, void *arg)
-{
-    struct model *model = arg;
-    const uint64_t index = haft_id_index(model->layout, id);
-
-    (void)object;
-    model->used = index + 1;
-    if (model->slots[index].state == UNUSED) {
-        model_set(model, index, FRESH);
-    } else if (model->slots[index].state == RETIRED) {
-        model_set(model, index, model->slots[index].generation == 0 ? WORN : FREE);
-    }
-    return true;
-}
-
-static void take_back(struct play *play)
-{
-    struct model *model = &play->model;
-    const bool was_local = play->was_local;
-
-    play->kind = LOCAL;
-    play->table = NULL;
-    play->view = haft_local_view(play->local);
-    play->setup.destroys = play->setup.destroys && was_local;
-    model->wraps = play->setup.wrap && was_local;
-    model->is_fifo = was_local && play->setup.reuse == HAFT_REUSE_FIFO;
-    model->min_free = was_local ? model->min_free : 0;
-    model->used = HAFT_FIRST_INDEX;
-    haft_local_for_each_slot(play->local, count_slot, model);
-    for (uint64_t i = model->used; i < model->limit; i++) {
-        must_be(model->slots[i].state == UNUSED, "every slot used comes back");
-    }
-    const uint64_t held = taken(model) + model->counts[WORN];
-    const uint64_t slots = model->limit - HAFT_FIRST_INDEX;
-
-    model->capacity = model->capacity > held ? model->capacity : held;
-    model->min_free =
-        model->min_free < slots - model->capacity ? model->min_free : slots - model->capacity;
-    play->setup.wrap = model->wraps;
-    play->setup.reuse = model->is_fifo ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO;
-    model_rebuild(model);
-    play->is_over = play->has_trimmed;
-}
-
-void shared_unshare(struct play *play)
-{
-    if (play->depth != 0 || play->now.y % 2 == 0) {
-        return;
-    }
-    if (play->now.x % 2 == 0 && (play->workers[0] != NULL || play->workers[1] != NULL)) {
-        must_answer(haft_unshare(play->table, &play->local), HAFT_IN_USE, "unshare");
-        must_answer(haft_table_close(play->table), HAFT_IN_USE, "table_close");
-        return;
-    }
-    close_workers(play);
-    if (play->in_section) {
-        must_answer(haft_unshare(play->table, &play->local), HAFT_IN_SECTION, "unshare");
-        section(play);
-    }
-    tell(play, "unshare");
-    play->closing = true;
-    must_answer(haft_unshare(play->table, &play->local), HAFT_OK, "unshare");
-    play->closing = false;
-    for (uint64_t i = HAFT_FIRST_INDEX; play->setup.destroys && i < play->model.limit; i++) {
-        must_be(play->model.slots[i].state != RETIRED || play->model.slots[i].given_up,
-                "on_reclaim for all that was freed");
-    }
-    take_back(play);
 }
 
 void shared_step(struct play *play)
@@ -656,8 +448,8 @@ void shared_step(struct play *play)
         reserve,
         publish,
         abort_one,
-        look,
-        look,
+        shared_look,
+        shared_look,
         quiescent,
         quiescent,
         flush,
@@ -665,7 +457,7 @@ void shared_step(struct play *play)
         tick,
         tick,
         wait_for_domain,
-        section,
+        shared_section,
         step_worker,
         shared_unshare,
         shared_insert_many,
@@ -678,24 +470,6 @@ void shared_step(struct play *play)
 
     steps[play->now.code % 32](play);
     if (play->depth == 0 && play->kind == SHARED) {
-        check_stats(play);
+        shared_check_stats(play);
     }
-}
-
-void shared_close(struct play *play)
-{
-    if (play->in_section) {
-        section(play);
-    }
-    close_workers(play);
-    tell(play, "close");
-    play->closing = true;
-    must_answer(haft_table_close(play->table), HAFT_OK, "table_close");
-    for (uint64_t i = HAFT_FIRST_INDEX; play->setup.destroys && i < play->model.limit; i++) {
-        const struct slot *slot = &play->model.slots[i];
-
-        must_be(slot->state != RETIRED || slot->given_up, "on_reclaim for all that was freed");
-        must_be(slot->state != LIVE || !play->was_local, "on_destroy for all that was live");
-    }
-    must_answer(haft_domain_close(play->domain), HAFT_OK, "domain_close");
 }

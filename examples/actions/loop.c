@@ -1,5 +1,5 @@
 #include "loop.h"
-#include "examples/replay/progress.h"
+#include "examples/screen/progress.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

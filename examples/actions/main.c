@@ -1,5 +1,5 @@
 /* actions - events in, described shell commands out; one arena, reset each round. */
-#include "examples/replay/text.h"
+#include "examples/screen/text.h"
 #include "loop.h"
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 #include "report.h"
-#include "examples/replay/text.h"
+#include "examples/screen/text.h"
 #include "failure.h"
 #include "largest.h"
 #include <jansson.h>

@@ -1,5 +1,5 @@
 #include "walk.h"
-#include "examples/replay/progress.h"
+#include "examples/screen/progress.h"
 #include "failure.h"
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  * what it found.
  */
 #include "work.h"
-#include "examples/replay/progress.h"
+#include "examples/screen/progress.h"
 #include "failure.h"
 #include "level.h"
 #include "measure.h"

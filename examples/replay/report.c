@@ -1,5 +1,5 @@
 #include "report.h"
-#include "text.h"
+#include "examples/screen/text.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

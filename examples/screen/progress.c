@@ -1,5 +1,5 @@
-#include "progress.h"
-#include "text.h"
+#include "examples/screen/progress.h"
+#include "examples/screen/text.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * text.h - numbers as people read them.  Each text is good until the eighth call after it; one
  * thread.
  */
-#ifndef REPLAY_TEXT_H
-#define REPLAY_TEXT_H
+#ifndef EXAMPLES_SCREEN_TEXT_H
+#define EXAMPLES_SCREEN_TEXT_H
 
 #include <stdint.h>
 
@@ -17,4 +17,4 @@ const char *plural(uint64_t number);
 const char *duration(uint64_t ns);
 const char *byte_count(uint64_t bytes);
 
-#endif /* REPLAY_TEXT_H */
+#endif /* EXAMPLES_SCREEN_TEXT_H */

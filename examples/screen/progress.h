@@ -1,8 +1,8 @@
 /*
  * progress.h - a bar on stderr while a long run lasts; nothing if stderr is not a terminal.
  */
-#ifndef REPLAY_PROGRESS_H
-#define REPLAY_PROGRESS_H
+#ifndef EXAMPLES_SCREEN_PROGRESS_H
+#define EXAMPLES_SCREEN_PROGRESS_H
 
 #include <stdint.h>
 
@@ -13,4 +13,4 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t ela
 /* Takes it away again. */
 void progress_end(void);
 
-#endif /* REPLAY_PROGRESS_H */
+#endif /* EXAMPLES_SCREEN_PROGRESS_H */

@@ -1,4 +1,4 @@
-#include "text.h"
+#include "examples/screen/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 
