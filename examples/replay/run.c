@@ -1,6 +1,6 @@
 #include "run.h"
-#include "failure.h"
 #include "examples/screen/progress.h"
+#include "failure.h"
 
 enum { IN_FLIGHT_PER_WORKER = 4, REDRAW_MS = 100 };
 
