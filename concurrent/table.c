@@ -41,6 +41,8 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
     };
     return slots_open(&table->slots, &slots_options);
 }

@@ -10,6 +10,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
+#include <haft/bad_access.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -50,6 +51,8 @@ typedef struct haft_local_options {
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
+    haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
+    void *bad_access_arg;
 } haft_local_options;
 
 /*

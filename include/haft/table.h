@@ -7,6 +7,7 @@
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
+#include <haft/bad_access.h>
 #include <haft/domain.h>
 #include <haft/view.h>
 
@@ -53,6 +54,9 @@ typedef struct haft_table_options {
 
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
+
+    haft_on_bad_access *on_bad_access; /* of haft_require(); NULL: abort */
+    void *bad_access_arg;
 } haft_table_options;
 
 /* Each number is exact when no call on the table is under way. */
