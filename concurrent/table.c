@@ -239,6 +239,16 @@ haft_domain *haft_table_domain(const haft_table *table)
     return table->domain;
 }
 
+size_t haft_table_object_size(const haft_table *table)
+{
+    return table->slots.object_size;
+}
+
+bool haft_table_has_pins(const haft_table *table)
+{
+    return table->slots.has_pins;
+}
+
 haft_status haft_diagnose(const haft_table *table, haft_id id)
 {
     return slots_diagnose(&table->slots, id);

@@ -99,6 +99,16 @@ const char *haft_local_name(const haft_local *local)
     return local->name;
 }
 
+size_t haft_local_object_size(const haft_local *local)
+{
+    return local->slots.object_size;
+}
+
+bool haft_local_has_pins(const haft_local *local)
+{
+    return local->slots.has_pins;
+}
+
 uint64_t haft_local_count(const haft_local *local)
 {
     return local->count;

@@ -119,9 +119,11 @@ haft_status haft_table_close(haft_table *table);
 haft_view haft_table_view(const haft_table *table);
 
 /*
- * haft_table_layout, haft_table_name, haft_table_domain - as the table was opened.
+ * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
+ * haft_table_has_pins - as the table was opened.
  *
- * Returns   the layout; the name, owned by the table; the domain.
+ * Returns   the layout; the name, owned by the table; the domain; the object size; whether objects
+ *           can be pinned.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -130,6 +132,8 @@ haft_view haft_table_view(const haft_table *table);
 haft_layout haft_table_layout(const haft_table *table);
 const char *haft_table_name(const haft_table *table);
 haft_domain *haft_table_domain(const haft_table *table);
+size_t haft_table_object_size(const haft_table *table);
+bool haft_table_has_pins(const haft_table *table);
 
 /*
  * haft_diagnose - why an id does or does not resolve.
