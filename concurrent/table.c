@@ -41,6 +41,8 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
     };
     return slots_open(&table->slots, &slots_options);
 }
@@ -235,6 +237,16 @@ const char *haft_table_name(const haft_table *table)
 haft_domain *haft_table_domain(const haft_table *table)
 {
     return table->domain;
+}
+
+size_t haft_table_object_size(const haft_table *table)
+{
+    return table->slots.object_size;
+}
+
+bool haft_table_has_pins(const haft_table *table)
+{
+    return table->slots.has_pins;
 }
 
 haft_status haft_diagnose(const haft_table *table, haft_id id)

@@ -36,6 +36,8 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
     };
     haft_status status = slots_open(slots, &slots_options);
 
@@ -95,6 +97,16 @@ haft_layout haft_local_layout(const haft_local *local)
 const char *haft_local_name(const haft_local *local)
 {
     return local->name;
+}
+
+size_t haft_local_object_size(const haft_local *local)
+{
+    return local->slots.object_size;
+}
+
+bool haft_local_has_pins(const haft_local *local)
+{
+    return local->slots.has_pins;
 }
 
 uint64_t haft_local_count(const haft_local *local)

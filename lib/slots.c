@@ -119,6 +119,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->format = word_format_of(full.layout, full.tag, full.first_generation);
     slots->object_size = full.object_size;
     slots->has_pins = full.pins;
+    slots->on_bad_access = full.on_bad_access;
+    slots->bad_access_arg = full.bad_access_arg;
     slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
     slots->wrapped = false;
     runs_setup(slots);

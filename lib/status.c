@@ -29,6 +29,8 @@ static const struct {
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
     [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object or a reservation"},
+    [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
+                         "the table's objects have not the type's size, alignment and pins"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
                           "the call moves objects and was made from a callback of the table"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
@@ -47,6 +49,7 @@ static const struct {
     [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
                                                 "the capacity at most 2^index_bits - 4"},
+    [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
                           "flavour: such as &urcu_memb_flavor for the thread and the caller "
                           "clock, NULL for the workers and the frame clock"},

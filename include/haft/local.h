@@ -10,6 +10,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
+#include <haft/bad_access.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -50,6 +51,8 @@ typedef struct haft_local_options {
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
+    haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
+    void *bad_access_arg;
 } haft_local_options;
 
 /*
@@ -97,9 +100,11 @@ haft_status haft_local_open(const haft_local_options *options, haft_local **loca
 void haft_local_close(haft_local *local);
 
 /*
- * haft_local_view, haft_local_layout, haft_local_name - as the table was opened.
+ * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
+ * haft_local_has_pins - as the table was opened.
  *
- * Returns   the view, for haft_resolve() and its kin; the layout; the name.
+ * Returns   the view, for haft_resolve() and its kin; the layout; the name; the object size;
+ *           whether there is room for pins.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.
@@ -108,6 +113,8 @@ void haft_local_close(haft_local *local);
 haft_view haft_local_view(const haft_local *local);
 haft_layout haft_local_layout(const haft_local *local);
 const char *haft_local_name(const haft_local *local);
+size_t haft_local_object_size(const haft_local *local);
+bool haft_local_has_pins(const haft_local *local);
 
 /*
  * haft_local_reserve - a slot whose id is not live yet.

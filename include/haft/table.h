@@ -7,6 +7,7 @@
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
+#include <haft/bad_access.h>
 #include <haft/domain.h>
 #include <haft/view.h>
 
@@ -53,6 +54,9 @@ typedef struct haft_table_options {
 
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
+
+    haft_on_bad_access *on_bad_access; /* of haft_require(); NULL: abort */
+    void *bad_access_arg;
 } haft_table_options;
 
 /* Each number is exact when no call on the table is under way. */
@@ -115,9 +119,11 @@ haft_status haft_table_close(haft_table *table);
 haft_view haft_table_view(const haft_table *table);
 
 /*
- * haft_table_layout, haft_table_name, haft_table_domain - as the table was opened.
+ * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
+ * haft_table_has_pins - as the table was opened.
  *
- * Returns   the layout; the name, owned by the table; the domain.
+ * Returns   the layout; the name, owned by the table; the domain; the object size; whether objects
+ *           can be pinned.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -126,6 +132,8 @@ haft_view haft_table_view(const haft_table *table);
 haft_layout haft_table_layout(const haft_table *table);
 const char *haft_table_name(const haft_table *table);
 haft_domain *haft_table_domain(const haft_table *table);
+size_t haft_table_object_size(const haft_table *table);
+bool haft_table_has_pins(const haft_table *table);
 
 /*
  * haft_diagnose - why an id does or does not resolve.
