@@ -55,10 +55,10 @@ static size_t next_size(const struct arena *arena)
 {
     const size_t now = (size_t)(arena->block->end - arena->block->base);
 
-    if (now >= arena->max_block_size / 2) {
-        return arena->max_block_size;
+    if (arena->block->size == 0) { /* the caller's buffer */
+        return arena->block_size;
     }
-    return 2 * now > arena->block_size ? 2 * now : arena->block_size;
+    return now >= arena->max_block_size / 2 ? arena->max_block_size : 2 * now;
 }
 
 /* The block behind the one in use, new if there is none; NULL if the bytes do not fit there. */
