@@ -172,7 +172,9 @@ void arena_keep_all_own(struct arena *arena)
 
 void arena_poison_from(struct block *block, char *next)
 {
-    asan_poison(next, (size_t)(block->end - next));
+    char *from = next != block->base ? next - ASAN_REDZONE : next;
+
+    asan_poison(from, (size_t)(block->end - from));
     for (block = block->next; asan_is_on() && block != NULL; block = block->next) {
         asan_poison(block->base, (size_t)(block->end - block->base));
     }
