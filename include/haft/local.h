@@ -66,9 +66,9 @@ typedef struct haft_local_options {
  * with wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16
  * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
  *
- * Trimming costs some slots lives and keeps all this; restoring an id stands for all ids of its
- * slot before it, and haft_local_load_end() begins a new queue.  The m slots come on top of the
- * capacity.
+ * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free
+ * slot, stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins
+ * a new queue.  The m slots come on top of the capacity.
  */
 
 /*
