@@ -1,5 +1,6 @@
 /* The model of haft_local's ways with memory: ids restored, memory given back. */
 #include "fuzz/model.h"
+#include <string.h>
 #include <unistd.h>
 
 #define COARSE_PAGES 16
@@ -171,11 +172,19 @@ haft_status model_restore_status(struct model *model, haft_id id, bool fills, bo
     return status;
 }
 
-/* Slots from `first` on become free, the lowest to be used first. */
+/* Slots that were never used since become free, to be used before all others, the lowest first. */
 static void push_range(struct model *model, uint64_t first, uint64_t end)
 {
+    const uint64_t moved = model->is_fifo ? end - first : 0;
+
     for (uint64_t i = first; i < end; i++) {
         model_push(model, model->is_fifo ? i : first + (end - 1 - i));
+    }
+    for (uint64_t i = 0; i < moved; i++) { /* from the end to the front */
+        const uint32_t last = model->list[model->listed - 1];
+
+        memmove(model->list + 1, model->list, (model->listed - 1) * sizeof model->list[0]);
+        model->list[0] = last;
     }
 }
 
