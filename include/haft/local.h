@@ -296,9 +296,9 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
  * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale
- * after loading.  Calls `visit` for each slot ever used, in order of index: for a live one with
- * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of
- * the next life, for haft_local_restore_free().  Reservations count as given up.
+ * after loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a
+ * live one with its id and object, to be restored by haft_local_restore(); for others with NULL
+ * and the id of the next life, for haft_local_restore_free().  Reservations count as given up.
  *
  * Loading only the live objects brings stale ids to life sooner or later.
  *
