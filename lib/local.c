@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that slots do not know. */
-static haft_status check(const haft_local_options *options, const struct slots *slots)
+/* The options that slots do not know; the capacity is at most `most`. */
+static haft_status check(const haft_local_options *options, uint64_t most)
 {
-    const uint64_t most = word_index(&slots->format, UINT64_MAX) + 1 - HAFT_FIRST_INDEX;
-
     if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
         return HAFT_BAD_REUSE;
     }
@@ -39,15 +37,13 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
     };
-    haft_status status = slots_open(slots, &slots_options);
+    uint64_t most;
+    haft_status status = slots_check(&slots_options, &most);
 
     if (status == HAFT_OK) {
-        status = check(options, slots);
-        if (status != HAFT_OK) {
-            slots_close(slots);
-        }
+        status = check(options, most);
     }
-    return status;
+    return status == HAFT_OK ? slots_open(slots, &slots_options) : status;
 }
 
 static void fill_in(haft_local *local, const haft_local_options *options)

@@ -64,6 +64,17 @@ static haft_status check(const struct slots_options *options)
     return HAFT_OK;
 }
 
+haft_status slots_check(const struct slots_options *options, uint64_t *most)
+{
+    const struct slots_options full = completed(options);
+    const haft_status status = check(&full);
+
+    if (status == HAFT_OK) {
+        *most = haft_field_max(full.layout.index_bits) + 1 - HAFT_FIRST_INDEX;
+    }
+    return status;
+}
+
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {

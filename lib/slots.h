@@ -39,6 +39,9 @@ struct slots {
     bool wrapped; /* some slot has begun its generations again, so ids repeat */
 };
 
+/* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */
+haft_status slots_check(const struct slots_options *options, uint64_t *most);
+
 /* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);

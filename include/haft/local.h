@@ -195,7 +195,8 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.
- * All ids from before are stale for ever.  What on_destroy inserts meanwhile may stay.
+ * All ids from before are stale for ever (with `wrap`, until generations begin again).  What
+ * on_destroy inserts meanwhile may stay; what it reserves may be given up.
  *
  * Returns   nothing.
  * Threads   one.
@@ -241,7 +242,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.
- * All ids from before are stale for ever.  To that end the slots of a run of pages go on at the
+ * All ids from before stay stale.  To that end the slots of a run of pages go on at the
  * highest next generation among them, which costs some of them lives.
  *
  * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
@@ -286,7 +287,8 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
- * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only.
+ * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only, and while
+ *           the table is being closed.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free but for the system.
