@@ -299,4 +299,5 @@ void bench::add_cases()
     add_subject<Malloc>("malloc");
     add_subject<Mimalloc>("mimalloc");
     add_scan_cases();
+    add_commands_cases();
 }

@@ -5,7 +5,8 @@
 namespace bench
 {
 
-void add_scan_cases(); // frame_scan.cc
+void add_scan_cases();     // frame_scan.cc
+void add_commands_cases(); // frame_commands.cc
 
 } // namespace bench
 

@@ -48,6 +48,9 @@ beside a thread at full churn (2 threads). Only the reader's items count.""",
     Section("A frame's memory", """\
 From events to actions, three allocations each: `//bench:frame` describes it. `bare` moves a pointer
 through a buffer without a look at room.""", ["event_to_action", "action_memory"], "size"),
+    Section("Births and deaths at the frame boundary", """\
+All three are haft: one by one through a worker, or put off by command sets; `//bench:frame`.""",
+            ["frame_create"], "size"),
     Section("Scans", """\
 Visiting the live ones of 1,048,576 slots, of which so many per cent are live: `//bench:frame`.""",
             ["scan_100", "scan_50", "scan_10"], "size"),

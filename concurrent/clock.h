@@ -39,6 +39,9 @@ struct clock {
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
 
+    /* Whether the calling thread may close a worker with that member. */
+    bool (*may_leave)(const struct member *member);
+
     /* The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
@@ -74,6 +77,7 @@ void rcu_clock_stop(haft_domain *domain);
 haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
 haft_status rcu_clock_join(haft_domain *domain, haft_worker *worker, struct member **member);
 void rcu_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member);
+bool rcu_clock_may_leave(const struct member *member);
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void rcu_clock_offline(haft_domain *domain);
 void rcu_clock_online(haft_domain *domain);

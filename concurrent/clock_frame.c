@@ -46,6 +46,12 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
     (void)member;
 }
 
+static bool may_leave(const struct member *member)
+{
+    (void)member;
+    return true;
+}
+
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)domain;
@@ -79,6 +85,7 @@ const struct clock frame_clock = {
     .wait_for = wait_for,
     .join = join,
     .leave = leave,
+    .may_leave = may_leave,
     .quiescent = quiescent,
     .offline = do_nothing,
     .online = do_nothing,

@@ -96,6 +96,12 @@ void rcu_clock_leave(haft_domain *domain, haft_worker *worker, struct member *me
     (void)member;
 }
 
+bool rcu_clock_may_leave(const struct member *member)
+{
+    (void)member;
+    return true;
+}
+
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)member;

@@ -105,6 +105,7 @@ const struct clock thread_clock = {
     .wait_for = rcu_clock_wait_for,
     .join = rcu_clock_join,
     .leave = rcu_clock_leave,
+    .may_leave = rcu_clock_may_leave,
     .quiescent = rcu_clock_quiescent,
     .offline = rcu_clock_offline,
     .online = rcu_clock_online,

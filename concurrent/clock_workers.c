@@ -252,6 +252,12 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
     }
 }
 
+/* A member's state is its thread's own. */
+static bool may_leave(const struct member *member)
+{
+    return load_relaxed(OWN, &member->thread) == thread_token();
+}
+
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     if (is_away(member)) {
@@ -306,6 +312,7 @@ const struct clock workers_clock = {
     .wait_for = wait_for,
     .join = join,
     .leave = leave,
+    .may_leave = may_leave,
     .quiescent = quiescent,
     .offline = offline,
     .online = online,

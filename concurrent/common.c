@@ -35,6 +35,9 @@ haft_worker *common_lock(haft_table *table)
 
 void common_unlock(haft_table *table)
 {
+    if (table->unpinned != MARK_END && !table->common->reclaiming) {
+        pin_take_back(table);
+    }
     pthread_mutex_unlock(&table->common_lock);
 }
 
@@ -47,6 +50,7 @@ void common_init(haft_table *table)
     pthread_mutex_init(&table->common_lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
     table->common = NULL;
+    table->unpinned = MARK_END;
 }
 
 void common_destroy(haft_table *table)

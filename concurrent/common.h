@@ -14,4 +14,7 @@ haft_status common_open(haft_table *table);
 haft_worker *common_lock(haft_table *table);
 void common_unlock(haft_table *table);
 
+/* pin.c: take back what was unpinned, with the lock held and outside on_reclaim. */
+void pin_take_back(haft_table *table);
+
 #endif /* HAFT_CONCURRENT_COMMON_H */

@@ -6,6 +6,10 @@
  * counter; if there are pins left, the one that takes the last away takes the slot back instead.
  * The flag decides, not the word: looked at by both, the word would say "retired" to both.
  *
+ * A slot whose last pin went inside on_reclaim waits in a list, through the upper halves of the
+ * counters: on_reclaim is not called within on_reclaim, however long a chain of objects is of
+ * which each one holds a pin on the next.
+ *
  * Edges in this file.
  *   PIN      haft_unpin (release) -> pin_take, haft_unpin (acquire): the use of the object before
  *            the reuse of its memory; pin_take (release) -> haft_unpin (acquire): the grace period
@@ -19,7 +23,7 @@
 #include <haft/pin.h>
 
 #define TAKEN (UINT64_C(1) << 63)
-#define PINS (TAKEN - 1)
+#define PINS UINT64_C(0xffffffff) /* how many: the lower half */
 
 static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
 {
@@ -36,7 +40,7 @@ void *haft_pin(haft_table *table, haft_id id)
     }
     atomic_u64 *pins = pins_of(table, word_index(&table->slots.format, id.bits));
 
-    if (fetch_add_relaxed(COUNT, pins, 1) % TAKEN >= HAFT_PINS_MOST) {
+    if ((fetch_add_relaxed(COUNT, pins, 1) & PINS) >= HAFT_PINS_MOST) {
         fetch_add_relaxed(COUNT, pins, UINT64_MAX);
         return NULL;
     }
@@ -56,12 +60,28 @@ bool pin_take(const haft_table *table, uint64_t index)
 }
 
 /* The slot of an object that was freed, and whose last pin is gone. */
-static void take_back(haft_table *table, uint64_t index)
+static void add_unpinned(haft_table *table, uint64_t index)
 {
-    haft_worker *worker = common_lock(table);
+    common_lock(table);
+    store_relaxed(OWN, pins_of(table, index), table->unpinned << 32);
+    table->unpinned = index;
+    common_unlock(table);
+}
+
+static uint64_t next_unpinned(haft_table *table)
+{
+    const uint64_t index = table->unpinned;
+    atomic_u64 *pins = pins_of(table, index);
+
+    table->unpinned = load_relaxed(OWN, pins) >> 32;
+    store_relaxed(OWN, pins, 0);
+    return index;
+}
+
+static void take_back(haft_worker *worker, uint64_t index)
+{
     struct batch *batch = worker_empty_batch(worker);
 
-    store_relaxed(OWN, pins_of(table, index), 0);
     store_relaxed(OWN, &batch->ticket, 0);
     batch->indices[0] = (uint32_t)index;
     batch->count = 1;
@@ -73,7 +93,13 @@ static void take_back(haft_table *table, uint64_t index)
     } else {
         worker_shelve(worker, batch);
     }
-    common_unlock(table);
+}
+
+void pin_take_back(haft_table *table)
+{
+    while (table->unpinned != MARK_END) {
+        take_back(table->common, next_unpinned(table));
+    }
 }
 
 /* Whether the word is that of the object that `id` names, or named until it was freed. */
@@ -101,7 +127,7 @@ haft_status haft_unpin(haft_table *table, haft_id id)
         /* Weakened, the slot could be written again before the last use under a pin. */
     } while (!cas_acq_rel(PIN, pins, before, before - 1));
     if (before == (TAKEN | 1)) {
-        take_back(table, index);
+        add_unpinned(table, index);
     }
     return HAFT_OK;
 }

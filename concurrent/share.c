@@ -107,7 +107,6 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     store_relaxed(OWN, &table->fresh, local->used);
     store_relaxed(OWN, &table->legacy.listed, *local_head(local));
     store_relaxed(OWN, &table->legacy.run, local->slots.runs.first);
-    table->legacy.end = local->used;
     table->legacy.local = local;
     return HAFT_OK;
 }
@@ -176,12 +175,11 @@ uint64_t table_take_run(haft_table *table, uint64_t *first)
 
     while (run != RUN_LAST) {
         if (cas_relaxed(RETRY, &table->legacy.run, run, runs->records[run].link)) {
-            const uint64_t last = runs_end(&table->slots, run);
-            const uint64_t end = last < table->legacy.end ? last : table->legacy.end;
+            const uint64_t count = runs_end(runs, run) - runs_first(runs, run);
 
             *first = runs_first(runs, run);
-            apply_floor(&table->slots, *first, end - *first);
-            return end - *first;
+            apply_floor(&table->slots, *first, count);
+            return count;
         }
         run = load_relaxed(RETRY, &table->legacy.run);
     }
@@ -241,6 +239,7 @@ static void fit_capacity(haft_local *local)
     if (local->min_free > slots - local->capacity) {
         local->min_free = slots - local->capacity;
     }
+    local->is_crowded = slots - local->min_free > local->capacity;
 }
 
 haft_status haft_unshare(haft_table *table, haft_local **local)

@@ -41,6 +41,8 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
     };
     return slots_open(&table->slots, &slots_options);
 }
@@ -72,6 +74,7 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
+    table->number = table_number();
     store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
     store_relaxed(OWN, &table->legacy.run, RUN_LAST);
@@ -146,14 +149,19 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     return HAFT_OK;
 }
 
+/* Implicit workers close with the table, if the clock lets this thread close them. */
 static bool has_open_workers(const haft_table *table)
 {
+    const struct clock *clock = table->domain->clock;
+    bool found = false;
+
+    implicit_lock();
     for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (load_acquire(ADOPT, &worker->state) == WORKER_OPEN) {
-            return true;
-        }
+        found = found || (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
+                          !(worker->is_implicit && clock->may_leave(worker->member)));
     }
-    return false;
+    implicit_unlock();
+    return found;
 }
 
 haft_status table_check_closing(const haft_table *table)
@@ -169,6 +177,7 @@ void table_reclaim_rest(haft_table *table)
     const struct word_format *format = &table->slots.format;
     const uint64_t end = load_relaxed(OWN, &table->fresh);
 
+    table_close_implicit(table);
     domain_wait_for(table->domain, domain_ticket(table->domain));
     for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
         atomic_u64 *at = slots_word(&table->slots, index);
@@ -228,6 +237,16 @@ const char *haft_table_name(const haft_table *table)
 haft_domain *haft_table_domain(const haft_table *table)
 {
     return table->domain;
+}
+
+size_t haft_table_object_size(const haft_table *table)
+{
+    return table->slots.object_size;
+}
+
+bool haft_table_has_pins(const haft_table *table)
+{
+    return table->slots.has_pins;
 }
 
 haft_status haft_diagnose(const haft_table *table, haft_id id)

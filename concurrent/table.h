@@ -67,6 +67,7 @@ struct haft_worker {
     uint32_t spare_count;
     uint32_t share;        /* slots in a batch: it may hold back 2 * (share - 1) */
     bool reclaiming;       /* inside on_reclaim */
+    bool is_implicit;      /* closed with its thread, or with the table: see implicit.c */
     uint64_t hunger;       /* the table's, when last answered */
     uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
     struct counters counters;
@@ -83,7 +84,6 @@ struct haft_worker {
 /* What a table that was a local one has not used yet: see share.c. */
 struct legacy {
     haft_local *local; /* the local table's options; NULL: it was none */
-    uint64_t end;      /* one more than the highest index that it had used */
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
     atomic_u64 run;    /* the first of its fresh runs, or RUN_LAST */
 };
@@ -108,6 +108,11 @@ struct haft_table {
     struct legacy legacy;
     pthread_mutex_t common_lock;
     haft_worker *common; /* under the lock; NULL: not needed so far */
+    uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
+
+    uint64_t number;           /* no other table ever has it */
+    bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
+    haft_table *next_implicit; /* in that list */
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
@@ -244,6 +249,18 @@ static inline haft_status worker_claim(haft_worker *worker, haft_id id)
     }
     return HAFT_OK;
 }
+
+/* implicit.c */
+
+/* A number for a new table. */
+uint64_t table_number(void);
+
+/* Threads that end close their implicit workers under this lock. */
+void implicit_lock(void);
+void implicit_unlock(void);
+
+/* Close the implicit workers of a table that ends. */
+void table_close_implicit(haft_table *table);
 
 /* pin.c */
 

@@ -200,7 +200,10 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     const bool hungry = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
-    domain->clock->quiescent(domain, worker->member, hungry ? UINT64_MAX : backlog);
+    /* What waits for on_reclaim is waited for, however little it is. */
+    const bool eager = hungry || (worker->table->on_reclaim != NULL && backlog != 0);
+
+    domain->clock->quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
     const bool wanted = backlog > BACKLOG_SLOTS || hungry;
 

@@ -72,10 +72,10 @@ check_figures()
 
 check_run()
 {
-    local flavour=$1 clock=$2 workers=$3
+    local flavour=$1 clock=$2 workers=$3 options=()
 
-    run --flavour "$flavour" --clock "$clock" --workers "$workers" --repeat 6 --seed 7 --json \
-        "$trace"
+    [[ $flavour == null ]] || options=(--flavour "$flavour")
+    run "${options[@]}" --clock "$clock" --workers "$workers" --repeat 6 --seed 7 --json "$trace"
     check_counts 6
     check_figures
     expect "workers" "$(value workers)" "$workers"
@@ -87,6 +87,9 @@ check_run()
 check_runs()
 {
     local flavour clock workers
+    for workers in 1 4; do
+        check_run null workers $workers
+    done
     for flavour in memb qsbr; do
         for clock in thread caller; do
             for workers in 1 4; do
@@ -103,6 +106,9 @@ check_summary()
     expect "stderr in a pipe" "$err" ""
     grep -q '^All answers were right\.$' out.txt || fail "no verdict: $out"
     grep -q '41,650 rows by 7 threads on 3,812 objects' out.txt || fail "no figures: $out"
+    grep -q 'by 2 workers; memb, thread clock, seed' out.txt || fail "no clock: $out"
+    run --workers 2 --clock workers "$trace"
+    grep -q 'by 2 workers; workers clock, seed' out.txt || fail "no workers clock: $out"
 }
 
 check_plain_file()
@@ -212,7 +218,9 @@ check_options()
     refuses "--repeat must be from 1 to 1000000000, not -1$more" --repeat=-1 "$trace"
     refuses "--seed must be from 0 to 9223372036854775807, not -1$more" --seed=-1 "$trace"
     refuses "--flavour must be memb or qsbr, not 'bp'$more" --flavour bp "$trace"
-    refuses "--clock must be thread or caller, not 'frame'$more" --clock frame "$trace"
+    refuses "--clock must be thread, caller or workers, not 'frame'$more" --clock frame "$trace"
+    refuses "--flavour 'memb' has no meaning with --clock workers$more" \
+        --flavour memb --clock workers "$trace"
     refuses "Unknown option --threads$more" --threads 4 "$trace"
     refuses "Missing argument for --workers$more" "$trace" --workers
     run --repeat many "$trace"

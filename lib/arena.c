@@ -117,7 +117,7 @@ bool arena_extent(size_t size, size_t *extent)
         return false;
     }
     if (asan_is_on()) {
-        *extent = (size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE + 2 * ASAN_GRANULE;
+        *extent = (size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE + ASAN_REDZONE;
     } else {
         *extent = larger(size, 1);
     }
@@ -215,13 +215,24 @@ static bool resize_last(struct arena *arena, char *memory, size_t extent)
     return true;
 }
 
+/* Whether it is certain that no mark was set since the allocation, so that no rewind revives it. */
+static bool is_behind_marks(const struct arena *arena, const char *memory)
+{
+    const uintptr_t pinned = (uintptr_t)arena->pinned;
+
+    return !arena->marked || (uintptr_t)memory - pinned < (uintptr_t)arena->head.next - pinned;
+}
+
 static void *move(struct arena *arena, void *memory, size_t old_size, size_t new_size,
                   size_t alignment)
 {
+    const bool has_ended = is_behind_marks(arena, memory);
     void *moved = haft_arena_alloc_aligned(&arena->head, new_size, alignment);
 
     if (moved != NULL) {
         memcpy(moved, memory, old_size);
+    }
+    if (moved != NULL && has_ended) {
         asan_poison(memory, old_size);
     }
     return moved;
@@ -303,6 +314,7 @@ haft_mark haft_arena_mark(haft_arena *head)
     struct arena *arena = arena_of(head);
 
     arena->pinned = arena->head.next;
+    arena->marked = true;
     return (haft_mark){
         .block = arena->block,
         .next = arena->head.next,
@@ -338,6 +350,7 @@ void haft_arena_reset(haft_arena *head)
     arena->block = &arena->first;
     arena->elsewhere = 0;
     arena->pinned = arena->first.base;
+    arena->marked = false;
     arena->round++;
     arena_set_next(arena, arena->first.base);
     arena_poison_from(arena->block, arena->first.base);

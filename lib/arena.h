@@ -45,6 +45,7 @@ struct arena {
     size_t block_size;
     size_t max_block_size;
     bool fixed;
+    bool marked;   /* since the last reset */
     bool cleaning; /* clean-up functions are running */
     haft_allocator allocator;
     struct block first;
@@ -100,7 +101,10 @@ char *arena_take_elsewhere(struct arena *arena, size_t extent, size_t alignment)
 void arena_keep_own(struct arena *arena, const struct block *until);
 void arena_keep_all_own(struct arena *arena);
 
-/* All chain blocks behind `block` are poisoned, and `block` from `next` on. */
+/*
+ * All chain blocks behind `block` are poisoned, and `block` from `next` on; before it, the redzone
+ * that the last allocation there may have grown over.
+ */
 void arena_poison_from(struct block *block, char *next);
 
 /* Blocks that hold nothing go back to the allocator. */

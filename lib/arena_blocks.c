@@ -55,10 +55,10 @@ static size_t next_size(const struct arena *arena)
 {
     const size_t now = (size_t)(arena->block->end - arena->block->base);
 
-    if (now >= arena->max_block_size / 2) {
-        return arena->max_block_size;
+    if (arena->block->size == 0) { /* the caller's buffer */
+        return arena->block_size;
     }
-    return 2 * now > arena->block_size ? 2 * now : arena->block_size;
+    return now >= arena->max_block_size / 2 ? arena->max_block_size : 2 * now;
 }
 
 /* The block behind the one in use, new if there is none; NULL if the bytes do not fit there. */
@@ -172,7 +172,9 @@ void arena_keep_all_own(struct arena *arena)
 
 void arena_poison_from(struct block *block, char *next)
 {
-    asan_poison(next, (size_t)(block->end - next));
+    char *from = next != block->base ? next - ASAN_REDZONE : next;
+
+    asan_poison(from, (size_t)(block->end - from));
     for (block = block->next; asan_is_on() && block != NULL; block = block->next) {
         asan_poison(block->base, (size_t)(block->end - block->base));
     }

@@ -13,6 +13,9 @@
 
 #define ASAN_GRANULE ((size_t)8)
 
+/* Poisoned bytes behind an allocation, at least. */
+#define ASAN_REDZONE (2 * ASAN_GRANULE)
+
 #if defined(__SANITIZE_ADDRESS__)
 #define HAFT_UNDER_ASAN 1
 #elif defined(__has_feature)

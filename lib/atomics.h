@@ -4,6 +4,9 @@
  * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
  * haft/atomics.h lists the edges and says how a build weakens one.  No fences: the order stands
  * on the operation, where ThreadSanitizer sees it.
+ *
+ * The operations themselves stand in lib/atomics_direct.h, for a hooked build they are declared
+ * in lib/atomics_hooked.h.  An operation that is added is added to both.
  */
 #ifndef HAFT_LIB_ATOMICS_H
 #define HAFT_LIB_ATOMICS_H
@@ -13,12 +16,20 @@
 
 typedef haft_atomic_u64 atomic_u64;
 
+#ifdef HAFT_HOOKED
+#include "lib/atomics_hooked.h"
+#else
+#include "lib/atomics_direct.h"
+#endif
+
 #define CACHE_LINE 64 /* bytes that two threads should not both write in */
 
 #define load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
 #define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
-#define store_relaxed(reason, word, value) u64_store_relaxed(HAFT_EDGE_##reason, word, value)
-#define store_release(edge, word, value) u64_store_release(HAFT_EDGE_##edge, word, value)
+#define store_relaxed(reason, word, value)                                                         \
+    u64_store(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+#define store_release(edge, word, value)                                                           \
+    u64_store(HAFT_EDGE_##edge, word, value, memory_order_release)
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \
@@ -43,41 +54,5 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
-
-static inline void u64_store_relaxed(haft_edge reason, atomic_u64 *word, uint64_t value)
-{
-    (void)reason;
-    atomic_store_explicit(word, value, memory_order_relaxed);
-}
-
-static inline void u64_store_release(haft_edge edge, atomic_u64 *word, uint64_t value)
-{
-    atomic_store_explicit(word, value, haft_edge_order(edge, memory_order_release));
-}
-
-static inline bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-                           memory_order order)
-{
-    return atomic_compare_exchange_strong_explicit(
-        word, &expected, desired, haft_edge_order(edge, order), memory_order_relaxed);
-}
-
-static inline uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    return atomic_exchange_explicit(word, value, haft_edge_order(edge, order));
-}
-
-static inline uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    return atomic_fetch_or_explicit(word, value, haft_edge_order(edge, order));
-}
-
-static inline uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value,
-                                     memory_order order)
-{
-    return atomic_fetch_add_explicit(word, value, haft_edge_order(edge, order));
-}
 
 #endif /* HAFT_LIB_ATOMICS_H */

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that slots do not know. */
-static haft_status check(const haft_local_options *options, const struct slots *slots)
+/* The options that slots do not know; the capacity is at most `most`. */
+static haft_status check(const haft_local_options *options, uint64_t most)
 {
-    const uint64_t most = word_index(&slots->format, UINT64_MAX) + 1 - HAFT_FIRST_INDEX;
-
     if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
         return HAFT_BAD_REUSE;
     }
@@ -36,16 +34,16 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
     };
-    haft_status status = slots_open(slots, &slots_options);
+    uint64_t most;
+    haft_status status = slots_check(&slots_options, &most);
 
     if (status == HAFT_OK) {
-        status = check(options, slots);
-        if (status != HAFT_OK) {
-            slots_close(slots);
-        }
+        status = check(options, most);
     }
-    return status;
+    return status == HAFT_OK ? slots_open(slots, &slots_options) : status;
 }
 
 static void fill_in(haft_local *local, const haft_local_options *options)
@@ -97,6 +95,16 @@ const char *haft_local_name(const haft_local *local)
     return local->name;
 }
 
+size_t haft_local_object_size(const haft_local *local)
+{
+    return local->slots.object_size;
+}
+
+bool haft_local_has_pins(const haft_local *local)
+{
+    return local->slots.has_pins;
+}
+
 uint64_t haft_local_count(const haft_local *local)
 {
     return local->count;
@@ -119,7 +127,7 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
 {
     const struct slots *slots = &local->slots;
 
-    if (local->stack_head == MARK_END) {
+    if (local->stack_head == MARK_END || (local->is_crowded && haft_local_available(local) == 0)) {
         return local_take(local, index);
     }
     *index = local->stack_head;
@@ -183,7 +191,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     const struct slots *slots = &local->slots;
     const uint64_t index = local->stack_head;
 
-    if (index == MARK_END || object == NULL || !slots_has_words(slots)) {
+    if (index == MARK_END || local->is_crowded || object == NULL || !slots_has_words(slots)) {
         return insert_any(local, object, id);
     }
     atomic_u64 *at = slots_word(slots, index);

@@ -45,27 +45,41 @@ static void push_queue(haft_local *local, uint64_t index)
     local->queue_count++;
 }
 
-void local_push(haft_local *local, uint64_t index, uint64_t word)
+/* Slot `index` is free, and used before all others in the list. */
+static void push_first(haft_local *local, uint64_t index, uint64_t word)
 {
-    const bool is_stacked = local->mode == LOCAL_OPEN && !local->is_fifo;
-    const uint64_t next = is_stacked ? local->stack_head : MARK_END;
+    uint64_t *head = local_head(local);
 
     store_relaxed(OWN, slots_word(&local->slots, index),
-                  word_with_index(&local->slots.format, word, next));
-    if (is_stacked) {
-        local->stack_head = index;
-    } else if (local->mode == LOCAL_OPEN) {
+                  word_with_index(&local->slots.format, word, *head));
+    *head = index;
+    if (local->is_fifo) {
+        local->queue_tail = local->queue_count == 0 ? index : local->queue_tail;
+        local->queue_count++;
+    }
+}
+
+void local_push(haft_local *local, uint64_t index, uint64_t word)
+{
+    if (local->mode == LOCAL_OPEN && !local->is_fifo) {
+        push_first(local, index, word);
+        return;
+    }
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, word, MARK_END));
+    if (local->mode == LOCAL_OPEN) {
         push_queue(local, index);
     }
 }
 
-/* Free all slots from `first` on, below `end`: the lowest is reused first. */
-static void push_range(haft_local *local, uint64_t first, uint64_t end)
+/*
+ * List all slots from `first` on, below `end`, the lowest first.  No life of theirs has ended just
+ * now: behind others in the queue, they would stand for slots freed since.
+ */
+static void list_fresh(haft_local *local, uint64_t first, uint64_t end)
 {
-    for (uint64_t i = first; i < end; i++) {
-        const uint64_t index = local->is_fifo ? i : first + (end - 1 - i);
-
-        local_push(local, index, slots_begin_at(&local->slots, index, 0));
+    for (uint64_t index = end; index-- > first;) {
+        push_first(local, index, slots_begin_at(&local->slots, index, 0));
     }
 }
 
@@ -75,7 +89,7 @@ static uint64_t take_fresh(haft_local *local)
         const uint64_t run = runs_pop(&local->slots.runs);
 
         local->fresh_at = runs_first(&local->slots.runs, run);
-        local->fresh_end = runs_end(&local->slots, run);
+        local->fresh_end = runs_end(&local->slots.runs, run);
     }
     local->fresh_slots--;
     return local->fresh_at++;
@@ -119,10 +133,10 @@ static void list_fresh_run(haft_local *local, uint64_t index)
     } else {
         runs_remove(runs, run);
         first = runs_first(runs, run);
-        end = runs_end(&local->slots, run);
+        end = runs_end(&local->slots.runs, run);
     }
     local->fresh_slots -= end - first;
-    push_range(local, first, end);
+    list_fresh(local, first, end);
 }
 
 /* Take slot `index` out of the list, which `before` precedes in it: MARK_END for none. */
@@ -152,7 +166,7 @@ void local_claim(haft_local *local, uint64_t index)
         return;
     }
     if (index >= used) {
-        push_range(local, used, index);
+        list_fresh(local, used, index);
         return;
     }
     if (word_at(local, index) == 0) {
@@ -182,12 +196,15 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
-/* (A run used only in part has its last used slot in it, whose word is not 0.) */
+/* A run that `used` ends in is none: its slots from there on would be two times at hand. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
-    const uint64_t end = runs_end(&local->slots, run);
+    const uint64_t end = runs_end(&local->slots.runs, run);
     uint64_t index = runs_first(&local->slots.runs, run);
 
+    if (end > local->used) {
+        return false;
+    }
     while (index < end && word_at(local, index) == 0) {
         index++;
     }
@@ -203,7 +220,7 @@ static void gather_fresh_runs(haft_local *local)
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
         if (is_fresh_run(local, run) && runs_prepare(&local->slots, local->used) == HAFT_OK) {
             runs_push(runs, run);
-            local->fresh_slots += runs_end(&local->slots, run) - runs_first(runs, run);
+            local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         } else if (runs->records != NULL && runs->records[run].link != RUN_IN_USE) {
             runs->records[run].link = RUN_IN_USE;
         }

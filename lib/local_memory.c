@@ -19,7 +19,7 @@ static haft_status populate_fresh(const haft_local *local, uint64_t most)
     for (uint64_t run = slots->runs.first; touched < most && status == HAFT_OK;
          run = slots->runs.records[run].link) {
         const uint64_t first = runs_first(&slots->runs, run);
-        const uint64_t size = runs_end(slots, run) - first;
+        const uint64_t size = runs_end(&slots->runs, run) - first;
         const uint64_t part = size < most - touched ? size : most - touched;
 
         status = slots_populate(slots, first, first + part);
@@ -77,7 +77,7 @@ static void keep_youngest(haft_local *local)
 /* The highest word that a slot of the run begins from; 0 if the run is in use. */
 static uint64_t floor_of(const haft_local *local, uint64_t run)
 {
-    const uint64_t end = runs_end(&local->slots, run);
+    const uint64_t end = runs_end(&local->slots.runs, run);
     uint64_t floor = 0;
 
     if (run < runs_least(&local->slots.runs) || end > local->used) {
@@ -134,7 +134,7 @@ static uint64_t give_back(haft_local *local)
         if (runs->records[run].link == RUN_CHOSEN) {
             bytes += runs_give_back(&local->slots, run);
             runs_push(runs, run);
-            local->fresh_slots += runs_end(&local->slots, run) - runs_first(runs, run);
+            local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         }
     }
     return bytes;

@@ -36,6 +36,7 @@ struct haft_local {
     uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
 
     uint64_t capacity;
+    bool is_crowded;    /* there may be more free slots than fit: so after it was shared */
     uint64_t held;      /* slots reserved, or with their destructor running */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;

@@ -116,19 +116,23 @@ static uint64_t first_gap(const struct haft_packed *packed)
     return first;
 }
 
-/* Fill the gaps of dead objects from the end, each with the last object that is none itself. */
+/* Fill the gaps of dead objects that are not at the end anyway, each with the last live object. */
 static void fill_gaps(struct haft_packed *packed)
 {
+    const uint64_t kept = packed->count - packed->dead_count;
+
     for (uint64_t i = 0; i < packed->dead_count; i++) {
         const uint64_t gap = packed->slot[packed->dead[i]].position;
 
-        while (packed->count > 0 && haft_id_is_nil(packed->ids[packed->count - 1])) {
+        if (gap >= kept) {
+            continue;
+        }
+        while (haft_id_is_nil(packed->ids[packed->count - 1])) {
             packed->count--;
         }
-        if (gap < packed->count) {
-            fill_gap_with_last(packed, gap);
-        }
+        fill_gap_with_last(packed, gap);
     }
+    packed->count = kept;
 }
 
 /* --- free --- */

@@ -61,11 +61,9 @@ uint64_t runs_first(const struct runs *runs, uint64_t run)
     return run << runs->shift;
 }
 
-uint64_t runs_end(const struct slots *slots, uint64_t run)
+uint64_t runs_end(const struct runs *runs, uint64_t run)
 {
-    const uint64_t end = runs_first(&slots->runs, run + 1);
-
-    return end < slots->limit ? end : slots->limit;
+    return runs_first(runs, run + 1);
 }
 
 static uintptr_t word_address(const struct slots *slots, uint64_t index)
@@ -76,7 +74,7 @@ static uintptr_t word_address(const struct slots *slots, uint64_t index)
 uint64_t runs_give_back(struct slots *slots, uint64_t run)
 {
     const uint64_t first = runs_first(&slots->runs, run);
-    const uint64_t end = runs_end(slots, run);
+    const uint64_t end = runs_end(&slots->runs, run);
     const uintptr_t page = (uintptr_t)page_size();
     const uintptr_t begin = (word_address(slots, first) + page - 1) / page * page;
     uintptr_t stop = word_address(slots, end) / page * page;

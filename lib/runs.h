@@ -42,9 +42,13 @@ void runs_close(struct runs *runs);
 /* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status runs_prepare(struct slots *slots, uint64_t end);
 
-/* The slots of a run: from runs_first() on, below runs_end(). */
+/*
+ * The slots of a run: from runs_first() on, below runs_end(), which may lie beyond the table's limit.
+ * Only runs whose slots have all been used become fresh ones: a shared table may use more than
+ * the local one that it was.
+ */
 uint64_t runs_first(const struct runs *runs, uint64_t run);
-uint64_t runs_end(const struct slots *slots, uint64_t run);
+uint64_t runs_end(const struct runs *runs, uint64_t run);
 
 /*
  * Give the run's whole pages back and make all its slots fresh, to begin at the floor that its

@@ -64,6 +64,17 @@ static haft_status check(const struct slots_options *options)
     return HAFT_OK;
 }
 
+haft_status slots_check(const struct slots_options *options, uint64_t *most)
+{
+    const struct slots_options full = completed(options);
+    const haft_status status = check(&full);
+
+    if (status == HAFT_OK) {
+        *most = haft_field_max(full.layout.index_bits) + 1 - HAFT_FIRST_INDEX;
+    }
+    return status;
+}
+
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
@@ -119,6 +130,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->format = word_format_of(full.layout, full.tag, full.first_generation);
     slots->object_size = full.object_size;
     slots->has_pins = full.pins;
+    slots->on_bad_access = full.on_bad_access;
+    slots->bad_access_arg = full.bad_access_arg;
     slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
     slots->wrapped = false;
     runs_setup(slots);

@@ -7,6 +7,7 @@
 #include "lib/reservation.h"
 #include "lib/runs.h"
 #include "lib/word.h"
+#include <haft/bad_access.h>
 #include <haft/view.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ struct slots_options {
     haft_layout layout;      /* all zero: the default */
     uint64_t tag;
     uint64_t first_generation; /* 0: 1 */
+    haft_on_bad_access *on_bad_access;
+    void *bad_access_arg;
 };
 
 struct slots {
@@ -31,8 +34,13 @@ struct slots {
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
     struct runs runs;
+    haft_on_bad_access *on_bad_access; /* NULL: abort */
+    void *bad_access_arg;
     bool wrapped; /* some slot has begun its generations again, so ids repeat */
 };
+
+/* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */
+haft_status slots_check(const struct slots_options *options, uint64_t *most);
 
 /* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);

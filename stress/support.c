@@ -27,10 +27,11 @@ static uint64_t seed_of_now(void)
 
 static _Noreturn void usage(const char *program, const char *argument)
 {
-    fprintf(stderr,
-            "%s: not understood: %s\n"
-            "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]\n",
-            program, argument, program);
+    fprintf(
+        stderr,
+        "%s: not understood: %s\n"
+        "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers|frame] [mode]\n",
+        program, argument, program);
     exit(VERDICT_USAGE);
 }
 
@@ -61,6 +62,7 @@ static bool take_clock(struct run *run, const char *argument)
         {"caller", HAFT_CLOCK_CALLER},
         {"thread", HAFT_CLOCK_THREAD},
         {"workers", HAFT_CLOCK_WORKERS},
+        {"frame", HAFT_CLOCK_FRAME},
     };
 
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
@@ -117,7 +119,7 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
     if (run.threads < 2 || run.threads > MOST_THREADS) {
         usage(run.program, "threads, 2 to 64");
     }
-    if (run.clock == HAFT_CLOCK_WORKERS) {
+    if (run.clock == HAFT_CLOCK_WORKERS || run.clock == HAFT_CLOCK_FRAME) {
         run.flavour_name = "none";
         run.flavour = NULL;
     }

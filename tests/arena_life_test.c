@@ -93,6 +93,23 @@ Test(arena_rewind, what_grew_since_falls_back_to_its_old_size)
     cr_expect(eq(str, text, "short"));
 }
 
+Test(arena_rewind, what_moved_since_is_in_its_old_place_again)
+{
+    char *chained = haft_arena_strdup(arena, "short");
+    char *own = haft_arena_alloc_zeroed(arena, 1, 2000);
+
+    haft_arena_alloc(arena, 1);
+    const haft_mark mark = haft_arena_mark(arena);
+
+    for (int i = 0; i < 2; i++) {
+        cr_expect(ne(ptr, haft_arena_resize(arena, chained, 6, 900, 1), chained));
+        cr_expect(ne(ptr, haft_arena_resize(arena, own, 2000, 3000, 16), own));
+        haft_arena_rewind(arena, mark);
+        cr_expect(eq(str, chained, "short"));
+        cr_expect(eq(int, own[1999], 0));
+    }
+}
+
 Test(arena_rewind, no_shrinking_or_freeing_below_the_mark)
 {
     char *bytes = haft_arena_alloc(arena, 500);

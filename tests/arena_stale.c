@@ -2,7 +2,7 @@
  * arena_stale.c - uses arena memory wrongly in the way that is named; AddressSanitizer must
  * report it.  Without the sanitizer each of these touches memory that is the arena's still.
  *
- * Usage: arena_stale reset|rewind|behind|shrunk|freed|moved|own|block|text
+ * Usage: arena_stale reset|rewind|behind|shrunk|freed|moved|cut|own|block|text
  */
 #include <haft/arena.h>
 #include <stdio.h>
@@ -34,6 +34,12 @@ static const char *wrong_address(haft_arena *arena, const char *way)
     } else if (strcmp(way, "moved") == 0) {
         haft_arena_alloc(arena, SIZE);
         haft_arena_resize(arena, bytes, SIZE, 2 * SIZE, HAFT_ARENA_ALIGNMENT);
+    } else if (strcmp(way, "cut") == 0) { /* to its old size, by a rewind */
+        const haft_mark behind = haft_arena_mark(arena);
+
+        haft_arena_resize(arena, bytes, SIZE, 10 * SIZE, HAFT_ARENA_ALIGNMENT);
+        haft_arena_rewind(arena, behind);
+        return bytes + 24; /* a granule's begin */
     } else if (strcmp(way, "own") == 0) {
         bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
         haft_arena_rewind(arena, mark);

@@ -9,7 +9,7 @@ export ASAN_OPTIONS="exitcode=67"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-for way in reset rewind behind shrunk freed moved own block text; do
+for way in reset rewind behind shrunk freed moved cut own block text; do
     status=0
     "$program" "$way" >"$log" 2>&1 || status=$?
     if [[ $status == 67 ]] && grep -q 'AddressSanitizer: use-after-poison' "$log"; then

@@ -109,6 +109,28 @@ Test(arena_open, a_buffer_that_is_not_fixed_goes_on_in_blocks)
     expect_no_leaks();
 }
 
+Test(arena_open, the_second_block_is_as_large_as_asked_for_behind_a_buffer_of_any_size)
+{
+    static char buffer[100000];
+    static const size_t capacities[] = {5000, 15000};
+    haft_arena *made = open_arena(&(haft_arena_options){.buffer = buffer,
+                                                        .buffer_size = sizeof buffer,
+                                                        .block_size = 5000,
+                                                        .max_block_size = 10000});
+    const size_t before = haft_arena_stats_get(made).capacity;
+
+    for (size_t i = 0; i < 2; i++) {
+        const size_t capacity = haft_arena_stats_get(made).capacity;
+
+        while (haft_arena_stats_get(made).capacity == capacity) {
+            haft_arena_alloc(made, 64);
+        }
+        cr_expect(eq(sz, haft_arena_stats_get(made).capacity - before, capacities[i]));
+    }
+    haft_arena_close(made);
+    expect_no_leaks();
+}
+
 /* --- allocation --- */
 
 Test(arena_alloc, every_power_of_two_is_an_alignment_up_to_the_limit)

@@ -3,7 +3,9 @@
  * table usable.
  */
 #include "tests/faults.h"
+#include <haft/commands.h>
 #include <haft/share.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(nth_call_fails, .timeout = SUITE_SECONDS);
@@ -178,6 +180,44 @@ Test(nth_call_fails, opening_a_worker)
     open_domain((void **)&domain);
     open_table((void **)&table);
     fail_each(open_and_close_worker, keep, true);
+    close_table(table);
+    close_domain(domain);
+}
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+static haft_status open_commands(void **opened)
+{
+    const haft_allocator allocator = {.alloc = take, .free = give};
+    const haft_commands_options with = {.allocator = &allocator};
+    haft_commands *made = *opened;
+    const haft_status status = haft_commands_open(table, &with, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_commands(void *opened)
+{
+    haft_commands_close(opened);
+}
+
+Test(nth_call_fails, opening_a_command_set)
+{
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    fail_each(open_commands, close_commands, true);
     close_table(table);
     close_domain(domain);
 }

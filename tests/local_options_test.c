@@ -63,3 +63,19 @@ Test(local_options, wrap_works_on_every_layout)
                     HAFT_OK);
     }
 }
+
+Test(local_options, bad_ones_are_told_from_a_lack_of_address_space)
+{
+    haft_local_options huge = {.capacity = UINT64_C(1) << 31, .object_size = UINT64_C(1) << 30};
+    haft_local *local = NULL;
+
+    huge.min_free = UINT64_C(1) << 31;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_MIN_FREE));
+    huge.min_free = 0;
+    huge.reuse = (haft_local_reuse)7;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_REUSE));
+    huge.reuse = HAFT_REUSE_FIFO;
+    huge.min_free = UINT64_MAX;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_MIN_FREE));
+    cr_expect(eq(ptr, local, NULL));
+}

@@ -293,3 +293,59 @@ TEST_EACH_WAY(restore, a_free_slots_next_id_is_what_it_is_told)
     cr_expect(not(is_live(id_of(8, 1))));
     haft_local_close(local);
 }
+
+/* --- how long ids last --- */
+
+static void open_queue(uint64_t min_free, size_t object_size)
+{
+    const haft_local_options options = {
+        .capacity = 1000,
+        .object_size = object_size,
+        .reuse = HAFT_REUSE_FIFO,
+        .min_free = min_free,
+    };
+
+    layout = HAFT_LAYOUT_32_32;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+}
+
+/* Whether slot `index` is among the next 500 that are used, none of which is freed. */
+static bool is_reused(uint64_t index)
+{
+    bool met = false;
+
+    for (int i = 0; i < 500; i++) {
+        met |= haft_id_index(layout, insert_any()) == index;
+    }
+    return met;
+}
+
+Test(restore, slots_below_a_restored_one_do_not_count_as_freed)
+{
+    open_queue(3, 8);
+    must(haft_local_free(local, insert_any()) == HAFT_OK);
+    must(haft_local_restore(local, id_of(200, 1), NULL) == HAFT_OK);
+    cr_expect(not(is_reused(4)));
+    haft_local_close(local);
+}
+
+Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_freed)
+{
+    haft_id ids[400];
+    uint64_t given_back = 0;
+
+    open_queue(3, 1016); /* four slots a page */
+    for (int i = 0; i < 400; i++) {
+        ids[i] = insert_any();
+    }
+    for (int i = 0; i < 399; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    must(haft_local_trim(local, &given_back) == HAFT_OK && given_back != 0);
+    must(haft_local_free(local, ids[399]) == HAFT_OK);
+    const haft_id next = {ids[101].bits + (UINT64_C(1) << 32)};
+
+    must(haft_local_restore(local, next, NULL) == HAFT_OK);
+    cr_expect(not(is_reused(haft_id_index(layout, ids[399]))));
+    haft_local_close(local);
+}

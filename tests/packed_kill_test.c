@@ -190,6 +190,26 @@ TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
     packed_close(packed);
 }
 
+/* Seen by the bytes that lie behind the objects afterwards: those of the dead that stood there. */
+Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
+{
+    haft_packed *packed = packed_open_values(10, false);
+    const uint64_t *values = haft_packed_objects(packed);
+    const int dead[] = {8, 7, 5, 2};
+    haft_id ids[10];
+
+    packed_fill(packed, ids, 10);
+    for (int i = 0; i < 4; i++) {
+        must(haft_packed_kill(packed, ids[dead[i]]) == HAFT_OK);
+    }
+    must(haft_packed_refresh(packed) == HAFT_OK);
+    cr_expect(packed_has(packed, (const uint64_t[]){0, 1, 6, 3, 4, 9}, 6));
+    cr_expect(eq(u64, values[7], 7));
+    cr_expect(eq(u64, values[8], 8));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
 Test(packed_refresh, with_keep_order_keeps_it)
 {
     haft_packed *packed = packed_open_values(10, true);

@@ -148,6 +148,30 @@ Test(pin, more_than_the_most_are_refused)
     close_shared(&shared);
 }
 
+Test(pin, a_freed_object_takes_up_room_until_it_is_unpinned)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const uint64_t limit = stats_of(shared.table).limit;
+    haft_id ids[MOST];
+    haft_id id;
+
+    for (uint64_t n = 0; n < limit; n++) {
+        must(haft_insert_wait(shared.worker, NULL, &ids[n]) == HAFT_OK);
+        must(pin(&shared, ids[n]) != NULL);
+        must(haft_free(shared.worker, ids[n]) == HAFT_OK);
+    }
+    for (int n = 0; n < 10; n++) {
+        settle(shared.worker);
+        expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    }
+    expect_status(haft_unpin(shared.table, ids[0]), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    for (uint64_t n = 1; n < limit; n++) {
+        must(haft_unpin(shared.table, ids[n]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 struct reclaims {
     haft_id last;
     int count;
@@ -197,6 +221,61 @@ TEST_ON_EACH_CLOCK(pin, on_reclaim_runs_once_when_the_last_pin_goes)
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
     close_shared(&shared);
     cr_expect(eq(int, reclaims.count, 1));
+}
+
+struct chain {
+    haft_table *table;
+    uint64_t reclaims;
+    bool inside;
+};
+
+/* Each object is the id of the next one, which it has a pin on. */
+static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct chain *chain = arg;
+    const haft_id next = {*(uint64_t *)object};
+
+    (void)id;
+    (void)worker;
+    must(!chain->inside);
+    chain->inside = true;
+    chain->reclaims++;
+    if (!haft_id_is_nil(next)) {
+        must(haft_unpin(chain->table, next) == HAFT_OK);
+        must(haft_unpin(chain->table, next) == HAFT_NOT_PINNED);
+        must(haft_pins(chain->table, next) == 0);
+    }
+    chain->inside = false;
+}
+
+Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
+{
+    struct chain chain = {.table = NULL};
+    const haft_table_options chained = {.capacity = 2000,
+                                        .object_size = 8,
+                                        .pins = true,
+                                        .on_reclaim = unpin_next,
+                                        .reclaim_arg = &chain};
+    struct shared shared = open_shared(MEMB_CALLER, &chained);
+    haft_id last = HAFT_NIL;
+
+    chain.table = shared.table;
+    for (int n = 0; n < 2000; n++) {
+        const haft_id next = last;
+
+        must(haft_insert(shared.worker, &next.bits, &last) == HAFT_OK);
+        must(pin(&shared, last) != NULL);
+        must(haft_free(shared.worker, last) == HAFT_OK);
+    }
+    for (int n = 0; n < 100; n++) {
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    cr_expect(eq(u64, chain.reclaims, 0));
+    expect_status(haft_unpin(shared.table, last), HAFT_OK);
+    cr_expect(eq(u64, chain.reclaims, 2000));
+    cr_expect(eq(u64, stats_of(shared.table).retired, 0));
+    close_shared(&shared);
 }
 
 Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)

@@ -49,13 +49,16 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BUSY);
     expect_name(HAFT_NO_MEMORY);
     expect_name(HAFT_NO_THREAD);
+    expect_name(HAFT_USED_UP);
     expect_name(HAFT_IN_USE);
     expect_name(HAFT_IN_SECTION);
     expect_name(HAFT_WRONG_CLOCK);
     expect_name(HAFT_NOT_PINNED);
+    expect_name(HAFT_SAME_KEY);
     expect_name(HAFT_LOADING);
     expect_name(HAFT_OUT_OF_RANGE);
     expect_name(HAFT_OCCUPIED);
+    expect_name(HAFT_WRONG_TYPE);
     expect_name(HAFT_IN_CALLBACK);
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
@@ -65,6 +68,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BAD_FIRST_GENERATION);
     expect_name(HAFT_BAD_REUSE);
     expect_name(HAFT_BAD_MIN_FREE);
+    expect_name(HAFT_BAD_PINS);
     expect_name(HAFT_BAD_FLAVOUR);
     expect_name(HAFT_BAD_CLOCK);
     expect_name(HAFT_BAD_BLOCK_SIZE);
@@ -87,6 +91,7 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_FIRST_GENERATION, "first_generation"},
         {HAFT_BAD_REUSE, "reuse"},
         {HAFT_BAD_MIN_FREE, "min_free"},
+        {HAFT_BAD_PINS, "pins"},
         {HAFT_BAD_FLAVOUR, "flavour"},
         {HAFT_BAD_CLOCK, "clock"},
         {HAFT_BAD_BLOCK_SIZE, "block_size"},

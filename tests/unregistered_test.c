@@ -84,7 +84,7 @@ static void *insert_and_free(void *arg)
     struct crowd *crowd = arg;
     int failures = 0;
 
-    for (int n = 0; n < 20000; n++) {
+    for (uint64_t n = 0; n < 20000; n++) {
         haft_id id;
         haft_status status = haft_table_insert(crowd->table, &n, &id);
 

@@ -1,5 +1,6 @@
 /* Taking a shared table back onto one thread. */
 #include "tests/level.h"
+#include <stdlib.h>
 
 TestSuite(unshare, .timeout = SUITE_SECONDS);
 
@@ -115,4 +116,122 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
     cr_expect(eq(u64, haft_local_available(local), 0));
     haft_local_close(local);
     close_shared(&shared);
+}
+
+/* Slots of pages of their own size, four to a run, of which a worker drew some and used one. */
+Test(unshare, of_slots_drawn_and_not_used_gives_each_of_them_once)
+{
+    const haft_local_options options = {
+        .capacity = 40, .object_size = 1016, .reuse = HAFT_REUSE_LIFO};
+    struct level level = open_level(MEMB_CALLER, &options);
+    bool seen[256] = {false};
+    haft_id id;
+
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    insert(worker);
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    while (haft_local_insert(level.local, NULL, &id) == HAFT_OK) {
+        const uint32_t index = haft_id_index(haft_local_layout(level.local), id);
+
+        cr_assert(lt(u32, index, 256));
+        cr_expect(not(seen[index]));
+        seen[index] = true;
+    }
+    cr_expect(eq(u64, haft_local_count(level.local), 40));
+    close_level(&level);
+}
+
+Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
+{
+    struct level level = open_level(MEMB_CALLER, &level_options);
+    haft_id id;
+
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
+        level.ids[level.count++] = id;
+    }
+    must(level.count > COUNT);
+    while (level.count != 0) {
+        must(haft_free(worker, level.ids[--level.count]) == HAFT_OK);
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+    unshare(&level);
+    cr_expect(eq(u64, haft_local_available(level.local), COUNT));
+    fill(&level, COUNT);
+    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    expect_status(haft_local_reserve(level.local, &id, NULL), HAFT_FULL);
+    cr_expect(eq(u64, haft_local_available(level.local), 0));
+    expect_all(&level, level.view);
+    close_level(&level);
+}
+
+/* Insert `count` objects, and see that each has a slot of its own. */
+static void expect_own_slots(haft_local *local, uint64_t count)
+{
+    haft_id *ids = calloc(count, sizeof *ids);
+    const haft_view view = haft_local_view(local);
+
+    must(ids != NULL);
+    for (uint64_t i = 0; i < count; i++) {
+        ids[i] = local_insert(local, i);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const struct object *object = haft_resolve(view, ids[i]);
+
+        must(object != NULL && object->value == i);
+    }
+    free(ids);
+}
+
+Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
+{
+    /* The worker's stretch of fresh slots ends in the middle of slots that are trimmed together. */
+    const haft_table_options born = {.capacity = 45000, .object_size = sizeof(struct object)};
+    struct shared shared = open_shared(MEMB_CALLER, &born);
+    haft_local *local;
+
+    insert(shared.worker);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = NULL;
+    assert_status(haft_unshare(shared.table, &local), HAFT_OK);
+    shared.table = NULL;
+    expect_own_slots(local, 44999);
+    haft_local_close(local);
+    close_shared(&shared);
+}
+
+Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
+{
+    haft_local_options larger = level_options;
+    uint64_t given_back = 0;
+    uint64_t more = 0;
+    haft_id id;
+
+    larger.capacity = 3 * COUNT;
+    struct level level = open_level(MEMB_CALLER, &larger);
+
+    fill(&level, 3 * COUNT);
+    while (level.count != 0) {
+        must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
+    }
+    must(haft_local_trim(level.local, &given_back) == HAFT_OK && given_back != 0);
+    share(&level);
+    unshare(&level);
+    fill(&level, 3 * COUNT);
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+
+    cr_expect(eq(u64, stats_of(level.table).live, 3 * COUNT));
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
+        more++;
+    }
+    cr_expect(le(u64, more, stats_of(level.table).limit - 3 * COUNT));
+    expect_all(&level, level.view);
+    must(haft_worker_close(worker) == HAFT_OK);
+    close_level(&level);
 }

@@ -141,6 +141,43 @@ Test(workers_clock, a_wait_counts_as_the_waiters_own_quiescent_point)
     close_shared(&shared);
 }
 
+static void count_reclaims(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    ++*(int *)arg;
+}
+
+static void pass_quiescent_points(struct shared *shared)
+{
+    for (int n = 0; n < 10; n++) {
+        assert_status(haft_worker_quiescent(shared->worker), HAFT_OK);
+    }
+}
+
+Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_point)
+{
+    int reclaims = 0;
+    const haft_table_options counting = {
+        .capacity = 1000, .object_size = 8, .on_reclaim = count_reclaims, .reclaim_arg = &reclaims};
+    struct shared shared = open_shared(workers, &counting);
+    struct reader reader;
+
+    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    pass_quiescent_points(&shared);
+    cr_expect(eq(int, reclaims, 1));
+
+    reader_enter(&reader, &shared);
+    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    pass_quiescent_points(&shared);
+    cr_expect(eq(int, reclaims, 1), "the reader has not announced itself");
+    reader_leave(&reader);
+    pass_quiescent_points(&shared);
+    cr_expect(eq(int, reclaims, 2));
+    close_shared(&shared);
+}
+
 static void *come_and_go(void *table)
 {
     haft_worker *worker = open_worker(table);
@@ -230,6 +267,56 @@ Test(workers_clock, a_stall_names_the_worker_and_the_thread_that_hold_things_up)
     sem_post(&culprit.leave);
     pthread_join(thread, NULL);
     close_shared(&shared);
+}
+
+struct crosswise {
+    haft_table *mine;
+    haft_table *other;
+    pthread_barrier_t *both;
+};
+
+static void *wait_for_mine(void *arg)
+{
+    const struct crosswise *crosswise = arg;
+    haft_domain *elsewhere = haft_table_domain(crosswise->other);
+    haft_worker *worker = open_worker(crosswise->mine);
+    haft_worker *other = open_worker(crosswise->other);
+
+    for (int n = 0; n < 100; n++) {
+        must(haft_free(worker, insert(worker)) == HAFT_OK);
+        must(haft_worker_flush(worker) == HAFT_OK);
+        pthread_barrier_wait(crosswise->both);
+        haft_thread_offline(elsewhere);
+        must(haft_domain_wait(haft_table_domain(crosswise->mine)) == HAFT_OK);
+        haft_thread_online(elsewhere);
+    }
+    must(haft_worker_close(other) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    return NULL;
+}
+
+Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_crosswise)
+{
+    struct shared one = open_shared(workers, &options);
+    struct shared two = open_shared(workers, &options);
+    pthread_barrier_t both;
+    struct crosswise turns[] = {{one.table, two.table, &both}, {two.table, one.table, &both}};
+    pthread_t threads[2];
+
+    must(pthread_barrier_init(&both, NULL, 2) == 0);
+    haft_thread_offline(one.domain);
+    haft_thread_offline(two.domain);
+    for (int n = 0; n < 2; n++) {
+        must(pthread_create(&threads[n], NULL, wait_for_mine, &turns[n]) == 0);
+    }
+    for (int n = 0; n < 2; n++) {
+        pthread_join(threads[n], NULL);
+    }
+    pthread_barrier_destroy(&both);
+    haft_thread_online(one.domain);
+    haft_thread_online(two.domain);
+    close_shared(&two);
+    close_shared(&one);
 }
 
 Test(workers_clock, starts_no_thread_and_needs_no_registration)

@@ -1,5 +1,5 @@
 #include "loop.h"
-#include "examples/replay/progress.h"
+#include "examples/screen/progress.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,12 +50,13 @@ static struct event next_event(uint64_t *random)
     static const char *const folders[] = {"/srv/spool", "/srv/photos", "/srv/old mail"};
     static const char *const names[] = {"report", "beach day", "it's late", "queue", "notes"};
 
-    return (struct event){
-        .kind = (enum kind)random_below(random, KINDS),
-        .folder = folders[random_below(random, 3)],
-        .name = names[random_below(random, 5)],
-        .number = random_below(random, 1000),
-    };
+    /* One statement each: a list of initialisers is evaluated in any order. */
+    struct event event = {.kind = (enum kind)random_below(random, KINDS)};
+
+    event.folder = folders[random_below(random, 3)];
+    event.name = names[random_below(random, 5)];
+    event.number = random_below(random, 1000);
+    return event;
 }
 
 /* --- strings, all in the arena; NULL if it has no memory --- */
@@ -192,7 +193,7 @@ haft_status run_loop(const struct options *options, struct result *result)
     for (uint64_t round = 0; round < options->rounds && status == HAFT_OK; round++) {
         status = run_round(&loop) ? HAFT_OK : HAFT_NO_MEMORY;
         if (round % 65536 == 65535) {
-            progress_show(round, options->rounds, now_ns() - start);
+            progress_show("rounds", round, options->rounds, now_ns() - start);
         }
     }
     progress_end();

@@ -1,29 +1,10 @@
 /* actions - events in, described shell commands out; one arena, reset each round. */
+#include "examples/screen/text.h"
 #include "loop.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A number with commas between groups of three digits; good until the eighth call after it. */
-static const char *grouped(uint64_t number)
-{
-    static char texts[8][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    char *to = text;
-
-    for (int i = 0; i < length; i++) {
-        if (i != 0 && (length - i) % 3 == 0) {
-            *to++ = ',';
-        }
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return text;
-}
 
 /* --- for people --- */
 

@@ -28,8 +28,9 @@ static const char help[] =
     "  --repeat N      replay N times (default: 1)\n"
     "  --workers N     threads (default: as many as cores)\n"
     "  --flavour NAME  liburcu's: memb (default) or qsbr\n"
-    "  --clock NAME    who waits for grace periods: thread (default), one of haft's\n"
-    "                  own, or caller, the workers\n"
+    "  --clock NAME    who ends grace periods: thread (default), one of haft's own;\n"
+    "                  caller, whichever worker needs one; or workers, all of them\n"
+    "                  together, without liburcu and so without a flavour\n"
     "  --seed N        of the random checks (default: a new one, which is printed)\n"
     "  --json          print the result as JSON\n"
     "  --help          print this\n"
@@ -50,6 +51,7 @@ static const char help[] =
     "Examples:\n"
     "  replay examples/data/npm_install_fds.csv.gz\n"
     "  replay --repeat 100 --workers 4 --flavour qsbr --clock caller trace.csv\n"
+    "  replay --clock workers trace.csv\n"
     "  replay --json --seed 7 trace.csv.gz | jq .latency_ns.p99\n";
 
 /* What GLib writes; checked and turned into struct options after it. */
@@ -162,10 +164,26 @@ static bool take_clock(struct options *options, const char *name, GError **error
     } else if (g_str_equal(name, "caller")) {
         options->clock_name = "caller";
         options->clock = HAFT_CLOCK_CALLER;
+    } else if (g_str_equal(name, "workers")) {
+        options->clock_name = "workers";
+        options->clock = HAFT_CLOCK_WORKERS;
     } else {
-        return refuse(error, "--clock must be thread or caller, not '%s'", name);
+        return refuse(error, "--clock must be thread, caller or workers, not '%s'", name);
     }
     return true;
+}
+
+/* The workers clock does without liburcu. */
+static bool take_flavour_and_clock(struct options *options, const struct raw *raw, GError **error)
+{
+    if (!take_clock(options, raw->clock, error)) {
+        return false;
+    }
+    if (options->clock != HAFT_CLOCK_WORKERS) {
+        return take_flavour(options, raw->flavour, error);
+    }
+    return raw->flavour == NULL ||
+           refuse(error, "--flavour '%s' has no meaning with --clock workers", raw->flavour);
 }
 
 bool options_parse(struct options *options, int argc, char **argv, GError **error)
@@ -184,8 +202,7 @@ bool options_parse(struct options *options, int argc, char **argv, GError **erro
         exit(EXIT_RIGHT);
     }
     accepted = accepted && take_numbers(options, &raw, error) &&
-               take_flavour(options, raw.flavour, error) && take_clock(options, raw.clock, error) &&
-               take_trace(options, &raw, error);
+               take_flavour_and_clock(options, &raw, error) && take_trace(options, &raw, error);
 
     g_free(raw.flavour);
     g_free(raw.clock);

@@ -1,9 +1,9 @@
 #include "report.h"
+#include "examples/screen/text.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static uint64_t per_second(const struct result *result)
 {
@@ -14,62 +14,16 @@ static uint64_t per_second(const struct result *result)
 
 /* --- for people --- */
 
-/* A number with commas between groups of three digits; good until the eighth call after it. */
-static const char *grouped(uint64_t number)
-{
-    static char texts[8][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    char *to = text;
-
-    for (int i = 0; i < length; i++) {
-        if (i != 0 && (length - i) % 3 == 0) {
-            *to++ = ',';
-        }
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return text;
-}
-
-static const char *plural(uint64_t number)
-{
-    return number == 1 ? "" : "s";
-}
-
-/* A time, three digits in the unit that reads best; good until the eighth call after it. */
-static const char *duration(uint64_t ns)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    static char texts[8][32];
-    static unsigned turn;
-    char *text = texts[turn++ % 8];
-    double value = (double)ns;
-    unsigned unit = 0;
-
-    while (value >= 999.5 && unit < 3) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(text, sizeof texts[0], "%.*f %s",
-             unit == 0 || value >= 99.95 ? 0
-             : value < 9.995             ? 2
-                                         : 1,
-             value, units[unit]);
-    return text;
-}
-
 static void print_input(const struct options *options, const struct trace *trace)
 {
     printf("%s\n", trace->path);
     printf("  %s row%s by %u thread%s on %s object%s\n", grouped(trace->row_count),
            plural(trace->row_count), trace->thread_count, plural(trace->thread_count),
            grouped(trace->object_count), plural(trace->object_count));
-    printf("  replayed %s time%s by %u worker%s; %s, %s clock, seed %" PRIu64 "\n\n",
+    printf("  replayed %s time%s by %u worker%s; %s%s%s clock, seed %" PRIu64 "\n\n",
            grouped(options->repeat), plural(options->repeat), options->workers,
-           plural(options->workers), options->flavour_name, options->clock_name, options->seed);
+           plural(options->workers), options->flavour_name != NULL ? options->flavour_name : "",
+           options->flavour_name != NULL ? ", " : "", options->clock_name, options->seed);
 }
 
 static void print_figures(const struct result *result)
@@ -151,7 +105,9 @@ static void set_options(json_t *object, const struct options *options)
 {
     set(object, "workers", options->workers);
     set(object, "repeat", options->repeat);
-    json_object_set_new(object, "flavour", json_string(options->flavour_name));
+    json_object_set_new(object, "flavour",
+                        options->flavour_name != NULL ? json_string(options->flavour_name)
+                                                      : json_null());
     json_object_set_new(object, "clock", json_string(options->clock_name));
     set(object, "seed", options->seed);
 }

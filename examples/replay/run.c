@@ -1,6 +1,6 @@
 #include "run.h"
+#include "examples/screen/progress.h"
 #include "failure.h"
-#include "progress.h"
 
 enum { IN_FLIGHT_PER_WORKER = 4, REDRAW_MS = 100 };
 
@@ -105,7 +105,8 @@ static void wait_for_replays(struct run *run, uint64_t begin)
 
         if (!g_cond_wait_until(&run->changed, &run->lock, next)) {
             g_mutex_unlock(&run->lock);
-            progress_show(atomic_load(&run->rows_done), total_rows(run), latency_now() - begin);
+            progress_show("operations", atomic_load(&run->rows_done), total_rows(run),
+                          latency_now() - begin);
             g_mutex_lock(&run->lock);
         }
     }

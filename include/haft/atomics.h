@@ -7,6 +7,10 @@
  *
  * A build with -DHAFT_WEAKEN=HAFT_EDGE_<NAME> turns every operation of exactly that edge to
  * relaxed: such a build is broken on purpose, and some test or checker must reject it.
+ *
+ * A build with -DHAFT_HOOKED leaves the operations to the program: each is a call of a function
+ * that the program provides, with edge and order.  stress/explorer decides there who runs next
+ * and which store a load reads; stress/traffic.c counts cache lines that change hands.
  */
 #ifndef HAFT_ATOMICS_H
 #define HAFT_ATOMICS_H
@@ -18,12 +22,14 @@
 typedef std::atomic<uint64_t> haft_atomic_u64;
 #define HAFT_ORDER(name) std::memory_order_##name
 #define HAFT_LOAD(pointer, order) (pointer)->load(order)
+#define HAFT_C extern "C"
 typedef std::memory_order haft_order;
 #else
 #include <stdatomic.h>
 typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_ORDER(name) memory_order_##name
 #define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
+#define HAFT_C
 typedef memory_order haft_order;
 #endif
 
@@ -64,15 +70,24 @@ static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
     return edge != HAFT_EDGE_NONE && edge == HAFT_WEAKEN ? HAFT_ORDER(relaxed) : order;
 }
 
+#ifdef HAFT_HOOKED
+HAFT_C uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order);
+#else
+static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
+{
+    (void)edge;
+    return HAFT_LOAD(word, order);
+}
+#endif
+
 static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
 {
-    (void)reason;
-    return HAFT_LOAD(word, HAFT_ORDER(relaxed));
+    return haft_load(reason, word, HAFT_ORDER(relaxed));
 }
 
 static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
-    return HAFT_LOAD(word, haft_edge_order(edge, HAFT_ORDER(acquire)));
+    return haft_load(edge, word, haft_edge_order(edge, HAFT_ORDER(acquire)));
 }
 
 #endif /* HAFT_ATOMICS_H */

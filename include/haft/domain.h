@@ -60,8 +60,9 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
      * waits for another one's grace period.  A thread that drives a grace period of liburcu itself,
-     * with no other thread about, cannot tell.  The frame clock has no stalls.  It may not call haft functions that wait.  stall_ns 0: one
-     * second.
+     * with no other thread about, cannot tell.  The frame clock has no stalls.  It may look at
+     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open or
+     * close workers, nor call what waits.  stall_ns 0: one second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;

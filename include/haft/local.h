@@ -10,6 +10,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
+#include <haft/bad_access.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -50,6 +51,8 @@ typedef struct haft_local_options {
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
+    haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
+    void *bad_access_arg;
 } haft_local_options;
 
 /*
@@ -63,9 +66,9 @@ typedef struct haft_local_options {
  * with wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16
  * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
  *
- * Trimming costs some slots lives and keeps all this; restoring an id stands for all ids of its
- * slot before it, and haft_local_load_end() begins a new queue.  The m slots come on top of the
- * capacity.
+ * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free
+ * slot, stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins
+ * a new queue.  The m slots come on top of the capacity.
  */
 
 /*
@@ -97,9 +100,11 @@ haft_status haft_local_open(const haft_local_options *options, haft_local **loca
 void haft_local_close(haft_local *local);
 
 /*
- * haft_local_view, haft_local_layout, haft_local_name - as the table was opened.
+ * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
+ * haft_local_has_pins - as the table was opened.
  *
- * Returns   the view, for haft_resolve() and its kin; the layout; the name.
+ * Returns   the view, for haft_resolve() and its kin; the layout; the name; the object size;
+ *           whether there is room for pins.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.
@@ -108,6 +113,8 @@ void haft_local_close(haft_local *local);
 haft_view haft_local_view(const haft_local *local);
 haft_layout haft_local_layout(const haft_local *local);
 const char *haft_local_name(const haft_local *local);
+size_t haft_local_object_size(const haft_local *local);
+bool haft_local_has_pins(const haft_local *local);
 
 /*
  * haft_local_reserve - a slot whose id is not live yet.
@@ -188,7 +195,8 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.
- * All ids from before are stale for ever.  What on_destroy inserts meanwhile may stay.
+ * All ids from before are stale for ever (with `wrap`, until generations begin again).  What
+ * on_destroy inserts meanwhile may stay; what it reserves may be given up.
  *
  * Returns   nothing.
  * Threads   one.
@@ -234,7 +242,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.
- * All ids from before are stale for ever.  To that end the slots of a run of pages go on at the
+ * All ids from before stay stale.  To that end the slots of a run of pages go on at the
  * highest next generation among them, which costs some of them lives.
  *
  * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
@@ -279,7 +287,8 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
- * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only.
+ * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only, and while
+ *           the table is being closed.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free but for the system.
@@ -289,9 +298,9 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
  * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale
- * after loading.  Calls `visit` for each slot ever used, in order of index: for a live one with
- * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of
- * the next life, for haft_local_restore_free().  Reservations count as given up.
+ * after loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a
+ * live one with its id and object, to be restored by haft_local_restore(); for others with NULL
+ * and the id of the next life, for haft_local_restore_free().  Reservations count as given up.
  *
  * Loading only the live objects brings stale ids to life sooner or later.
  *

@@ -29,6 +29,7 @@
 #define HAFT_PACKED_H
 
 #include <haft/atomics.h>
+#include <haft/bad_access.h>
 #include <haft/id.h>
 #include <haft/status.h>
 
@@ -79,6 +80,9 @@ typedef struct haft_packed_options {
 
     haft_packed_destroy *on_destroy; /* NULL: none */
     void *destroy_arg;
+
+    haft_on_bad_access *on_bad_access; /* of haft_packed_require(); NULL: abort */
+    void *bad_access_arg;
 } haft_packed_options;
 
 /* What stands behind an id, or in a position. */

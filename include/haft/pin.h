@@ -5,6 +5,7 @@
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread
  * that has no read sections.  A pin protects the object's lifetime, not its id's: the object may
  * be freed at any time, and then on_reclaim runs and the slot is reused when the last pin goes.
+ * Until then it takes up room: the table's capacity holds live and pinned objects together.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in
  * each slot, and a read-modify-write for each slot that is taken back.
@@ -34,7 +35,7 @@ void *haft_pin(haft_table *table, haft_id id);
 
 /*
  * haft_unpin - give one pin back.  The last pin of an object that was freed meanwhile makes its
- * slot free at once, after on_reclaim.
+ * slot free at once, after on_reclaim; inside an on_reclaim, soon after that has returned.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
  *           many unpins, or an id that never named it.
@@ -42,7 +43,8 @@ void *haft_pin(haft_table *table, haft_id id);
  *           with the worker that threads without one share (haft/unregistered.h).
  * Ordering  release: what was done with the object comes before the reuse of its memory.
  * Progress  lock-free; blocking (a lock) for the last pin of an object that was freed.
- * Cost      one compare-and-swap; that and a lock.
+ * Cost      one compare-and-swap; that and a lock.  A chain of objects, each of which unpins the next
+ *           in on_reclaim, is taken back in a loop within the first call.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 

@@ -18,6 +18,10 @@
  * Sections belong to the flavour, not to one domain: with qsbr a quiescent point for one domain is
  * one for all.  Calls that wait are made outside the sections of every domain and flavour; a
  * thread that waits for one inside a section of another can wait for itself by way of a third.
+ * So a thread that is online in several (with qsbr, or with open workers on domains with the
+ * workers clock) goes offline in the others before it calls what waits for one, and
+ * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
+ * for one another for ever.
  *
  * A thread is registered before its first section and unregistered after its last, once for
  * each flavour, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline

@@ -29,13 +29,16 @@ typedef enum haft_status {
     HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
+    HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* closing: workers or tables are still open */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin to be given back */
+    HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
+    HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
 
     /* Why an id cannot be restored: nothing was done. */
@@ -51,6 +54,7 @@ typedef enum haft_status {
     HAFT_BAD_FIRST_GENERATION,
     HAFT_BAD_REUSE,
     HAFT_BAD_MIN_FREE,
+    HAFT_BAD_PINS,
     HAFT_BAD_FLAVOUR,
     HAFT_BAD_CLOCK,
     HAFT_BAD_BLOCK_SIZE,

@@ -7,6 +7,7 @@
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
+#include <haft/bad_access.h>
 #include <haft/domain.h>
 #include <haft/view.h>
 
@@ -19,11 +20,12 @@ typedef struct haft_worker haft_worker;
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the worker that takes
- * its slot back (in haft_reserve, haft_insert, haft_worker_quiescent) or by haft_table_close().
- * `object` may be read and written until the callback returns; `id` is the id it had; `worker`
- * is the one that takes the slot back, NULL in haft_table_close().  With it the callback may
- * reserve, insert and free, but neither close it nor call what waits.  For it to reserve there are
- * the slots that were taken back just before, and fresh ones; else the answer is HAFT_BUSY.
+ * its slot back (in what reserves or inserts, haft_worker_quiescent, haft_unpin) or by
+ * haft_table_close() or haft_unshare().  `object` may be read and written until the callback
+ * returns; `id` is the id it had; `worker` is the one that takes the slot back, NULL in
+ * haft_table_close() and haft_unshare().  With it the callback may reserve, insert and free, but
+ * neither close it nor call what waits.  For it to reserve there are the slots that were taken back
+ * just before, and fresh ones; else the answer is HAFT_BUSY.
  *
  * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
  * slots back soon after their grace period; slots of closed workers, and those that went to the
@@ -52,6 +54,9 @@ typedef struct haft_table_options {
 
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
+
+    haft_on_bad_access *on_bad_access; /* of haft_require(); NULL: abort */
+    void *bad_access_arg;
 } haft_table_options;
 
 /* Each number is exact when no call on the table is under way. */
@@ -97,7 +102,8 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *           With qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: lock-free; nobody may hold a pointer.
- * Cost      a grace period; O(slots ever used) when there is an on_reclaim, else O(workers).
+ * Cost      a grace period; O(slots ever used) with an on_reclaim or pins, or if it was a local
+ *           table, else O(workers).
  */
 haft_status haft_table_close(haft_table *table);
 
@@ -113,9 +119,11 @@ haft_status haft_table_close(haft_table *table);
 haft_view haft_table_view(const haft_table *table);
 
 /*
- * haft_table_layout, haft_table_name, haft_table_domain - as the table was opened.
+ * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
+ * haft_table_has_pins - as the table was opened.
  *
- * Returns   the layout; the name, owned by the table; the domain.
+ * Returns   the layout; the name, owned by the table; the domain; the object size; whether objects
+ *           can be pinned.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -124,6 +132,8 @@ haft_view haft_table_view(const haft_table *table);
 haft_layout haft_table_layout(const haft_table *table);
 const char *haft_table_name(const haft_table *table);
 haft_domain *haft_table_domain(const haft_table *table);
+size_t haft_table_object_size(const haft_table *table);
+bool haft_table_has_pins(const haft_table *table);
 
 /*
  * haft_diagnose - why an id does or does not resolve.

@@ -34,7 +34,9 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK.
- * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.
+ * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  With the
+ *           workers clock the close of the thread's last worker on the domain is a quiescent point:
+ *           pointers resolved before are void.
  * Ordering  release to the workers that take over what it held.
  * Progress  lock-free.
  * Cost      O(batch).
@@ -55,12 +57,13 @@ haft_status haft_worker_close(haft_worker *worker);
  *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
  *           read section (liburcu's flavours but for qsbr).
- * Threads   the worker's thread outside read sections.  With qsbr and the workers clock, pointers
- *           resolved before are void.
+ * Threads   the worker's thread outside read sections of any domain (haft/section.h: offline in
+ *           others).  With qsbr and the workers clock, pointers resolved before are void.
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more slots wait; a wait once
- *           in 8,192 frees, or when some worker has found no slot.
+ * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
+ *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or when some worker has
+ *           found no slot.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -94,8 +97,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the table's capacity is in use, or so many slots are exhausted
  *                              that other workers may hold back all that is left
- *             HAFT_BUSY        slots wait for a grace period: try again after one, or use
- *                              haft_reserve_wait()
+ *             HAFT_BUSY        slots wait for a grace period, or their freed objects are pinned:
+ *                              try again after that, or use haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -140,7 +143,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
 
 /*
  * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
- * while the answer is HAFT_BUSY.
+ * while the answer is HAFT_BUSY.  If that is because of pins, they wait for another thread to unpin.
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help; HAFT_IN_SECTION, with nothing done, if they would have to wait

@@ -1,0 +1,16 @@
+/*
+ * progress.h - a bar on stderr while a long run lasts; nothing if stderr is not a terminal.
+ */
+#ifndef EXAMPLES_SCREEN_PROGRESS_H
+#define EXAMPLES_SCREEN_PROGRESS_H
+
+#include <stdint.h>
+
+/* Draws the bar, unless the run may end before anybody has read it.  `what` is done, in the plural;
+ * with a `total` of 0, nobody knows how many there will be. */
+void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns);
+
+/* Takes it away again. */
+void progress_end(void);
+
+#endif /* EXAMPLES_SCREEN_PROGRESS_H */

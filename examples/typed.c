@@ -1,0 +1,137 @@
+/*
+ * typed.c - ships and torpedoes refer to each other by ids that the compiler tells apart.
+ *
+ * First on one thread, with the torpedoes dense in a packed table; then in tables that all threads
+ * share.  A ship that sinks need not know who aims at it: ids to it just lead nowhere.
+ */
+#include <haft/section.h>
+#include <haft/typed_local.h>
+#include <haft/typed_packed.h>
+#include <haft/typed_table.h>
+#include <stdio.h>
+#include <urcu/urcu-memb.h>
+
+HAFT_TYPED_ID(ship);
+HAFT_TYPED_ID(torpedo);
+
+struct ship {
+    int hull;
+    torpedo_id fired; /* the last one; nil: none */
+};
+
+struct torpedo {
+    ship_id from;
+    ship_id target; /* a torpedo_id here does not compile */
+    int distance;
+};
+
+HAFT_TYPED(ship, struct ship);
+HAFT_TYPED_LOCAL(ship);
+HAFT_TYPED_TABLE(ship);
+HAFT_TYPED_SHARE(ship);
+HAFT_TYPED(torpedo, struct torpedo);
+HAFT_TYPED_PACKED(torpedo);
+HAFT_TYPED_TABLE(torpedo);
+
+/* One thread: all torpedoes come nearer, in a loop over an array, and hit what is still there. */
+static int run_on(ship_local ships, torpedo_packed torpedoes)
+{
+    int hits = 0;
+
+    for (uint64_t i = 0; i < haft_packed_count(torpedoes.packed); i++) {
+        struct torpedo *torpedo = &torpedoes.view.objects[i];
+
+        if (--torpedo->distance > 0) {
+            continue;
+        }
+        struct ship *target = ship_resolve(ships.view, torpedo->target);
+
+        if (target != NULL) {
+            hits++;
+            if (--target->hull == 0) {
+                ship_local_free(ships, torpedo->target);
+            }
+        }
+        torpedo_packed_kill(torpedoes, torpedo_packed_ids(torpedoes)[i]);
+    }
+    haft_packed_refresh(torpedoes.packed);
+    return hits;
+}
+
+static bool fight(ship_local ships, ship_id us, ship_id them)
+{
+    torpedo_packed torpedoes;
+    int hits = 0;
+
+    if (torpedo_packed_open(&(haft_packed_options){.capacity = 100}, &torpedoes)) {
+        return false;
+    }
+    for (int i = 1; i <= 4; i++) { /* the fourth finds nothing: three sink her */
+        const struct torpedo torpedo = {.from = us, .target = them, .distance = i};
+        struct ship *ship = ship_local_require(ships, us); /* or the program ends, saying why */
+
+        if (torpedo_packed_insert(torpedoes, &torpedo, &ship->fired)) {
+            return false;
+        }
+    }
+    while (!haft_packed_is_empty(torpedoes.packed)) {
+        hits += run_on(ships, torpedoes);
+    }
+    torpedo_packed_close(torpedoes);
+    printf("%d hits; she is %s\n", hits, haft_status_text(ship_local_diagnose(ships, them)));
+    return hits == 3;
+}
+
+/* Any thread with workers on both tables: our ship fires at herself, and counts what is on its way. */
+static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
+{
+    haft_domain *domain = haft_table_domain(ships.table);
+    torpedo_worker worker;
+    torpedo_id id;
+    struct torpedo *torpedo;
+    int on_their_way = 0;
+
+    if (torpedo_worker_open(torpedoes, &worker) ||
+        torpedo_insert(worker, &(struct torpedo){.from = us, .target = us}, &id)) {
+        return false;
+    }
+    haft_section_begin(domain); /* what is found here stays in place until the section ends */
+    struct ship *ship = ship_resolve(ships.view, us);
+
+    if (ship != NULL) {
+        ship->fired = id; /* only lifetimes are haft's care: here no other thread writes to it */
+    }
+    for (torpedo_cursor cursor = torpedo_cursor_over(torpedoes, HAFT_EVERYTHING);
+         torpedo_cursor_next(&cursor, &id, &torpedo);) {
+        on_their_way += ship_id_equal(torpedo->target, us);
+    }
+    haft_section_end(domain);
+    printf("%d on its way\n", on_their_way);
+    return torpedo_worker_close(worker) == HAFT_OK && ship != NULL && on_their_way == 1;
+}
+
+int main(void)
+{
+    haft_domain *domain;
+    ship_local fleet;
+    ship_table ships;
+    torpedo_table torpedoes;
+    ship_id us, them;
+
+    if (ship_local_open(&(haft_local_options){.name = "ships", .capacity = 10}, &fleet) ||
+        ship_local_insert(fleet, &(struct ship){.hull = 3}, &us) ||
+        ship_local_insert(fleet, &(struct ship){.hull = 3}, &them) || !fight(fleet, us, them)) {
+        return 1;
+    }
+    if (haft_domain_open(&(haft_domain_options){.flavour = &urcu_memb_flavor}, &domain) ||
+        ship_share(fleet, domain, NULL, &ships) || /* the same ships, under the same ids */
+        torpedo_table_open(domain, &(haft_table_options){.capacity = 100}, &torpedoes)) {
+        return 1;
+    }
+    haft_thread_register(domain);
+    const bool is_right = fire(ships, torpedoes, us);
+
+    haft_thread_unregister(domain);
+    return !is_right || torpedo_table_close(torpedoes) || ship_table_close(ships) ||
+           haft_domain_close(domain);
+}

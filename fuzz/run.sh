@@ -1,0 +1,32 @@
+#!/bin/bash
+# A fuzz target under libFuzzer, with ASan and UBSan.  ./dev fuzz calls it; ./dev --help says how.
+#   fuzz/run.sh <target> <seconds> [libFuzzer's arguments]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly target=$1 seconds=$2
+shift 2
+readonly out=${TMPDIR:-/tmp}/haft-fuzz-$UID
+readonly clang=${CLANG:-clang-14}
+readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-frame-pointer
+    "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all)
+
+case $target in
+    operations)
+        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_life,shared_many}.c) ;;
+    ids | options) sources=("fuzz/$target.c") ;;
+    *)
+        echo "fuzz/run.sh: no target '$target'; there are: operations, ids, options" >&2
+        exit 2
+        ;;
+esac
+
+mkdir -p "$out/$target" "fuzz/corpus/$target"
+"$clang" "${options[@]}" -o "$out/$target/fuzzer" "${sources[@]}" fuzz/libfuzzer.c \
+    lib/*.c concurrent/*.c -lurcu-memb -lpthread
+mkdir -p "$out/$target/found"
+# New inputs stay outside the tree; what is worth keeping is merged into the corpus by
+#   <fuzzer> -merge=1 fuzz/corpus/<target> <out>/<target>/found
+exec "$out/$target/fuzzer" -max_total_time="$seconds" -use_value_profile=1 -len_control=0 \
+    -max_len=4096 -timeout=60 -artifact_prefix="$out/$target/" "$@" "$out/$target/found" \
+    "fuzz/corpus/$target"

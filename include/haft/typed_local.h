@@ -1,0 +1,137 @@
+/*
+ * haft/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
+ */
+#ifndef HAFT_TYPED_LOCAL_H
+#define HAFT_TYPED_LOCAL_H
+
+#include <haft/require.h>
+#include <haft/typed.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* haft_local_open() with the size, alignment and pins of the type. */
+static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
+                                                haft_local **local)
+{
+    haft_local_options full = *options;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
+
+    return status == HAFT_OK ? haft_local_open(&full, local) : status;
+}
+
+/* Whether the table's objects are of the type: see haft_type_fits(). */
+static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
+{
+    return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
+                          haft_local_has_pins(local));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * HAFT_TYPED_LOCAL(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_local { local, view }
+ *   name_local_open(options, &ships)   object_size, object_alignment and pins may be left 0; else,
+ *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
+ *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                      untouched, if its objects are of another size or alignment,
+ *                                      or one of the two has pins and the other has not
+ *   name_local_close(ships)
+ *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _require, _for_each,
+ *   _restore, _restore_free, _for_each_slot
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
+ */
+#define HAFT_TYPED_LOCAL(name)                                                                     \
+    typedef struct name##_local {                                                                  \
+        haft_local *local;                                                                         \
+        name##_view view;                                                                          \
+    } name##_local;                                                                                \
+                                                                                                   \
+    HAFT_TYPED_FUNCTION haft_status name##_local_adopt(haft_local *local, name##_local *typed)     \
+    {                                                                                              \
+        const haft_status status = haft_local_fits(local, name##_type());                          \
+        if (status == HAFT_OK) {                                                                   \
+            typed->local = local;                                                                  \
+            typed->view = name##_view_of(haft_local_view(local));                                  \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_open(const haft_local_options *options,           \
+                                                      name##_local *typed)                         \
+    {                                                                                              \
+        haft_local *local;                                                                         \
+        const haft_status status = haft_local_open_typed(name##_type(), options, &local);          \
+        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_local_close(name##_local local)                                \
+    {                                                                                              \
+        haft_local_close(local.local);                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_reserve(name##_local local, name##_id *id,        \
+                                                         name##_object **object)                   \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = haft_local_reserve(local.local, &id->id, &found);               \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_local_publish(name##_local local, name##_id id)                \
+    {                                                                                              \
+        haft_local_publish(local.local, id.id);                                                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_local_abort(name##_local local, name##_id id)                  \
+    {                                                                                              \
+        haft_local_abort(local.local, id.id);                                                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_insert(                                           \
+        name##_local local, const name##_object *object, name##_id *id)                            \
+    {                                                                                              \
+        return haft_local_insert(local.local, object, &id->id);                                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_free(name##_local local, name##_id id)            \
+    {                                                                                              \
+        return haft_local_free(local.local, id.id);                                                \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_diagnose(name##_local local, name##_id id)        \
+    {                                                                                              \
+        return haft_local_diagnose(local.local, id.id);                                            \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_local_require(name##_local local, name##_id id)      \
+    {                                                                                              \
+        return (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view),   \
+                                                   id.id);                                         \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION uint64_t name##_local_for_each(name##_local local, name##_visit *visit,    \
+                                                       void *arg)                                  \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_local_for_each(local.local, name##_visit_untyped, &visitor);                   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_restore(name##_local local, name##_id id,         \
+                                                         const name##_object *object)              \
+    {                                                                                              \
+        return haft_local_restore(local.local, id.id, object);                                     \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_restore_free(name##_local local, name##_id next)  \
+    {                                                                                              \
+        return haft_local_restore_free(local.local, next.id);                                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION uint64_t name##_local_for_each_slot(name##_local local,                    \
+                                                            name##_visit *visit, void *arg)        \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_local_for_each_slot(local.local, name##_visit_untyped, &visitor);              \
+    }                                                                                              \
+    struct name##_local
+
+#endif /* HAFT_TYPED_LOCAL_H */

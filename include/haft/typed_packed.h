@@ -1,0 +1,171 @@
+/*
+ * haft/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
+ *
+ *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
+ *       ships.view.objects[i].x += 1;
+ *   }
+ */
+#ifndef HAFT_TYPED_PACKED_H
+#define HAFT_TYPED_PACKED_H
+
+#include <haft/require.h>
+#include <haft/typed.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* haft_packed_open() with the size and alignment of the type. */
+static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
+                                                 haft_packed **packed)
+{
+    haft_packed_options full = *options;
+    bool pins = false;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);
+
+    return status == HAFT_OK ? haft_packed_open(&full, packed) : status;
+}
+
+/*
+ * haft_type_fits_packed - whether a packed table has objects of the type, by size and alignment.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_packed { packed, view }, name_packed_view { slots, mask, objects }
+ *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else, where
+ *                                        they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                        HAFT_BAD_OBJECT_ALIGNMENT
+ *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                        untouched, if its objects are of another size or alignment
+ *   name_packed_close(ships)
+ *   name_packed_resolve(view, id), name_packed_is_live(view, id)
+ *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
+ *   _kill, _sort
+ */
+#define HAFT_TYPED_PACKED(name)                                                                    \
+    typedef struct name##_packed_view {                                                            \
+        const haft_packed_slot *slots;                                                             \
+        uint64_t mask;                                                                             \
+        name##_object *objects;                                                                    \
+    } name##_packed_view;                                                                          \
+    typedef struct name##_packed {                                                                 \
+        haft_packed *packed;                                                                       \
+        name##_packed_view view;                                                                   \
+    } name##_packed;                                                                               \
+    struct name##_packed_comparer {                                                                \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg);                 \
+        void *arg;                                                                                 \
+    };                                                                                             \
+                                                                                                   \
+    HAFT_TYPED_FUNCTION haft_packed_view name##_packed_view_untyped(name##_packed_view view)       \
+    {                                                                                              \
+        haft_packed_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,           \
+                                    sizeof(name##_object)};                                        \
+        return untyped;                                                                            \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_adopt(haft_packed *packed, name##_packed *typed) \
+    {                                                                                              \
+        const haft_packed_view view = haft_packed_view_get(packed);                                \
+        const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
+        if (status == HAFT_OK) {                                                                   \
+            typed->packed = packed;                                                                \
+            typed->view.slots = view.slots;                                                        \
+            typed->view.mask = view.mask;                                                          \
+            typed->view.objects = (name##_object *)(void *)view.objects;                           \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_open(const haft_packed_options *options,         \
+                                                       name##_packed *typed)                       \
+    {                                                                                              \
+        haft_packed *packed;                                                                       \
+        const haft_status status = haft_packed_open_typed(name##_type(), options, &packed);        \
+        return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_packed_close(name##_packed packed)                             \
+    {                                                                                              \
+        haft_packed_close(packed.packed);                                                          \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_packed_resolve(name##_packed_view view,              \
+                                                             name##_id id)                         \
+    {                                                                                              \
+        return (name##_object *)haft_packed_resolve(name##_packed_view_untyped(view), id.id);      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION bool name##_packed_is_live(name##_packed_view view, name##_id id)          \
+    {                                                                                              \
+        return haft_packed_is_live(name##_packed_view_untyped(view), id.id);                       \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_diagnose(name##_packed packed, name##_id id)     \
+    {                                                                                              \
+        return haft_packed_diagnose(packed.packed, id.id);                                         \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_packed_life name##_packed_state(name##_packed packed, name##_id id)   \
+    {                                                                                              \
+        return haft_packed_state(packed.packed, id.id);                                            \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_position(name##_packed packed, name##_id id,     \
+                                                           uint64_t *position)                     \
+    {                                                                                              \
+        return haft_packed_position(packed.packed, id.id, position);                               \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_packed_require(name##_packed packed, name##_id id)   \
+    {                                                                                              \
+        return (name##_object *)haft_packed_require(                                               \
+            packed.packed, name##_packed_view_untyped(packed.view), id.id);                        \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_packed_objects(name##_packed packed)                 \
+    {                                                                                              \
+        return packed.view.objects;                                                                \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION const name##_id *name##_packed_ids(name##_packed packed)                   \
+    {                                                                                              \
+        return (const name##_id *)(const void *)haft_packed_ids(packed.packed);                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_id name##_packed_id_at(name##_packed packed, uint64_t position)     \
+    {                                                                                              \
+        return name##_id_of(haft_packed_id_at(packed.packed, position));                           \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_insert(                                          \
+        name##_packed packed, const name##_object *object, name##_id *id)                          \
+    {                                                                                              \
+        return haft_packed_insert(packed.packed, object, &id->id);                                 \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_free(name##_packed packed, name##_id id)         \
+    {                                                                                              \
+        return haft_packed_free(packed.packed, id.id);                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_kill(name##_packed packed, name##_id id)         \
+    {                                                                                              \
+        return haft_packed_kill(packed.packed, id.id);                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
+    {                                                                                              \
+        const struct name##_packed_comparer *comparer =                                            \
+            (const struct name##_packed_comparer *)arg;                                            \
+        return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
+                                 comparer->arg);                                                   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
+        name##_packed packed,                                                                      \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        struct name##_packed_comparer comparer = {compare, arg};                                   \
+        return haft_packed_sort(packed.packed, name##_packed_compare_untyped, &comparer);          \
+    }                                                                                              \
+    struct name##_packed
+
+#endif /* HAFT_TYPED_PACKED_H */

@@ -1,0 +1,290 @@
+/*
+ * haft/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says what
+ * typed tables are.
+ */
+#ifndef HAFT_TYPED_TABLE_H
+#define HAFT_TYPED_TABLE_H
+
+#include <haft/many.h>
+#include <haft/pin.h>
+#include <haft/require.h>
+#include <haft/scan.h>
+#include <haft/share.h>
+#include <haft/typed.h>
+#include <haft/unregistered.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* haft_table_open() with the size, alignment and pins of the type. */
+static inline haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
+                                                const haft_table_options *options,
+                                                haft_table **table)
+{
+    haft_table_options full = *options;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
+
+    return status == HAFT_OK ? haft_table_open(domain, &full, table) : status;
+}
+
+/* Whether the table's objects are of the type: see haft_type_fits(). */
+static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
+{
+    return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
+                          haft_table_has_pins(table));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_table { table, view }
+ *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left 0;
+ *                                              else, where they are not the type's,
+ *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
+ *                                              HAFT_BAD_PINS
+ *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
+ *                                              `ships` untouched, if its objects are of another size
+ *                                              or alignment, or one of the two has pins and the
+ *                                              other has not
+ *   name_table_close(ships)
+ *   name_diagnose, name_require
+ *
+ *   name_worker { worker }
+ *   name_worker_open(ships, &worker)           of name_worker_adopt(), the same for a worker: for
+ *   name_worker_adopt(worker, &typed)          on_reclaim
+ *   name_worker_close(worker)
+ *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
+ *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
+ *
+ *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
+ *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
+ *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
+ */
+#define HAFT_TYPED_TABLE(name)                                                                     \
+    typedef struct name##_table {                                                                  \
+        haft_table *table;                                                                         \
+        name##_view view;                                                                          \
+    } name##_table;                                                                                \
+    typedef struct name##_worker {                                                                 \
+        haft_worker *worker;                                                                       \
+    } name##_worker;                                                                               \
+    typedef struct name##_cursor {                                                                 \
+        haft_cursor cursor;                                                                        \
+    } name##_cursor;                                                                               \
+                                                                                                   \
+    HAFT_TYPED_WHOLE_TABLE(name)                                                                   \
+    HAFT_TYPED_WORKER(name)                                                                        \
+    HAFT_TYPED_MANY(name)                                                                          \
+    HAFT_TYPED_SCAN(name)                                                                          \
+    HAFT_TYPED_UNREGISTERED(name)                                                                  \
+    struct name##_table
+
+#define HAFT_TYPED_WHOLE_TABLE(name)                                                               \
+    HAFT_TYPED_FUNCTION haft_status name##_table_adopt(haft_table *table, name##_table *typed)     \
+    {                                                                                              \
+        const haft_status status = haft_table_fits(table, name##_type());                          \
+        if (status == HAFT_OK) {                                                                   \
+            typed->table = table;                                                                  \
+            typed->view = name##_view_of(haft_table_view(table));                                  \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_open(                                             \
+        haft_domain *domain, const haft_table_options *options, name##_table *typed)               \
+    {                                                                                              \
+        haft_table *table;                                                                         \
+        const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
+        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_close(name##_table table)                         \
+    {                                                                                              \
+        return haft_table_close(table.table);                                                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_diagnose(name##_table table, name##_id id)              \
+    {                                                                                              \
+        return haft_diagnose(table.table, id.id);                                                  \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_require(name##_table table, name##_id id)            \
+    {                                                                                              \
+        return (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id); \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_object *name##_pin(name##_table table, name##_id id)                \
+    {                                                                                              \
+        return (name##_object *)haft_pin(table.table, id.id);                                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_unpin(name##_table table, name##_id id)                 \
+    {                                                                                              \
+        return haft_unpin(table.table, id.id);                                                     \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION uint32_t name##_pins(name##_table table, name##_id id)                     \
+    {                                                                                              \
+        return haft_pins(table.table, id.id);                                                      \
+    }
+
+#define HAFT_TYPED_WORKER(name)                                                                    \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
+    {                                                                                              \
+        return haft_worker_open(table.table, &worker->worker);                                     \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
+    {                                                                                              \
+        const haft_status status = haft_table_fits(haft_worker_table(worker), name##_type());      \
+        if (status == HAFT_OK) {                                                                   \
+            typed->worker = worker;                                                                \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_close(name##_worker worker)                      \
+    {                                                                                              \
+        return haft_worker_close(worker.worker);                                                   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_reserve(name##_worker worker, name##_id *id,            \
+                                                   name##_object **object)                         \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = haft_reserve(worker.worker, &id->id, &found);                   \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_reserve_wait(name##_worker worker, name##_id *id,       \
+                                                        name##_object **object)                    \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = haft_reserve_wait(worker.worker, &id->id, &found);              \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_publish(name##_worker worker, name##_id id)                    \
+    {                                                                                              \
+        haft_publish(worker.worker, id.id);                                                        \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_abort(name##_worker worker, name##_id id)                      \
+    {                                                                                              \
+        haft_abort(worker.worker, id.id);                                                          \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_insert(name##_worker worker,                            \
+                                                  const name##_object *object, name##_id *id)      \
+    {                                                                                              \
+        return haft_insert(worker.worker, object, &id->id);                                        \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_insert_wait(name##_worker worker,                       \
+                                                       const name##_object *object, name##_id *id) \
+    {                                                                                              \
+        return haft_insert_wait(worker.worker, object, &id->id);                                   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_free(name##_worker worker, name##_id id)                \
+    {                                                                                              \
+        return haft_free(worker.worker, id.id);                                                    \
+    }
+
+#define HAFT_TYPED_MANY(name)                                                                      \
+    HAFT_TYPED_FUNCTION size_t name##_reserve_many(name##_worker worker, name##_id *ids,           \
+                                                   name##_object **objects, size_t count,          \
+                                                   haft_status *why)                               \
+    {                                                                                              \
+        return haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why);   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_publish_many(name##_worker worker, const name##_id *ids,       \
+                                                 size_t count)                                     \
+    {                                                                                              \
+        haft_publish_many(worker.worker, &ids->id, count);                                         \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION size_t name##_insert_many(name##_worker worker,                            \
+                                                  const name##_object *objects, name##_id *ids,    \
+                                                  size_t count, haft_status *why)                  \
+    {                                                                                              \
+        return haft_insert_many(worker.worker, objects, &ids->id, count, why);                     \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION size_t name##_free_many(name##_worker worker, const name##_id *ids,        \
+                                                size_t count, haft_status *statuses)               \
+    {                                                                                              \
+        return haft_free_many(worker.worker, &ids->id, count, statuses);                           \
+    }
+
+#define HAFT_TYPED_SCAN(name)                                                                      \
+    HAFT_TYPED_FUNCTION name##_cursor name##_cursor_over(name##_table table, haft_range range)     \
+    {                                                                                              \
+        name##_cursor typed = {haft_cursor_over(table.table, range)};                              \
+        return typed;                                                                              \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION bool name##_cursor_next(name##_cursor *cursor, name##_id *id,              \
+                                                name##_object **object)                            \
+    {                                                                                              \
+        void *found;                                                                               \
+        const bool is_there = haft_cursor_next(&cursor->cursor, &id->id, &found);                  \
+        if (is_there && object != NULL) {                                                          \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return is_there;                                                                           \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION uint64_t name##_scan(name##_table table, haft_range range,                 \
+                                             name##_visit *visit, void *arg)                       \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_scan(table.table, range, name##_visit_untyped, &visitor);                      \
+    }
+
+#define HAFT_TYPED_UNREGISTERED(name)                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_reserve(name##_table table, name##_id *id,        \
+                                                         name##_object **object)                   \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = haft_table_reserve(table.table, &id->id, &found);               \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_table_publish(name##_table table, name##_id id)                \
+    {                                                                                              \
+        haft_table_publish(table.table, id.id);                                                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION void name##_table_abort(name##_table table, name##_id id)                  \
+    {                                                                                              \
+        haft_table_abort(table.table, id.id);                                                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_insert(                                           \
+        name##_table table, const name##_object *object, name##_id *id)                            \
+    {                                                                                              \
+        return haft_table_insert(table.table, object, &id->id);                                    \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_free(name##_table table, name##_id id)            \
+    {                                                                                              \
+        return haft_table_free(table.table, id.id);                                                \
+    }
+
+/*
+ * HAFT_TYPED_SHARE(name) - after HAFT_TYPED_LOCAL(name) and HAFT_TYPED_TABLE(name): haft/share.h.
+ *
+ *   name_share(local, domain, options, &table), name_unshare(table, &local)
+ */
+#define HAFT_TYPED_SHARE(name)                                                                     \
+    HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
+                                                 const haft_share_options *options,                \
+                                                 name##_table *typed)                              \
+    {                                                                                              \
+        haft_table *table;                                                                         \
+        const haft_status status = haft_share(local.local, domain, options, &table);               \
+        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_unshare(name##_table table, name##_local *typed)        \
+    {                                                                                              \
+        haft_local *local;                                                                         \
+        const haft_status status = haft_unshare(table.table, &local);                              \
+        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
+    }                                                                                              \
+    struct name##_local
+
+#endif /* HAFT_TYPED_TABLE_H */

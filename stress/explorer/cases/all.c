@@ -1,0 +1,40 @@
+/* All cases.  A new one: its file here, a line in each of the two lists and in BUILD. */
+#include "stress/explorer/cases/case.h"
+#include <stddef.h>
+
+/* objects */
+extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, double_free_case,
+    publish_case, reclaim_case;
+/* capacity, clock, workers */
+extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
+    drivers_case, wake_case, workers_case, roster_case;
+/* beyond sections and liburcu */
+extern const struct explored_case workers_clock_case, pin_case;
+/* white-box */
+extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case;
+
+/* clang-format off: one a line */
+const struct explored_case *const all_cases[] = {
+    &resolve_reuse_case,
+    &resolve_reuse_qsbr_case,
+    &double_free_case,
+    &publish_case,
+    &reclaim_case,
+    &last_slot_case,
+    &full_case,
+    &exhaust_case,
+    &ticket_case,
+    &drivers_case,
+    &wake_case,
+    &workers_case,
+    &roster_case,
+    &workers_clock_case,
+    &pin_case,
+    &depot_case,
+    &ring_case,
+    &full_ring_case,
+    &pool_case,
+    &commit_case,
+    NULL,
+};
+/* clang-format on */

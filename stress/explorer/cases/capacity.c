@@ -1,0 +1,195 @@
+/* The last slot, the last generation, and who is told that a table is full. */
+#include "stress/explorer/cases/case.h"
+#include <pthread.h>
+#include <stddef.h>
+
+static haft_worker *workers[3];
+static haft_id ids[3];
+static shared_u64 inserted;
+
+static void open_with(uint64_t capacity, uint32_t objects)
+{
+    const struct table_wish wish = {.capacity = capacity};
+
+    open_table(&wish);
+    for (int i = 0; i < 3; i++) {
+        workers[i] = open_worker();
+    }
+    for (uint32_t i = 0; i < objects; i++) {
+        ids[i] = insert_stamped(workers[i]);
+    }
+    poke(&inserted, 0);
+}
+
+static void close_all(void)
+{
+    for (int i = 0; i < 3; i++) {
+        close_worker(workers[i]);
+    }
+    close_table();
+}
+
+/* --- last_slot: four slots, three objects; two threads insert, one of them succeeds --- */
+
+static void set_up_last_slot(void)
+{
+    open_with(4, 3);
+}
+
+static void last_slot_body(uint32_t thread)
+{
+    haft_id id;
+
+    race_begin();
+    const haft_status status = haft_insert(workers[thread], NULL, &id);
+
+    race_end();
+    require(status == HAFT_OK || status == HAFT_FULL || status == HAFT_BUSY, "an odd answer");
+    if (status == HAFT_OK) {
+        require(haft_is_live(fixture.view, id), "an insertion into nowhere");
+        add(&inserted, 1);
+    }
+}
+
+static void tear_down_last_slot(void)
+{
+    require(peek(&inserted) == 1, "the last slot goes to one of those who insert");
+    for (int i = 0; i < 3; i++) {
+        require(haft_is_live(fixture.view, ids[i]), "an object is overwritten");
+    }
+    close_all();
+}
+
+const struct explored_case last_slot_case = {
+    .name = "last_slot",
+    .invariant = "of two threads that insert into the last slot, one succeeds",
+    .threads = 2,
+    .set_up = set_up_last_slot,
+    .body = last_slot_body,
+    .tear_down = tear_down_last_slot,
+};
+
+/*
+ * --- full: three of four slots are taken, at most, since the second thread inserts only when the
+ * first has freed; the fourth slot waits for a grace period ---
+ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool has_freed; /* under the lock */
+
+static void set_up_full(void)
+{
+    open_with(4, 3);
+    require_status(haft_free(workers[0], insert_stamped(workers[0])), HAFT_OK, "freeing");
+    has_freed = false;
+}
+
+static void free_one(void)
+{
+    require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
+    pthread_mutex_lock(&lock);
+    has_freed = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static void insert_after(void)
+{
+    haft_id id;
+
+    pthread_mutex_lock(&lock);
+    const bool after = has_freed;
+
+    pthread_mutex_unlock(&lock);
+    if (after) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+        haft_insert(workers[1], NULL, &id);
+    }
+}
+
+static void full_body(uint32_t thread)
+{
+    haft_id id;
+
+    if (thread == 0) {
+        free_one();
+    } else if (thread == 1) {
+        insert_after();
+    } else {
+        const haft_status status = haft_insert(workers[2], NULL, &id);
+
+        require(status != HAFT_FULL, "a table is said to be full that never was");
+        if (status == HAFT_BUSY) {
+            met();
+        }
+    }
+}
+
+const struct explored_case full_case = {
+    .name = "full",
+    .invariant = "nobody is told that a table is full if it never was",
+    .threads = 3,
+    .set_up = set_up_full,
+    .body = full_body,
+    .tear_down = close_all,
+};
+
+/* --- exhaust: two slots of three lives, and two threads that use them up --- */
+
+#define LIVES 6
+
+static shared_u64 issued[LIVES + 1];
+
+static void set_up_exhaust(void)
+{
+    open_with(1, 0);
+}
+
+static void use_up(haft_worker *worker)
+{
+    haft_id id;
+    const haft_status status = haft_insert_wait(worker, NULL, &id);
+
+    require(status == HAFT_OK || status == HAFT_FULL, "an odd answer");
+    if (status == HAFT_OK) {
+        const uint64_t place = add(&inserted, 1);
+
+        require(place < LIVES, "more lives than there are");
+        poke(&issued[place], id.bits);
+        require_status(haft_free(worker, id), HAFT_OK, "freeing");
+    }
+}
+
+static void exhaust_body(uint32_t thread)
+{
+    for (int i = 0; i < 4; i++) {
+        race_begin();
+        use_up(workers[thread]);
+        race_end();
+    }
+}
+
+static void tear_down_exhaust(void)
+{
+    const uint64_t count = peek(&inserted);
+
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t j = 0; j < i; j++) {
+            require(peek(&issued[i]) != peek(&issued[j]), "an id is issued twice");
+        }
+    }
+    while (peek(&inserted) != LIVES) {
+        use_up(workers[2]);
+        require(peek(&inserted) != count || count == LIVES, "a life is lost");
+    }
+    use_up(workers[2]);
+    close_all();
+}
+
+const struct explored_case exhaust_case = {
+    .name = "exhaust",
+    .invariant = "each slot lives all its generations, and no id is issued twice",
+    .threads = 2,
+    .set_up = set_up_exhaust,
+    .body = exhaust_body,
+    .tear_down = tear_down_exhaust,
+};

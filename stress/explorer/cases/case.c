@@ -1,0 +1,152 @@
+/* What cases share. */
+#include "stress/explorer/cases/case.h"
+#include "stress/explorer/flavour.h"
+#include "stress/explorer/history.h"
+#include "stress/explorer/report.h"
+#include "stress/explorer/run.h"
+#include "stress/explorer/scheduler.h"
+#include <stddef.h>
+
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+struct fixture fixture;
+
+void require(bool holds, const char *text)
+{
+    if (!holds) {
+        violation("%s", text);
+    }
+}
+
+void require_status(haft_status status, haft_status expected, const char *what)
+{
+    if (status != expected) {
+        violation("%s: %s, not %s", what, haft_status_name(status), haft_status_name(expected));
+    }
+}
+
+void settle(void)
+{
+    schedule_settle();
+    for (uint32_t i = 0; i < MOST_SCHEDULED; i++) {
+        view_join(history_view(schedule_self()), history_view(i));
+    }
+}
+
+uint64_t peek(shared_u64 *word)
+{
+    schedule_point();
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+void poke(shared_u64 *word, uint64_t value)
+{
+    schedule_point();
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+uint64_t add(shared_u64 *word, uint64_t value)
+{
+    schedule_point();
+    return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+}
+
+static haft_domain_options domain_options(const struct table_wish *wish)
+{
+    if (wish->is_workers) {
+        return (haft_domain_options){.clock = HAFT_CLOCK_WORKERS};
+    }
+    return (haft_domain_options){
+        .flavour = wish->is_qsbr ? &urcu_qsbr_flavor : &model_flavour,
+        .clock = wish->has_thread ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER,
+    };
+}
+
+void open_table(const struct table_wish *wish)
+{
+    const haft_domain_options domain = domain_options(wish);
+    const uint8_t generation_bits = wish->generation_bits != 0 ? wish->generation_bits : 2;
+    const haft_table_options table = {
+        .capacity = wish->capacity,
+        .object_size = sizeof(struct object),
+        .layout = {3, generation_bits, 0},
+        .on_reclaim = wish->on_reclaim,
+        .pins = wish->has_pins,
+    };
+
+    require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
+    require_status(haft_table_open(fixture.domain, &table, &fixture.table), HAFT_OK,
+                   "opening the table");
+    fixture.view = haft_table_view(fixture.table);
+    fixture.layout = table.layout;
+}
+
+void close_table(void)
+{
+    require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table");
+    require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
+}
+
+haft_worker *open_worker(void)
+{
+    haft_worker *worker;
+
+    require_status(haft_worker_open(fixture.table, &worker), HAFT_OK, "opening a worker");
+    return worker;
+}
+
+void close_worker(haft_worker *worker)
+{
+    require_status(haft_worker_close(worker), HAFT_OK, "closing a worker");
+}
+
+static void stamp(struct object *object, haft_id id)
+{
+    object->id = id.bits;
+    object->canary = ~id.bits;
+}
+
+static bool is_stamped(const struct object *object, haft_id id)
+{
+    return object->id == id.bits && object->canary == ~id.bits;
+}
+
+haft_id insert_stamped(haft_worker *worker)
+{
+    void *object;
+    haft_id id;
+
+    require_status(haft_reserve_wait(worker, &id, &object), HAFT_OK, "reserving");
+    stamp(object, id);
+    haft_publish(worker, id);
+    return id;
+}
+
+bool look_at(haft_id id)
+{
+    haft_section_begin(fixture.domain);
+    const struct object *object = haft_resolve(fixture.view, id);
+
+    if (object != NULL) {
+        require(is_stamped(object, id), "a resolved object is another id's");
+        schedule_point();
+        require(is_stamped(object, id), "an object is written again in a section that holds it");
+    }
+    haft_section_end(fixture.domain);
+    return object != NULL;
+}
+
+void require_room_for(uint32_t count)
+{
+    haft_worker *worker = open_worker();
+    haft_id ids[4];
+
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = insert_stamped(worker);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        require(haft_is_live(fixture.view, ids[i]), "two objects in one slot");
+        require_status(haft_free(worker, ids[i]), HAFT_OK, "freeing at the end");
+    }
+    close_worker(worker);
+}

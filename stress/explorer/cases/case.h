@@ -1,0 +1,95 @@
+/*
+ * stress/explorer/cases/case.h - what a case is, and what cases share.
+ *
+ * A case is one situation with a few threads and few steps, run under many schedules.  It states
+ * its invariant, and says when the race was met that it is for: a run that never met it proves
+ * nothing.  Tables are tiny, so that reuse, exhaustion and the last slot come within few steps.
+ *
+ * Cases know the library only, white-box ones the depot, ring and pool as well.  What threads of
+ * a case tell each other goes through shared words, which order nothing.
+ */
+#ifndef HAFT_STRESS_CASE_H
+#define HAFT_STRESS_CASE_H
+
+#include <haft/section.h>
+#include <haft/worker.h>
+#include <stdatomic.h>
+
+struct explored_case {
+    const char *name;
+    const char *invariant;
+    uint32_t threads;
+    void (*set_up)(void);          /* before the threads, in each schedule */
+    void (*body)(uint32_t thread); /* 0 to threads - 1, at once */
+    void (*tear_down)(void);       /* after them; checks what must hold at the end */
+};
+
+/* In the order of the files; a NULL ends them. */
+extern const struct explored_case *const all_cases[];
+
+/* An invariant, in words for when it does not hold. */
+void require(bool holds, const char *text);
+void require_status(haft_status status, haft_status expected, const char *what);
+
+/*
+ * The race that the case is for was met in this schedule: said so, or because two threads were
+ * between begin and end at once.
+ */
+void met(void);
+void race_begin(void);
+void race_end(void);
+
+/* Until no other thread can go on; then see all that they have done. */
+void settle(void);
+
+/* --- words that order nothing --- */
+
+typedef _Atomic(uint64_t) shared_u64;
+
+uint64_t peek(shared_u64 *word);
+void poke(shared_u64 *word, uint64_t value);
+uint64_t add(shared_u64 *word, uint64_t value); /* the value before */
+
+/* --- a domain and a table for each schedule --- */
+
+struct object {
+    uint64_t id;
+    uint64_t canary;
+};
+
+struct fixture {
+    haft_domain *domain;
+    haft_table *table;
+    haft_view view;
+    haft_layout layout;
+};
+
+extern struct fixture fixture;
+
+/* An index of 3 bits: at most 4 slots. */
+struct table_wish {
+    uint64_t capacity;
+    uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
+    bool is_workers;         /* the workers clock, without a flavour */
+    bool has_pins;
+    bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
+    bool is_qsbr;             /* sections as with qsbr, else as with memb */
+    haft_reclaim *on_reclaim; /* NULL: none */
+};
+
+void open_table(const struct table_wish *wish);
+void close_table(void);
+
+haft_worker *open_worker(void);
+void close_worker(haft_worker *worker);
+
+/* A new object that knows its id, waiting for a slot if that helps. */
+haft_id insert_stamped(haft_worker *worker);
+
+/* Resolve in a section of the calling thread; what is found must be the id's own object. */
+bool look_at(haft_id id);
+
+/* With all workers closed, the table takes `count` objects. */
+void require_room_for(uint32_t count);
+
+#endif /* HAFT_STRESS_CASE_H */

@@ -1,0 +1,113 @@
+/* The domain's clock: what a grace period covers, with two that drive, and with its own thread. */
+#include "stress/explorer/cases/case.h"
+
+static haft_worker *workers[2];
+static haft_id ids[2];
+static uint64_t note; /* plain: only the ticket orders it */
+
+static void open_with(bool has_thread)
+{
+    const struct table_wish wish = {.capacity = 2, .has_thread = has_thread};
+
+    open_table(&wish);
+    for (int i = 0; i < 2; i++) {
+        workers[i] = open_worker();
+        ids[i] = insert_stamped(workers[i]);
+    }
+    note = 0;
+}
+
+static void close_all(void)
+{
+    close_worker(workers[0]);
+    close_worker(workers[1]);
+    close_table();
+}
+
+/* --- ticket: one thread frees, two wait for what was freed --- */
+
+static void set_up_ticket(void)
+{
+    open_with(false);
+}
+
+static void ticket_body(uint32_t thread)
+{
+    if (thread == 0) {
+        note = 1;
+        require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
+        haft_worker_flush(workers[0]);
+        return;
+    }
+    if (haft_domain_stats_get(fixture.domain).backlog != 0) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+        require(note == 1, "a wait has ended, and what came before the free is not visible");
+        met();
+    }
+}
+
+const struct explored_case ticket_case = {
+    .name = "ticket",
+    .invariant = "who has waited for freed slots sees what was done before they were freed",
+    .threads = 3,
+    .set_up = set_up_ticket,
+    .body = ticket_body,
+    .tear_down = close_all,
+};
+
+/* --- drivers: two threads free and wait at once, a third reads --- */
+
+static void drivers_body(uint32_t thread)
+{
+    if (thread == 2) {
+        look_at(ids[0]);
+        look_at(ids[1]);
+        return;
+    }
+    race_begin();
+    require_status(haft_free(workers[thread], ids[thread]), HAFT_OK, "freeing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    insert_stamped(workers[thread]);
+    race_end();
+}
+
+const struct explored_case drivers_case = {
+    .name = "drivers",
+    .invariant = "two that drive the clock at once leave a reader what it has",
+    .threads = 3,
+    .set_up = set_up_ticket,
+    .body = drivers_body,
+    .tear_down = close_all,
+};
+
+/* --- wake: the clock's thread is asked for, and goes to sleep --- */
+
+static void set_up_wake(void)
+{
+    open_with(true);
+}
+
+static void wake_body(uint32_t thread)
+{
+    race_begin();
+    require_status(haft_free(workers[thread], ids[thread]), HAFT_OK, "freeing");
+    haft_worker_flush(workers[thread]);
+    race_end();
+}
+
+static void tear_down_wake(void)
+{
+    settle();
+    require(haft_domain_stats_get(fixture.domain).backlog == 0,
+            "the clock sleeps, and a ticket that was hurried waits");
+    close_all();
+}
+
+const struct explored_case wake_case = {
+    .name = "wake",
+    .invariant = "the clock's thread does not go to sleep on a ticket that it was woken for",
+    .threads = 2,
+    .set_up = set_up_wake,
+    .body = wake_body,
+    .tear_down = tear_down_wake,
+};

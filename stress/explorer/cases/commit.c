@@ -1,0 +1,64 @@
+/*
+ * White-box: memory that is made writable in steps.
+ *
+ * Making memory writable is an effect of the kernel that no checker of memory orders knows; so
+ * mprotect() leaves a note, as plain as a write to the memory would be.
+ */
+#include "lib/reservation.h"
+#include "stress/explorer/cases/case.h"
+#include "stress/explorer/scheduler.h"
+#include <sys/mman.h>
+
+#define BYTES (UINT64_C(4) << 20) /* two steps */
+
+static struct reservation reservation;
+static bool has_protected[MOST_SCHEDULED]; /* plain: by that thread */
+
+int __real_mprotect(void *base, size_t size, int protection);
+int __wrap_mprotect(void *base, size_t size, int protection);
+
+int __wrap_mprotect(void *base, size_t size, int protection)
+{
+    const int result = __real_mprotect(base, size, protection);
+
+    if (schedule_self() != NO_THREAD) {
+        has_protected[schedule_self()] = true;
+    }
+    return result;
+}
+
+static void set_up(void)
+{
+    for (int i = 0; i < MOST_SCHEDULED; i++) {
+        has_protected[i] = false;
+    }
+    require_status(reservation_open(&reservation, BYTES), HAFT_OK, "address space");
+    reservation.in_steps = true;
+    require(mprotect(reservation.base, BYTES, PROT_READ) == 0, "readable memory");
+}
+
+static void body(uint32_t thread)
+{
+    const uint32_t self = schedule_self();
+    const uint32_t other = thread == 0 ? self + 1 : self - 1;
+
+    race_begin();
+    require_status(reservation_commit(&reservation, 1), HAFT_OK, "memory");
+    race_end();
+    require(has_protected[self] || has_protected[other], "memory is used that is not writable");
+    reservation.base[thread] = 1;
+}
+
+static void tear_down(void)
+{
+    reservation_close(&reservation);
+}
+
+const struct explored_case commit_case = {
+    .name = "commit",
+    .invariant = "memory that one thread has made writable is so for the other that relies on it",
+    .threads = 2,
+    .set_up = set_up,
+    .body = body,
+    .tear_down = tear_down,
+};

@@ -1,0 +1,85 @@
+/* Live-on-free: readers hold an object that another thread frees, and whose slot it reuses. */
+#include "stress/explorer/cases/case.h"
+
+static haft_worker *worker;
+static haft_id id;
+static shared_u64 seen;
+
+static void open_with_qsbr(bool is_qsbr)
+{
+    const struct table_wish wish = {.capacity = 1, .is_qsbr = is_qsbr};
+
+    open_table(&wish);
+    worker = open_worker();
+    id = insert_stamped(worker);
+    poke(&seen, 0);
+}
+
+static void set_up(void)
+{
+    open_with_qsbr(false);
+}
+
+static void set_up_qsbr(void)
+{
+    open_with_qsbr(true);
+}
+
+static void read_twice(void)
+{
+    haft_thread_register(fixture.domain);
+    add(&seen, look_at(id));
+    haft_thread_offline(fixture.domain);
+    haft_thread_online(fixture.domain);
+    add(&seen, look_at(id));
+    haft_thread_unregister(fixture.domain);
+}
+
+/* There are two slots: the second insertion is into the first again, after a grace period. */
+static void free_and_reuse(void)
+{
+    haft_id next = id;
+
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_free(worker, next), HAFT_OK, "freeing");
+        next = insert_stamped(worker);
+        require(!haft_id_equal(next, id), "an id is issued twice");
+    }
+    if (peek(&seen) != 0) {
+        met();
+    }
+    require(!haft_is_live(fixture.view, id), "a freed id is live for its freer");
+}
+
+static void body(uint32_t thread)
+{
+    if (thread == 0) {
+        free_and_reuse();
+    } else {
+        read_twice();
+    }
+}
+
+static void tear_down(void)
+{
+    close_worker(worker);
+    close_table();
+}
+
+const struct explored_case resolve_reuse_case = {
+    .name = "resolve_reuse",
+    .invariant = "an object that was resolved stays the id's own until the section ends",
+    .threads = 3,
+    .set_up = set_up,
+    .body = body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case resolve_reuse_qsbr_case = {
+    .name = "resolve_reuse_qsbr",
+    .invariant = "the same with qsbr's sections, from one quiescent state to the next",
+    .threads = 2,
+    .set_up = set_up_qsbr,
+    .body = body,
+    .tear_down = tear_down,
+};

@@ -1,0 +1,128 @@
+/* Workers that close and open while others take what they leave. */
+#include "stress/explorer/cases/case.h"
+
+static haft_worker *leaving;
+static haft_worker *staying;
+static haft_id id;
+
+static void open_two(void)
+{
+    const struct table_wish wish = {.capacity = 2};
+
+    open_table(&wish);
+    leaving = open_worker();
+    staying = open_worker();
+}
+
+/* --- workers: one closes, one opens, one stays --- */
+
+static void set_up(void)
+{
+    open_two();
+    id = insert_stamped(leaving);
+}
+
+/* Close with slots on their way. */
+static void leave(void)
+{
+    require_status(haft_free(leaving, id), HAFT_OK, "freeing");
+    close_worker(leaving);
+}
+
+/* Open, by taking a closed part over or as a new one, and use it. */
+static void come(void)
+{
+    haft_worker *worker = open_worker();
+    const haft_id own = insert_stamped(worker);
+
+    require(haft_is_live(fixture.view, own), "an object is lost");
+    require_status(haft_free(worker, own), HAFT_OK, "freeing");
+    close_worker(worker);
+}
+
+static void stay(void)
+{
+    const haft_id first = insert_stamped(staying);
+
+    look_at(first);
+    require_status(haft_free(staying, first), HAFT_OK, "freeing");
+    require(!look_at(first), "a freed id resolves for its freer");
+}
+
+static void body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        leave();
+    } else if (thread == 1) {
+        come();
+    } else {
+        stay();
+    }
+    race_end();
+}
+
+static void tear_down(void)
+{
+    close_worker(staying);
+    require(haft_table_stats_get(fixture.table).live == 0, "an object is left");
+    require_room_for(2);
+    close_table();
+}
+
+const struct explored_case workers_case = {
+    .name = "workers",
+    .invariant = "what a worker held is found by those who come, once, in its last state",
+    .threads = 3,
+    .set_up = set_up,
+    .body = body,
+    .tear_down = tear_down,
+};
+
+/* --- roster: all slots are taken; who looks for one looks at a worker that has just come --- */
+
+static haft_id held[4];
+
+static void set_up_roster(void)
+{
+    open_two();
+    for (int i = 0; i < 4; i++) {
+        held[i] = insert_stamped(leaving);
+    }
+}
+
+static void roster_body(uint32_t thread)
+{
+    haft_id own;
+
+    race_begin();
+    if (thread == 0) {
+        haft_worker *worker = open_worker();
+
+        require_status(haft_free(worker, held[0]), HAFT_OK, "freeing");
+        haft_domain_wait(fixture.domain);
+        close_worker(worker);
+    } else if (haft_insert(staying, NULL, &own) == HAFT_OK) {
+        require(haft_is_live(fixture.view, own), "an object is lost");
+    }
+    race_end();
+}
+
+static void tear_down_roster(void)
+{
+    for (int i = 1; i < 4; i++) {
+        require(haft_is_live(fixture.view, held[i]), "an object is overwritten");
+    }
+    close_worker(leaving);
+    close_worker(staying);
+    close_table();
+}
+
+const struct explored_case roster_case = {
+    .name = "roster",
+    .invariant = "a worker is set up before others look for slots in it",
+    .threads = 2,
+    .set_up = set_up_roster,
+    .body = roster_body,
+    .tear_down = tear_down_roster,
+};

@@ -1,0 +1,238 @@
+/*
+ * The library's atomic operations, as the explorer carries them out: a point at which another
+ * thread may run, then the operation.
+ *
+ * In the "sc" memory the operation is the machine's own, with its order, and ThreadSanitizer judges
+ * by it.  In the "c11" memory loads read what history.h lets them; there the machine's own
+ * operation is relaxed, and ThreadSanitizer is told of each order that the history makes.
+ *
+ * The order is spelled out in each case: the sanitizer overlooks one that it cannot see when it
+ * compiles.
+ *
+ * White-box: what can be broken on purpose is broken here, where the library cannot tell.
+ */
+#include "stress/explorer/hooked.h"
+#include "concurrent/batch.h"
+#include "stress/explorer/history.h"
+#include "stress/explorer/report.h"
+#include "stress/explorer/scheduler.h"
+#include <haft/tsan.h>
+#include <stddef.h>
+
+const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag", "grace", "ticket", "claim"};
+enum broken broken;
+
+static bool with_history;
+
+void hooked_use_history(bool use)
+{
+    with_history = use;
+}
+
+static bool has_history(void)
+{
+    return with_history && schedule_self() != NO_THREAD;
+}
+
+static bool acquires(memory_order order)
+{
+    return order == memory_order_acquire || order == memory_order_acq_rel;
+}
+
+static bool releases(memory_order order)
+{
+    return order == memory_order_release || order == memory_order_acq_rel;
+}
+
+#ifdef HAFT_UNDER_TSAN
+static void note_acquire(void *token)
+{
+    if (token != NULL) {
+        __tsan_acquire(token);
+    }
+}
+
+static void note_release(void *token)
+{
+    if (token != NULL) {
+        __tsan_release(token);
+    }
+}
+#else
+static void note_acquire(void *token)
+{
+    (void)token;
+}
+
+static void note_release(void *token)
+{
+    (void)token;
+}
+#endif
+
+static uint64_t newest(const atomic_u64 *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
+{
+    if (edge != HAFT_EDGE_OWN) { /* nobody else writes it: nothing changes if others run first */
+        schedule_point();
+    }
+    if (has_history()) {
+        void *token;
+        const uint64_t value = history_load(word, newest(word), acquires(order), &token);
+
+        note_acquire(token);
+        return value;
+    }
+    return acquires(order) ? atomic_load_explicit(word, memory_order_acquire) : newest(word);
+}
+
+void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    const memory_order order = haft_edge_order(edge, wanted);
+
+    schedule_point();
+    if (has_history()) {
+        void *token;
+
+        history_store(word, newest(word), value, releases(order), &token);
+        note_release(token);
+        atomic_store_explicit(word, value, memory_order_relaxed);
+    } else if (releases(order)) {
+        atomic_store_explicit(word, value, memory_order_release);
+    } else {
+        atomic_store_explicit(word, value, memory_order_relaxed);
+    }
+}
+
+/* A read-modify-write in the history. */
+static void modify(atomic_u64 *word, uint64_t before, uint64_t value, memory_order order)
+{
+    void *read_token;
+    void *token;
+
+    history_modify(word, before, value, acquires(order), releases(order), &read_token, &token);
+    note_acquire(read_token);
+    note_release(token);
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static bool machine_cas(atomic_u64 *word, uint64_t expected, uint64_t desired, memory_order order)
+{
+    switch (order) {
+    case memory_order_acquire:
+        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
+                                                       memory_order_acquire, memory_order_relaxed);
+    case memory_order_release:
+        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
+                                                       memory_order_release, memory_order_relaxed);
+    case memory_order_relaxed:
+        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
+                                                       memory_order_relaxed, memory_order_relaxed);
+    default:
+        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
+                                                       memory_order_acq_rel, memory_order_relaxed);
+    }
+}
+
+bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+             memory_order wanted)
+{
+    const memory_order order = haft_edge_order(edge, wanted);
+
+    schedule_point();
+    if (broken == BROKEN_CLAIM && edge == HAFT_EDGE_PUBLISH && newest(word) == expected) {
+        schedule_point();
+        expected = newest(word);
+    }
+    if (broken == BROKEN_TAG && (edge == HAFT_EDGE_DEPOT || edge == HAFT_EDGE_POOL) &&
+        tagged_number(newest(word)) == tagged_number(expected)) {
+        expected = newest(word);
+    }
+    if (!has_history()) {
+        return machine_cas(word, expected, desired, order);
+    }
+    if (newest(word) != expected) {
+        history_fail(word, newest(word));
+        return false;
+    }
+    modify(word, expected, desired, order);
+    return true;
+}
+
+uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    const memory_order order = haft_edge_order(edge, wanted);
+
+    schedule_point();
+    if (has_history()) {
+        const uint64_t before = newest(word);
+
+        modify(word, before, value, order);
+        return before;
+    }
+    switch (order) {
+    case memory_order_acquire:
+        return atomic_exchange_explicit(word, value, memory_order_acquire);
+    case memory_order_release:
+        return atomic_exchange_explicit(word, value, memory_order_release);
+    case memory_order_relaxed:
+        return atomic_exchange_explicit(word, value, memory_order_relaxed);
+    default:
+        return atomic_exchange_explicit(word, value, memory_order_acq_rel);
+    }
+}
+
+uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    const memory_order order = haft_edge_order(edge, wanted);
+
+    schedule_point();
+    if (has_history()) {
+        const uint64_t before = newest(word);
+
+        modify(word, before, before | value, order);
+        return before;
+    }
+    switch (order) {
+    case memory_order_acquire:
+        return atomic_fetch_or_explicit(word, value, memory_order_acquire);
+    case memory_order_release:
+        return atomic_fetch_or_explicit(word, value, memory_order_release);
+    case memory_order_relaxed:
+        return atomic_fetch_or_explicit(word, value, memory_order_relaxed);
+    default:
+        return atomic_fetch_or_explicit(word, value, memory_order_acq_rel);
+    }
+}
+
+static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
+{
+    if (has_history()) {
+        const uint64_t before = newest(word);
+
+        modify(word, before, before + value, order);
+        return before;
+    }
+    switch (order) {
+    case memory_order_acquire:
+        return atomic_fetch_add_explicit(word, value, memory_order_acquire);
+    case memory_order_release:
+        return atomic_fetch_add_explicit(word, value, memory_order_release);
+    case memory_order_relaxed:
+        return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+    default:
+        return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
+    }
+}
+
+uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+{
+    schedule_point();
+    const uint64_t before = fetch_add(word, value, haft_edge_order(edge, wanted));
+
+    return broken == BROKEN_TICKET && edge == HAFT_EDGE_TICKET ? before - 1 : before;
+}

@@ -1,0 +1,23 @@
+/* stress/explorer/hooked.h - which memory the library's atomic operations see. */
+#ifndef HAFT_STRESS_HOOKED_H
+#define HAFT_STRESS_HOOKED_H
+
+#include <stdbool.h>
+
+/* True: loads read what C11 allows.  False: the newest store, as in sequential consistency. */
+void hooked_use_history(bool use);
+
+/* What can be broken on purpose, for some case to find out. */
+enum broken {
+    BROKEN_NOTHING,
+    BROKEN_TAG,    /* depot and pool exchange numbers without tags */
+    BROKEN_GRACE,  /* grace periods end at once */
+    BROKEN_TICKET, /* a batch's ticket is taken before its last free */
+    BROKEN_CLAIM,  /* free looks and stores, in two steps */
+    BROKEN_COUNT
+};
+
+extern const char *const broken_names[BROKEN_COUNT];
+extern enum broken broken;
+
+#endif /* HAFT_STRESS_HOOKED_H */

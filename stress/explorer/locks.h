@@ -1,0 +1,8 @@
+/* stress/explorer/locks.h - mutexes, conditions, semaphores and threads under the scheduler. */
+#ifndef HAFT_STRESS_LOCKS_H
+#define HAFT_STRESS_LOCKS_H
+
+/* Before each schedule. */
+void locks_reset(void);
+
+#endif /* HAFT_STRESS_LOCKS_H */

@@ -1,0 +1,48 @@
+/* A line on the terminal that is written again and again. */
+#include "stress/explorer/progress.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define SECONDS_BETWEEN 0.2
+#define LOOKS_BETWEEN 256 /* schedules after which it looks at the time */
+
+static double last;
+static bool is_shown;
+
+double seconds_now(void)
+{
+    struct timeval now;
+
+    gettimeofday(&now, NULL); /* the library's own clock stands still: see locks.c */
+    return (double)now.tv_sec + (double)now.tv_usec / 1e6;
+}
+
+void progress(const char *what, uint64_t done, uint64_t all)
+{
+    if (done % LOOKS_BETWEEN != 0 || !isatty(STDERR_FILENO)) {
+        return;
+    }
+    const double now = seconds_now();
+
+    if (now - last < SECONDS_BETWEEN) {
+        return;
+    }
+    last = now;
+    is_shown = true;
+    if (all != 0) {
+        fprintf(stderr, "\r%-20s %llu of %llu schedules", what, (unsigned long long)done,
+                (unsigned long long)all);
+    } else {
+        fprintf(stderr, "\r%-20s %llu schedules", what, (unsigned long long)done);
+    }
+}
+
+void progress_end(void)
+{
+    if (is_shown) {
+        fprintf(stderr, "\r%60s\r", "");
+        is_shown = false;
+    }
+}

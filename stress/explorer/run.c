@@ -1,0 +1,94 @@
+/* A case under one schedule after the other. */
+#include "stress/explorer/run.h"
+#include "stress/explorer/choice.h"
+#include "stress/explorer/distinct.h"
+#include "stress/explorer/flavour.h"
+#include "stress/explorer/history.h"
+#include "stress/explorer/hooked.h"
+#include "stress/explorer/locks.h"
+#include "stress/explorer/progress.h"
+#include "stress/explorer/report.h"
+#include "stress/explorer/scheduler.h"
+#include <pthread.h>
+#include <stddef.h>
+
+static const struct explored_case *running;
+static bool was_met;
+static uint32_t racing; /* threads between race_begin() and race_end() */
+
+void met(void)
+{
+    was_met = true;
+}
+
+void race_begin(void)
+{
+    if (++racing > 1) {
+        was_met = true;
+    }
+}
+
+void race_end(void)
+{
+    racing--;
+}
+
+static void *run_body(void *thread)
+{
+    running->body((uint32_t)(uintptr_t)thread);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[MOST_SCHEDULED];
+
+    for (uintptr_t i = 0; i < running->threads; i++) {
+        if (pthread_create(&threads[i], NULL, run_body, (void *)i) != 0) {
+            violation("the system gives no thread");
+        }
+    }
+    for (uint32_t i = 0; i < running->threads; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static void run_schedule(void)
+{
+    was_met = false;
+    racing = 0;
+    history_clear();
+    model_flavour_reset();
+    locks_reset();
+    schedule_begin();
+    running->set_up();
+    run_threads();
+    running->tear_down();
+    schedule_end();
+}
+
+struct run_counts run_case(const struct explored_case *explored, const struct run_options *options)
+{
+    struct run_counts counts = {0};
+    const double begin = seconds_now();
+    bool goes_on = true;
+
+    running = explored;
+    hooked_use_history(options->with_history);
+    distinct_clear();
+    while (goes_on && (options->schedules == 0 || counts.schedules < options->schedules)) {
+        choice_begin(options->first + counts.schedules);
+        run_schedule();
+        counts.schedules++;
+        counts.distinct += distinct_is_new(choice_fingerprint());
+        counts.decisions += choice_decisions();
+        counts.steps += schedule_steps();
+        counts.met += was_met;
+        progress(explored->name, counts.schedules, options->schedules);
+        goes_on = choice_end();
+    }
+    progress_end();
+    counts.is_complete = !goes_on;
+    counts.seconds = seconds_now() - begin;
+    return counts;
+}

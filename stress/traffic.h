@@ -1,0 +1,35 @@
+/*
+ * stress/traffic.h - which operations touch words that another thread wrote last.
+ *
+ * For programs over a library built with -DHAFT_HOOKED: link stress/traffic.c.  It carries the
+ * operations out as lib/atomics_direct.h would, and counts.  Counts are of 64-byte lines, as
+ * far as atomic operations go: plain writes beside them are not seen.
+ */
+#ifndef HAFT_STRESS_TRAFFIC_H
+#define HAFT_STRESS_TRAFFIC_H
+
+#include <stdint.h>
+
+enum traffic_kind {
+    TRAFFIC_LOAD,
+    TRAFFIC_STORE,
+    TRAFFIC_MODIFY, /* compare-and-swap, exchange, fetch and add */
+    TRAFFIC_KINDS
+};
+
+/* Operations with one edge or reason. */
+struct traffic {
+    uint64_t all[TRAFFIC_KINDS];
+    uint64_t foreign[TRAFFIC_KINDS]; /* of them on a line that another thread wrote last */
+};
+
+/*
+ * The sum over all threads, for haft/atomics.h's edge with that number.  Exact when no other thread
+ * uses the library meanwhile.
+ */
+struct traffic traffic_of(unsigned edge);
+
+/* From 0 again, and no line was written by anybody.  While no other thread uses the library. */
+void traffic_reset(void);
+
+#endif /* HAFT_STRESS_TRAFFIC_H */

@@ -1,0 +1,254 @@
+/* Implicit workers: one for each thread that asks, closed when it ends. */
+#include "tests/support.h"
+#include <haft/implicit.h>
+#include <haft/share.h>
+#include <malloc.h>
+
+TestSuite(implicit, .timeout = SUITE_SECONDS);
+
+static const haft_table_options options = {.capacity = 1000, .object_size = 8};
+
+static haft_worker *current(haft_table *table)
+{
+    haft_worker *worker = NULL;
+
+    must(haft_worker_current(table, &worker) == HAFT_OK);
+    return worker;
+}
+
+/* A table that no worker is open on. */
+static struct shared open_bare(struct setting setting)
+{
+    struct shared shared = open_shared(setting, &options);
+
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = NULL;
+    return shared;
+}
+
+static void in_thread(void *(*body)(void *), void *arg)
+{
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, body, arg) == 0);
+    must(pthread_join(thread, NULL) == 0);
+}
+
+TEST_ON_EACH_CLOCK(implicit, the_same_worker_each_time_and_another_for_another_table)
+{
+    struct shared shared = open_bare(*setting);
+    haft_table *other;
+
+    must(haft_table_open(shared.domain, &options, &other) == HAFT_OK);
+    haft_worker *first = current(shared.table);
+    haft_worker *second = current(other);
+
+    cr_expect(ne(ptr, first, second));
+    cr_expect(eq(ptr, haft_worker_table(first), shared.table));
+    cr_expect(eq(ptr, haft_worker_table(second), other));
+    for (int n = 0; n < 10; n++) {
+        must(current(shared.table) == first);
+        must(current(other) == second);
+    }
+    must(haft_free(first, insert(first)) == HAFT_OK);
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    expect_status(haft_table_close(other), HAFT_OK);
+    close_shared(&shared);
+}
+
+struct visit {
+    haft_table *table;
+    haft_worker *worker;
+    haft_id id;
+};
+
+static void *insert_one(void *arg)
+{
+    struct visit *visit = arg;
+
+    visit->worker = current(visit->table);
+    must(haft_insert_wait(visit->worker, NULL, &visit->id) == HAFT_OK);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(implicit, closes_with_its_thread_and_leaves_its_slots_to_others)
+{
+    struct shared shared = open_bare(*setting);
+    struct visit visit = {.table = shared.table};
+
+    in_thread(insert_one, &visit);
+    cr_expect(eq(u64, stats_of(shared.table).workers, 0));
+    cr_expect(haft_is_live(shared.view, visit.id));
+    shared.worker = open_worker(shared.table);
+    must(haft_free(shared.worker, visit.id) == HAFT_OK);
+    settle(shared.worker);
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    close_shared(&shared);
+}
+
+Test(implicit, a_hundred_thousand_short_lived_threads_leave_nothing_behind)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    struct visit visit = {.table = shared.table};
+
+    shared.worker = open_worker(shared.table);
+    for (int n = 0; n < 100000; n++) {
+        in_thread(insert_one, &visit);
+        must(haft_free(shared.worker, visit.id) == HAFT_OK);
+        if (n % 100 == 0) {
+            must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        }
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    cr_expect(le(u64, stats_of(shared.table).high_water, 17000));
+    close_shared(&shared);
+}
+
+struct resident {
+    haft_table *table;
+    haft_worker *worker;
+    sem_t there;
+    sem_t go_on;
+};
+
+/* Has a worker on the table, waits, and then does something else. */
+static void *stay(void *arg)
+{
+    struct resident *resident = arg;
+
+    resident->worker = current(resident->table);
+    must(haft_free(resident->worker, insert(resident->worker)) == HAFT_OK);
+    sem_post(&resident->there);
+    sem_wait(&resident->go_on);
+    if (resident->table != NULL) {
+        resident->worker = current(resident->table);
+        insert(resident->worker);
+    }
+    return NULL;
+}
+
+static pthread_t move_in(struct resident *resident, haft_table *table)
+{
+    pthread_t thread;
+
+    resident->table = table;
+    sem_init(&resident->there, 0, 0);
+    sem_init(&resident->go_on, 0, 0);
+    must(pthread_create(&thread, NULL, stay, resident) == 0);
+    sem_wait(&resident->there);
+    return thread;
+}
+
+Test(implicit, of_a_living_thread_does_not_keep_a_table_from_closing)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    struct resident resident;
+    const pthread_t thread = move_in(&resident, shared.table);
+
+    expect_status(haft_table_close(shared.table), HAFT_OK);
+    must(haft_table_open(shared.domain, &options, &shared.table) == HAFT_OK);
+    resident.table = shared.table; /* likely where the old one was */
+    sem_post(&resident.go_on);
+    pthread_join(thread, NULL);
+    cr_expect(eq(u64, stats_of(shared.table).live, 1));
+    cr_expect(eq(u64, stats_of(shared.table).workers, 0));
+    close_shared(&shared);
+}
+
+Test(implicit, of_a_living_thread_does_not_keep_a_table_from_being_unshared)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    struct resident resident;
+    const pthread_t thread = move_in(&resident, shared.table);
+    haft_local *local;
+
+    insert(current(shared.table));
+    assert_status(haft_unshare(shared.table, &local), HAFT_OK);
+    shared.table = NULL;
+    resident.table = NULL;
+    sem_post(&resident.go_on);
+    pthread_join(thread, NULL);
+    cr_expect(eq(u64, haft_local_count(local), 1));
+    haft_local_close(local);
+    close_shared(&shared);
+}
+
+Test(implicit, with_the_workers_clock_that_of_another_thread_counts_as_open)
+{
+    const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
+    struct shared shared = open_bare(workers);
+    struct resident resident;
+    const pthread_t thread = move_in(&resident, shared.table);
+
+    current(shared.table); /* this thread's own does not */
+    expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+    resident.table = NULL;
+    sem_post(&resident.go_on);
+    pthread_join(thread, NULL);
+    close_shared(&shared);
+}
+
+/* --- at the end of a thread --- */
+
+static pthread_key_t last_words;
+
+static void use_at_exit(void *arg)
+{
+    struct visit *visit = arg;
+    haft_worker *worker = current(visit->table);
+
+    must(haft_free(worker, visit->id) == HAFT_OK);
+    must(haft_free(worker, insert(worker)) == HAFT_OK);
+    must(stats_of(visit->table).workers == 2); /* opened anew */
+    visit->worker = worker;
+}
+
+static void *leave_last_words(void *arg)
+{
+    struct visit *visit = arg;
+
+    visit->id = insert(current(visit->table));
+    must(pthread_setspecific(last_words, visit) == 0);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(implicit, may_be_used_in_destructors_at_thread_exit)
+{
+    struct shared shared = open_bare(*setting);
+    struct visit visit = {.table = shared.table};
+
+    current(shared.table); /* so that haft's key is made before, and its destructor runs first */
+    must(pthread_key_create(&last_words, use_at_exit) == 0);
+    in_thread(leave_last_words, &visit);
+    cr_expect(ne(ptr, visit.worker, NULL));
+    cr_expect(not(haft_is_live(shared.view, visit.id)));
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    pthread_key_delete(last_words);
+    close_shared(&shared);
+}
+
+static size_t memory_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+Test(implicit, many_tables_come_and_go_without_growth)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    const size_t before = memory_in_use();
+
+    for (int n = 0; n < 20000; n++) {
+        const haft_table_options small = {.capacity = 4};
+        haft_table *table;
+
+        must(haft_table_open(shared.domain, &small, &table) == HAFT_OK);
+        insert(current(table));
+        must(haft_table_close(table) == HAFT_OK);
+    }
+    cr_expect(lt(sz, memory_in_use(), before + 100000));
+    close_shared(&shared);
+}

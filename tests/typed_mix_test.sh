@@ -1,0 +1,113 @@
+#!/bin/bash
+# Mixing ids, objects and tables of two types does not compile, in C and in C++.
+#
+# Usage: typed_mix_test.sh <include/haft/typed.h>
+# Environment: CC (gcc), CXX (g++)
+set -euo pipefail
+
+include=$(dirname "$(dirname "$1")")
+readonly include
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# source <statement>: a program in which only the statement may be wrong
+source_of()
+{
+    cat <<PROGRAM
+#include <haft/typed_local.h>
+#include <haft/typed_packed.h>
+#include <haft/typed_table.h>
+HAFT_TYPED_ID(ship);
+HAFT_TYPED_ID(torpedo);
+struct ship { torpedo_id fired; };
+struct torpedo { ship_id target; };
+HAFT_TYPED(ship, struct ship);
+HAFT_TYPED_LOCAL(ship);
+HAFT_TYPED_PACKED(ship);
+HAFT_TYPED_TABLE(ship);
+HAFT_TYPED(torpedo, struct torpedo);
+HAFT_TYPED_LOCAL(torpedo);
+HAFT_TYPED_PACKED(torpedo);
+HAFT_TYPED_TABLE(torpedo);
+
+void mix(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship, struct torpedo *a_torpedo,
+         ship_local ships, ship_packed fleet, ship_table shared, ship_worker worker,
+         torpedo_local torpedoes, haft_view view, ship_ref ref);
+void mix(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship, struct torpedo *a_torpedo,
+         ship_local ships, ship_packed fleet, ship_table shared, ship_worker worker,
+         torpedo_local torpedoes, haft_view view, ship_ref ref)
+{
+    (void)ship, (void)torpedo, (void)id, (void)a_ship, (void)a_torpedo, (void)ships, (void)fleet;
+    (void)shared, (void)worker, (void)torpedoes, (void)view, (void)ref;
+    $1;
+}
+PROGRAM
+}
+
+# compiles <statement>: as C11 and as C++17; "yes", "no", or which of the two alone
+compiles()
+{
+    local c=no cxx=no
+    source_of "$1" >"$work/mix.c"
+    "${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/mix.c" \
+        >"$work/log" 2>&1 && c=yes
+    "${CXX:-g++}" -x c++ -std=c++17 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/mix.c" \
+        >>"$work/log" 2>&1 && cxx=yes
+    [[ $c == "$cxx" ]] && echo $c || echo "C $c, C++ $cxx"
+}
+
+# expect <yes|no> <statement>
+expect()
+{
+    local answer
+    answer=$(compiles "$2")
+    [[ $answer == "$1" ]] && return
+    echo "compiles: $answer instead of $1: $2"
+    [[ $answer == no ]] && cat "$work/log"
+    failed=1
+}
+
+# Each statement that must compile is followed by what differs from it in one type.
+expect yes 'a_ship->fired = torpedo'
+expect no  'a_ship->fired = ship'
+expect no  'a_ship->fired = id'
+expect yes 'a_ship = ship_resolve(ships.view, ship)'
+expect no  'a_ship = ship_resolve(ships.view, torpedo)'
+expect no  'a_ship = ship_resolve(ships.view, id)'
+expect no  'a_ship = ship_resolve(torpedoes.view, ship)'
+expect no  'a_ship = ship_resolve(view, ship)'
+expect no  'a_ship = ship_resolve(fleet.view, ship)'
+expect no  'a_torpedo = ship_resolve(ships.view, ship)'
+expect yes 'haft_resolve(view, ship_id_untyped(ship))'
+expect no  'haft_resolve(view, ship)'
+expect no  'ship_id_untyped(torpedo)'
+expect yes 'ship = ship_id_of(id)'
+expect no  'ship = ship_id_of(ship)'
+expect no  'ship = torpedo_id_of(id)'
+expect no  'ship = 7'
+expect no  'ship = id.bits'
+expect yes '(void)ship_id_equal(ship, ship)'
+expect no  '(void)ship_id_equal(ship, torpedo)'
+expect no  '(void)(ship == ship)'
+expect yes '(void)ship_local_insert(ships, a_ship, &ship)'
+expect no  '(void)ship_local_insert(ships, a_torpedo, &ship)'
+expect no  '(void)ship_local_insert(ships, a_ship, &torpedo)'
+expect no  '(void)ship_local_insert(torpedoes, a_ship, &ship)'
+expect yes '(void)ship_local_free(ships, ship)'
+expect no  '(void)ship_local_free(ships, torpedo)'
+expect yes '(void)ship_packed_kill(fleet, ship)'
+expect no  '(void)ship_packed_kill(fleet, torpedo)'
+expect yes '(void)ship_insert(worker, a_ship, &ship)'
+expect no  '(void)ship_insert(worker, a_torpedo, &ship)'
+expect no  '(void)ship_insert(shared, a_ship, &ship)'
+expect yes '(void)ship_free(worker, ship)'
+expect no  '(void)torpedo_free(worker, torpedo)'
+expect yes 'a_ship = ship_require(shared, ship)'
+expect no  'a_ship = ship_require(shared, torpedo)'
+expect yes 'a_ship = ship_ref_get(ref)'
+expect no  'a_torpedo = torpedo_ref_get(ref)'
+expect no  'a_ship = ship_ref_get(ship)'
+
+[[ $failed == 0 ]] && echo "each of the mixtures was rejected"
+exit $failed
