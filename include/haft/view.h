@@ -86,7 +86,8 @@ static inline bool haft_is_live(haft_view view, haft_id id)
  * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
  * Ordering  as haft_resolve(), for each id.
  * Progress  wait-free.
- * Cost      O(count); faster than one at a time when the slots are not in the cache.
+ * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
+ *           resolves overlaps its cache misses by itself, and is faster one at a time.
  */
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
 
