@@ -82,17 +82,11 @@ static void take_back(haft_worker *worker, uint64_t index)
 {
     struct batch *batch = worker_empty_batch(worker);
 
-    store_relaxed(OWN, &batch->ticket, 0);
     batch->indices[0] = (uint32_t)index;
     batch->count = 1;
     batch->retired = 1;
     batch->has_last_lives = true; /* perhaps */
-    worker_reclaim(worker, batch);
-    if (batch->count == 0) {
-        worker_give_batch(worker, batch);
-    } else {
-        worker_shelve(worker, batch);
-    }
+    worker_take_back(worker, batch);
 }
 
 void pin_take_back(haft_table *table)

@@ -2,14 +2,19 @@
  * The way back: what happens to a slot between its grace period and its next life.
  *
  * Edges in this file.
+ *   REVIVE  reclaim_slot (release) -> haft_restore (acquire)   the object's last use, before the
+ *           slot is taken by its word alone
  *   OWN     this worker has the batch, and so the words of its slots
  */
 #include "concurrent/table.h"
 
-/* One retired slot.  False if it is pinned, or has lived its last generation and is out of use. */
+/*
+ * One retired slot.  False if it goes into no batch: it is pinned, or has lived its last generation
+ * and is out of use, or is set aside.
+ */
 static bool reclaim_slot(haft_worker *worker, uint64_t index)
 {
-    const haft_table *table = worker->table;
+    haft_table *table = worker->table;
     const struct word_format *format = &table->slots.format;
     atomic_u64 *at = slots_word(&table->slots, index);
     const uint64_t word = load_relaxed(OWN, at);
@@ -25,13 +30,16 @@ static bool reclaim_slot(haft_worker *worker, uint64_t index)
         table->on_reclaim(slots_object(at), word_last_life(format, word, index), worker,
                           table->reclaim_arg);
     }
-    if (word_generation(format, word) == 0) {
-        store_relaxed(OWN, at, word_with_index(format, word, MARK_EXHAUSTED));
-        count_up(&worker->counters.exhausted, 1);
-        return false;
+    const bool is_last = word_generation(format, word) == 0;
+    const bool is_aside = index < table->restore_end;
+
+    count_up(is_aside ? &worker->counters.worn : &worker->counters.exhausted, is_last);
+    if (is_aside) {
+        restore_give_back(table);
     }
-    store_relaxed(OWN, at, word_with_index(format, word, MARK_END));
-    return true;
+    /* Weakened, a restored object could be written before the last use of the one before. */
+    store_release(REVIVE, at, word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END));
+    return !is_last && !is_aside;
 }
 
 void worker_reclaim(haft_worker *worker, struct batch *batch)
@@ -41,8 +49,7 @@ void worker_reclaim(haft_worker *worker, struct batch *batch)
 
     count_up(&worker->counters.reclaimed, batch->retired);
     batch->retired = 0;
-    if (worker->table->on_reclaim == NULL && !batch->has_last_lives &&
-        !worker->table->slots.has_pins) {
+    if (!worker->table->inspects && !batch->has_last_lives) {
         return;
     }
     worker->reclaiming = true;
@@ -57,4 +64,15 @@ void worker_reclaim(haft_worker *worker, struct batch *batch)
         }
     }
     worker->reclaiming = outer;
+}
+
+void worker_take_back(haft_worker *worker, struct batch *batch)
+{
+    worker_reclaim(worker, batch);
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (batch->count == 0) {
+        worker_give_batch(worker, batch);
+    } else {
+        worker_shelve(worker, batch);
+    }
 }

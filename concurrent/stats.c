@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 struct sums {
-    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, moved, open;
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, unveiled, moved,
+        open;
 };
 
 /*
@@ -26,12 +27,14 @@ static struct sums sum(const haft_table *table)
         const struct counters *counters = &worker->counters;
 
         sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
+        sums.exhausted += load_relaxed(COUNT, &counters->worn);
         sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
         sums.freed += load_relaxed(COUNT, &counters->freed);
         sums.aborted += load_relaxed(COUNT, &counters->aborted);
         sums.inserted += load_relaxed(COUNT, &counters->inserted);
         sums.published += load_relaxed(COUNT, &counters->published);
         sums.reserved += load_relaxed(COUNT, &counters->reserved);
+        sums.unveiled += load_relaxed(COUNT, &counters->unveiled);
         sums.moved += load_relaxed(COUNT, &counters->moved);
         sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
     }
@@ -44,10 +47,10 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Slots ever used: drawn from the table, and not waiting in an extent. */
+/* Slots ever used, but for the restore range: drawn from the table, and not waiting in an extent. */
 static uint64_t used_slots(const haft_table *table)
 {
-    uint64_t unused = HAFT_FIRST_INDEX;
+    uint64_t unused = table->restore_end;
 
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         unused += fresh_at_hand(worker);
@@ -58,7 +61,7 @@ static uint64_t used_slots(const haft_table *table)
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
-    const uint64_t used = used_slots(table);
+    const uint64_t used = used_slots(table) + sums.unveiled;
     haft_table_stats stats = {
         .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
@@ -76,9 +79,11 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 }
 
 /*
- * Slots taken (live or reserved) or exhausted.  Beginnings are read before ends, of all workers:
- * so the result is never above what was true at some moment, however long this thread is kept
- * from going on in between.
+ * Slots taken (live or reserved) or exhausted, but for the restore range.  Beginnings are read
+ * before ends, of all workers: so the result is never above what was true at some moment, however
+ * long this thread is kept from going on in between.  What was restored is read after it was
+ * counted as begun, and before it is counted as ended; while it waits to be taken back it makes the
+ * result too low.
  */
 static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
 {
@@ -91,11 +96,13 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
         begun += load_acquire(TALLY, &worker->counters.reserved);
         begun += load_acquire(TALLY, &worker->counters.inserted);
     }
+    const uint64_t restored = load_acquire(TALLY, &table->restored);
+
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         ended += load_relaxed(COUNT, &worker->counters.aborted);
         ended += load_relaxed(COUNT, &worker->counters.freed);
     }
-    return difference(begun, ended);
+    return difference(begun, ended + restored);
 }
 
 haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
@@ -105,7 +112,7 @@ haft_status table_shortage(const haft_table *table, const haft_worker *worker, h
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->share - 1));
     const uint64_t slots =
-        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - HAFT_FIRST_INDEX;
+        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 
     /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
     if (taken + exhausted + others >= slots) {

@@ -35,6 +35,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
     const struct slots_options slots_options = {
         .capacity = options->capacity,
         .extra = slots_spare(options->capacity),
+        .aside = options->restore_range,
         .object_size = options->object_size,
         .object_alignment = options->object_alignment,
         .layout = options->layout,
@@ -52,14 +53,14 @@ static haft_status open_pool(haft_table *table)
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
 
-    table->budget_size = slots - table->capacity;
+    table->budget_size = table->slots.limit - table->restore_end - table->capacity;
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     status = pool_open(&table->pool, slots / table->batch_max + 2);
     if (status != HAFT_OK) {
         return status;
     }
-    status = pool_commit(&table->pool, 2);
+    status = pool_commit(&table->pool, table->restore_end / table->batch_max + 2);
     if (status != HAFT_OK) {
         pool_close(&table->pool);
     }
@@ -74,8 +75,10 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
+    table->inspects = table->on_reclaim != NULL || table->slots.has_pins ||
+                      table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
-    store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
+    store_relaxed(OWN, &table->fresh, table->restore_end);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
     store_relaxed(OWN, &table->legacy.run, RUN_LAST);
     store_relaxed(OWN, &table->budget, table->budget_size);
@@ -112,6 +115,7 @@ haft_table *table_new(const char *name)
         return NULL;
     }
     memset(table, 0, sizeof *table);
+    table->restore_end = HAFT_FIRST_INDEX;
     table->name = copy;
     return table;
 }
@@ -136,7 +140,9 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     haft_status status = open_slots(opened, options);
 
     if (status == HAFT_OK) {
-        status = table_start(opened, domain);
+        opened->restore_end += options->restore_range;
+        status = slots_commit(&opened->slots, opened->restore_end);
+        status = status == HAFT_OK ? table_start(opened, domain) : status;
         if (status != HAFT_OK) {
             slots_close(&opened->slots);
         }

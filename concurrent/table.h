@@ -35,7 +35,9 @@ struct counters {
     atomic_u64 freed;
     atomic_u64 reclaimed; /* freed or aborted, and taken back */
     atomic_u64 exhausted;
-    atomic_u64 moved; /* batches to the depot, or from elsewhere than the worker's own ring */
+    atomic_u64 worn;     /* the same in the restore range */
+    atomic_u64 unveiled; /* slots of the restore range that were used for the first time */
+    atomic_u64 moved;    /* batches to the depot, or from elsewhere than the worker's own ring */
 };
 
 /* A ticket this worker took, and what it had retired until then. */
@@ -96,12 +98,15 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
+    bool inspects;        /* each slot that is taken back is looked at */
+    uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
     uint64_t budget_size;
     char *name;
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;  /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 hunger; /* times that somebody found no slot */
+    atomic_u64 restored;                    /* slots of the restore range, live or retired */
     atomic_u64 budget;                      /* slots that workers may still hold back */
     atomic_u64 roster;                      /* address of the worker added last */
     struct depot depot;
@@ -272,8 +277,16 @@ bool table_has_pins(const haft_table *table);
 
 /* reclaim.c: the way back */
 
-/* Take the slots of a batch back: on_reclaim, and exhausted slots left out. */
+/* Take the slots of a batch back: on_reclaim; those that nobody may take from it are left out. */
 void worker_reclaim(haft_worker *worker, struct batch *batch);
+
+/* The same of a batch that is shelved again, or has nothing left. */
+void worker_take_back(haft_worker *worker, struct batch *batch);
+
+/* restore.c: slots that are set aside */
+
+/* A slot of the range is about to be taken back. */
+void restore_give_back(haft_table *table);
 
 /* stats.c */
 

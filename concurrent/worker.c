@@ -18,7 +18,7 @@
 #define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
 #define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
 #define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
-#define RECLAIMED_BATCHES 4 /* that a quiescent point takes back for on_reclaim */
+#define RECLAIMED_BATCHES 4 /* that a quiescent point takes back */
 
 haft_worker *first_worker(const haft_table *table)
 {
@@ -144,7 +144,7 @@ static bool close_if_worth(haft_worker *worker)
     if (idle || hungry || worker->open->count >= WORTH_CLOSING) {
         worker_close_batch(worker);
     }
-    if (waits && worker->table->on_reclaim != NULL) {
+    if (waits && worker->table->inspects) {
         domain_hurry(worker->table->domain); /* nobody else may ask for these soon */
     }
     worker->hunger = hunger;
@@ -152,7 +152,7 @@ static bool close_if_worth(haft_worker *worker)
     return hungry;
 }
 
-/* Run on_reclaim for own batches that are due, and shelve them again. */
+/* Take back own batches that are due, and shelve them again. */
 static void reclaim_due(haft_worker *worker)
 {
     haft_table *table = worker->table;
@@ -164,13 +164,7 @@ static void reclaim_due(haft_worker *worker)
         if (batch == NULL) {
             return;
         }
-        worker_reclaim(worker, batch);
-        store_relaxed(OWN, &batch->ticket, 0);
-        if (batch->count == 0) {
-            worker_give_batch(worker, batch);
-        } else {
-            worker_shelve(worker, batch);
-        }
+        worker_take_back(worker, batch);
     }
 }
 
@@ -213,7 +207,7 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
         domain_wait(domain);
     }
-    if (worker->table->on_reclaim != NULL) {
+    if (worker->table->inspects) {
         reclaim_due(worker);
     }
     return HAFT_OK;

@@ -7,24 +7,6 @@
 #include "lib/local_table.h"
 #include <assert.h>
 
-/* Why no slot of the table can ever be what `id` says, whatever its generation. */
-static haft_status check_fields(const haft_local *local, haft_id id)
-{
-    const struct word_format *format = &local->slots.format;
-
-    if (haft_id_is_nil(id)) {
-        return HAFT_NO_ID;
-    }
-    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
-        word_index(format, id.bits) < HAFT_FIRST_INDEX) {
-        return HAFT_MALFORMED;
-    }
-    if ((id.bits & format->tag_mask) != format->tag) {
-        return HAFT_FOREIGN;
-    }
-    return word_index(format, id.bits) < local->slots.limit ? HAFT_OK : HAFT_OUT_OF_RANGE;
-}
-
 /* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
 static haft_status check_slot(const haft_local *local, haft_id id)
 {
@@ -52,7 +34,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
 static haft_status claim(haft_local *local, haft_id id, bool fills)
 {
     const uint64_t index = word_index(&local->slots.format, id.bits);
-    haft_status status = check_fields(local, id);
+    haft_status status = slots_check_fields(&local->slots, id, local->slots.limit);
 
     if (status == HAFT_OK) {
         status = check_slot(local, id);

@@ -61,7 +61,7 @@ static haft_status check(const struct slots_options *options)
     if (options->first_generation > haft_field_max(options->layout.generation_bits)) {
         return HAFT_BAD_FIRST_GENERATION;
     }
-    return HAFT_OK;
+    return options->aside <= most - options->capacity ? HAFT_OK : HAFT_BAD_RESTORE_RANGE;
 }
 
 haft_status slots_check(const struct slots_options *options, uint64_t *most)
@@ -78,7 +78,8 @@ haft_status slots_check(const struct slots_options *options, uint64_t *most)
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->capacity + options->extra + options->spare;
+    const uint64_t wanted =
+        HAFT_FIRST_INDEX + options->aside + options->capacity + options->extra + options->spare;
     const uint64_t most = haft_field_max(options->layout.index_bits) + 1;
     uint64_t count = 8;
 
@@ -118,7 +119,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     const uint64_t stride = round_up(
         sizeof(uint64_t) + round_up(full.object_size, pins != 0 ? 8 : 1) + pins, alignment);
     const uint64_t count = slot_count(&full);
-    const uint64_t room = count - HAFT_FIRST_INDEX - full.capacity;
+    const uint64_t end = HAFT_FIRST_INDEX + full.aside + full.capacity;
+    const uint64_t room = count - end;
 
     status = reservation_open(&slots->memory, bias + count * stride);
     if (status != HAFT_OK) {
@@ -132,7 +134,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->has_pins = full.pins;
     slots->on_bad_access = full.on_bad_access;
     slots->bad_access_arg = full.bad_access_arg;
-    slots->limit = HAFT_FIRST_INDEX + full.capacity + (full.extra < room ? full.extra : room);
+    slots->limit = end + (full.extra < room ? full.extra : room);
     slots->wrapped = false;
     runs_setup(slots);
     status = slots_commit(slots, 1);
@@ -184,11 +186,10 @@ static bool issued_before(const struct slots *slots, uint64_t index, uint64_t as
     return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
 }
 
-haft_status slots_diagnose(const struct slots *slots, haft_id id)
+haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
 {
     const struct word_format *format = &slots->format;
     const uint64_t index = word_index(format, id.bits);
-    const uint64_t asked = word_generation(format, id.bits);
 
     if (haft_id_is_nil(id)) {
         return HAFT_NO_ID;
@@ -200,8 +201,18 @@ haft_status slots_diagnose(const struct slots *slots, haft_id id)
     if ((id.bits & format->tag_mask) != format->tag) {
         return HAFT_FOREIGN;
     }
-    if (index >= slots->limit) {
-        return HAFT_NEVER_ISSUED;
+    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
+}
+
+haft_status slots_diagnose(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t asked = word_generation(format, id.bits);
+    const haft_status status = slots_check_fields(slots, id, slots->limit);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
     }
     const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
 

@@ -16,6 +16,7 @@ struct slots_options {
     uint64_t capacity;
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
     bool pins;      /* a counter behind each object */
+    uint64_t aside; /* slots below all others, that are not for the capacity */
     uint64_t spare; /* address space wished for beyond those, for slots */
     size_t object_size;
     size_t object_alignment; /* 0: 8 */
@@ -54,6 +55,12 @@ haft_status slots_commit(struct slots *slots, uint64_t end);
 
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
+
+/*
+ * Why no slot below index `end` can ever be what `id` says, whatever its generation; or HAFT_OK.
+ * Any threads.
+ */
+haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
 /* What is to be said of an id: see haft_diagnose().  Any threads. */
 haft_status slots_diagnose(const struct slots *slots, haft_id id);

@@ -50,6 +50,8 @@ static const struct {
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
                                                 "the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
+    [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
+                                "restore_range: with the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
                           "flavour: such as &urcu_memb_flavor for the thread and the caller "
                           "clock, NULL for the workers and the frame clock"},

@@ -69,6 +69,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BAD_REUSE);
     expect_name(HAFT_BAD_MIN_FREE);
     expect_name(HAFT_BAD_PINS);
+    expect_name(HAFT_BAD_RESTORE_RANGE);
     expect_name(HAFT_BAD_FLAVOUR);
     expect_name(HAFT_BAD_CLOCK);
     expect_name(HAFT_BAD_BLOCK_SIZE);

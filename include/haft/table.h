@@ -52,6 +52,12 @@ typedef struct haft_table_options {
 
     bool pins; /* objects can be pinned: see haft/pin.h */
 
+    /*
+     * Slots set aside for haft_restore(), on top of the capacity: those with the lowest indices, 4
+     * to restore_range + 3.  No id that the table chooses is one of theirs.
+     */
+    uint64_t restore_range;
+
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 
@@ -64,11 +70,11 @@ typedef struct haft_table_stats {
     uint64_t live;           /* published and not freed */
     uint64_t reserved;       /* reserved, neither published nor given up */
     uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
-    uint64_t free;           /* taken back, to be reserved again */
+    uint64_t free;           /* taken back, to be reserved or restored again */
     uint64_t exhausted;      /* lived all their generations */
     uint64_t high_water;     /* slots ever used: live + reserved + retired + free + exhausted */
     uint64_t capacity;       /* as opened */
-    uint64_t limit;          /* slots there can be: the capacity and what workers hold back */
+    uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
     uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */
     uint64_t workers;        /* open now */
     haft_domain_stats clock; /* the domain's */
@@ -79,7 +85,8 @@ typedef struct haft_table_stats {
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_RESTORE_RANGE
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any.

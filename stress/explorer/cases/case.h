@@ -69,6 +69,7 @@ extern struct fixture fixture;
 /* An index of 3 bits: at most 4 slots. */
 struct table_wish {
     uint64_t capacity;
+    uint64_t restore_range;
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_workers;         /* the workers clock, without a flavour */
     bool has_pins;
