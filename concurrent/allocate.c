@@ -68,6 +68,11 @@ static void keep_share(haft_worker *worker)
 
 haft_status worker_fill(haft_worker *worker)
 {
+    const haft_table *table = worker->table;
+
+    if (exact_is_full(table)) {
+        return HAFT_FULL; /* and no slot is looked for */
+    }
     if (worker->reclaiming) {
         /* The batch is being taken back: its own slots follow, and its first places are free. */
         const haft_status fresh = fill_fresh(worker, 1);
@@ -112,6 +117,10 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
     if (status != HAFT_OK) {
         return status;
     }
+    /* After the slot is found: nobody is told HAFT_FULL for the sake of one who then finds none. */
+    if (worker->table->is_exact && exact_take(worker->table, 1) == 0) {
+        return HAFT_FULL;
+    }
     atomic_u64 *word = take_slot(worker, id);
 
     mark_reserved(&worker->table->slots, word, *id);
@@ -134,7 +143,7 @@ void haft_publish(haft_worker *worker, haft_id id)
 }
 
 /*
- * haft_insert when the filling batch is empty, or the object is not copied word by word.  Not
+ * haft_insert when the filling batch is empty, or the table is none for the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
 static __attribute__((noinline)) haft_status insert_slowly(haft_worker *worker, const void *object,
@@ -154,7 +163,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
     const struct slots *slots = &worker->table->slots;
 
-    if (worker->filling->count == 0 || object == NULL || !slots_has_words(slots)) {
+    if (worker->filling->count == 0 || object == NULL || !worker->table->is_quick) {
         return insert_slowly(worker, object, id);
     }
     atomic_u64 *word = take_slot(worker, id);

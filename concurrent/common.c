@@ -21,7 +21,7 @@ haft_status common_open(haft_table *table)
     if (worker == NULL) {
         return HAFT_NO_MEMORY;
     }
-    worker->share = 1;
+    worker_set_share(worker, 1);
     store_relaxed(OWN, &worker->state, WORKER_COMMON);
     table->common = worker;
     return HAFT_OK;

@@ -35,6 +35,12 @@ static haft_status take_some(haft_worker *worker, size_t most, struct taken *tak
 
     if (status == HAFT_OK) {
         taken->count = most < filling->count ? (uint32_t)most : filling->count;
+        if (worker->table->is_exact) {
+            taken->count = (uint32_t)exact_take(worker->table, taken->count);
+            if (taken->count == 0) {
+                return HAFT_FULL;
+            }
+        }
         filling->count -= taken->count;
         taken->indices = &filling->indices[filling->count];
     }
@@ -183,6 +189,9 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
 
         if (status == HAFT_OK) {
             count_up(&worker->counters.freed, 1);
+            if (worker->table->is_exact) {
+                exact_give(worker->table);
+            }
             open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
         }
         if (freeing->statuses != NULL) {

@@ -118,6 +118,10 @@ haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
     uint64_t before;
 
     status = take_word(worker, id, at, &before);
+    if (status == HAFT_OK && table->is_exact && exact_take(table, 1) == 0) {
+        store_release(REVIVE, at, before); /* as in reclaim_slot() */
+        return HAFT_FULL;
+    }
     if (status == HAFT_OK) {
         count_up(&worker->counters.unveiled, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);

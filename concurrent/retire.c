@@ -35,13 +35,27 @@ void worker_close_batch(haft_worker *worker)
     worker_shelve(worker, batch);
 }
 
+/*
+ * Out of the common way: the open batch is full, or the table counts its objects.  Not inlined: it
+ * would cost haft_free a stack frame.
+ */
+static __attribute__((noinline)) void look_further(haft_worker *worker)
+{
+    if (worker->table->is_exact) {
+        exact_give(worker->table);
+    }
+    if (worker->open->count >= worker->share) {
+        worker_close_batch(worker);
+    }
+}
+
 static inline void retire(haft_worker *worker, uint64_t index)
 {
     struct batch *batch = worker->open;
 
     batch->indices[batch->count++] = (uint32_t)index;
-    if (batch->count >= worker->share) {
-        worker_close_batch(worker);
+    if (batch->count >= worker->look_at) {
+        look_further(worker);
     }
 }
 
@@ -77,6 +91,9 @@ void haft_abort(haft_worker *worker, haft_id id)
         store_relaxed(OWN, word, word_with_index(format, next, MARK_EXHAUSTED));
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
+        if (table->is_exact) {
+            exact_give(worker->table);
+        }
         return;
     }
     store_relaxed(OWN, word, next);

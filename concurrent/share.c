@@ -81,7 +81,7 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
     apply_floor(&table->slots, local->fresh_at, local->fresh_end - local->fresh_at);
     worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at);
-    heir->share = 1;
+    worker_set_share(heir, 1);
     store_relaxed(OWN, &heir->state, WORKER_CLOSED);
     return HAFT_OK;
 }

@@ -118,5 +118,8 @@ haft_status table_shortage(const haft_table *table, const haft_worker *worker, h
     if (taken + exhausted + others >= slots) {
         return fresh;
     }
+    if (table->is_exact) {
+        return exact_is_full(table) ? HAFT_FULL : HAFT_BUSY;
+    }
     return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }

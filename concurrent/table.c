@@ -75,6 +75,7 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
+    table->is_quick = slots_has_words(&table->slots) && !table->is_exact;
     table->inspects = table->on_reclaim != NULL || table->slots.has_pins ||
                       table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
@@ -137,6 +138,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     opened->capacity = options->capacity;
     opened->on_reclaim = options->on_reclaim;
     opened->reclaim_arg = options->reclaim_arg;
+    opened->is_exact = options->exact_capacity;
     haft_status status = open_slots(opened, options);
 
     if (status == HAFT_OK) {

@@ -68,6 +68,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t share;        /* slots in a batch: it may hold back 2 * (share - 1) */
+    uint32_t look_at;      /* slots in the open batch from which on a free looks further */
     bool reclaiming;       /* inside on_reclaim */
     bool is_implicit;      /* closed with its thread, or with the table: see implicit.c */
     uint64_t hunger;       /* the table's, when last answered */
@@ -98,6 +99,8 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
+    bool is_exact;        /* live and reserved objects are counted in `taken` */
+    bool is_quick;        /* haft_insert may do without haft_reserve */
     bool inspects;        /* each slot that is taken back is looked at */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
@@ -109,6 +112,7 @@ struct haft_table {
     atomic_u64 restored;                    /* slots of the restore range, live or retired */
     atomic_u64 budget;                      /* slots that workers may still hold back */
     atomic_u64 roster;                      /* address of the worker added last */
+    _Alignas(CACHE_LINE) atomic_u64 taken;  /* of a table that is_exact: objects live or reserved */
     struct depot depot;
     struct legacy legacy;
     pthread_mutex_t common_lock;
@@ -156,6 +160,9 @@ void table_reclaim_rest(haft_table *table);
 
 /* worker.c: a new worker, open, or NULL. */
 haft_worker *worker_new(haft_table *table);
+
+/* Its share is `share` from now on. */
+void worker_set_share(haft_worker *worker, uint32_t share);
 
 /* share.c: what was a local table's */
 
@@ -205,6 +212,15 @@ static inline void mark_reserved(const struct slots *slots, atomic_u64 *word, ha
 {
     store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
 }
+
+/* exact.c: the counter of a table that is_exact */
+
+/* Whether it is, and no object more is allowed. */
+bool exact_is_full(const haft_table *table);
+
+/* Room for up to `most` objects more.  How many; 0: it is full. */
+uint64_t exact_take(haft_table *table, uint64_t most);
+void exact_give(haft_table *table);
 
 /* shelf.c: batches on their way */
 

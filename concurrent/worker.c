@@ -25,6 +25,12 @@ haft_worker *first_worker(const haft_table *table)
     return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
 }
 
+void worker_set_share(haft_worker *worker, uint32_t share)
+{
+    worker->share = share;
+    worker->look_at = worker->table->is_exact ? 0 : share;
+}
+
 /* Take what the worker may hold back from the budget, and set its share by it. */
 static void draw_budget(haft_worker *worker)
 {
@@ -37,13 +43,13 @@ static void draw_budget(haft_worker *worker)
         left = load_relaxed(RETRY, &table->budget);
         drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
     } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn));
-    worker->share = (uint32_t)(drawn / 2 + 1);
+    worker_set_share(worker, (uint32_t)(drawn / 2 + 1));
 }
 
 static void return_budget(haft_worker *worker)
 {
     fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->share - 1));
-    worker->share = 1;
+    worker_set_share(worker, 1);
 }
 
 /* Take over the part of a worker that was closed; NULL if there is none. */

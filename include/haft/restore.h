@@ -27,6 +27,7 @@ extern "C" {
  *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *             HAFT_FULL           with exact_capacity: so many objects are live or reserved
  *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
  *                                 for a pin, or for a worker to hand on what it freed: try again
  *                                 after haft_worker_quiescent()

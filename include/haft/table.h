@@ -53,6 +53,13 @@ typedef struct haft_table_options {
     bool pins; /* objects can be pinned: see haft/pin.h */
 
     /*
+     * Never more than `capacity` objects live or reserved, restored ones among them: HAFT_FULL is
+     * said exactly when there are so many (or slots are exhausted), HAFT_BUSY when there are fewer
+     * and no slot is at hand.  One shared counter more for each reserve and free.
+     */
+    bool exact_capacity;
+
+    /*
      * Slots set aside for haft_restore(), on top of the capacity: those with the lowest indices, 4
      * to restore_range + 3.  No id that the table chooses is one of theirs.
      */

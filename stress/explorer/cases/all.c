@@ -6,7 +6,7 @@
 extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, double_free_case,
     publish_case, reclaim_case;
 /* capacity, clock, workers */
-extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
+extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, wake_case, workers_case, roster_case;
 /* beyond sections and liburcu */
 extern const struct explored_case workers_clock_case, pin_case, restore_case;
@@ -15,16 +15,28 @@ extern const struct explored_case depot_case, ring_case, full_ring_case, pool_ca
 
 /* clang-format off: one a line */
 const struct explored_case *const all_cases[] = {
-    &resolve_reuse_case, &resolve_reuse_qsbr_case,
-    &double_free_case,   &publish_case,
-    &reclaim_case,       &last_slot_case,
-    &full_case,          &exhaust_case,
-    &ticket_case,        &drivers_case,
-    &wake_case,          &workers_case,
-    &roster_case,        &workers_clock_case,
-    &pin_case,           &restore_case,
-    &depot_case,         &ring_case,
-    &full_ring_case,     &pool_case,
-    &commit_case,        NULL,
+    &resolve_reuse_case,
+    &resolve_reuse_qsbr_case,
+    &double_free_case,
+    &publish_case,
+    &reclaim_case,
+    &last_slot_case,
+    &exact_case,
+    &full_case,
+    &exhaust_case,
+    &ticket_case,
+    &drivers_case,
+    &wake_case,
+    &workers_case,
+    &roster_case,
+    &workers_clock_case,
+    &pin_case,
+    &restore_case,
+    &depot_case,
+    &ring_case,
+    &full_ring_case,
+    &pool_case,
+    &commit_case,
+    NULL,
 };
 /* clang-format on */

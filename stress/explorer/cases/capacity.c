@@ -7,11 +7,10 @@ static haft_worker *workers[3];
 static haft_id ids[3];
 static shared_u64 inserted;
 
-static void open_with(uint64_t capacity, uint32_t objects)
+static void open_as(const struct table_wish *wish, uint32_t objects)
 {
-    const struct table_wish wish = {.capacity = capacity};
 
-    open_table(&wish);
+    open_table(wish);
     for (int i = 0; i < 3; i++) {
         workers[i] = open_worker();
     }
@@ -19,6 +18,13 @@ static void open_with(uint64_t capacity, uint32_t objects)
         ids[i] = insert_stamped(workers[i]);
     }
     poke(&inserted, 0);
+}
+
+static void open_with(uint64_t capacity, uint32_t objects)
+{
+    const struct table_wish wish = {.capacity = capacity};
+
+    open_as(&wish, objects);
 }
 
 static void close_all(void)
@@ -67,6 +73,43 @@ const struct explored_case last_slot_case = {
     .set_up = set_up_last_slot,
     .body = last_slot_body,
     .tear_down = tear_down_last_slot,
+};
+
+/* --- exact: the same with slots beyond the capacity, which is two objects --- */
+
+static void set_up_exact(void)
+{
+    const struct table_wish wish = {.capacity = 2, .is_exact = true};
+
+    open_as(&wish, 1);
+}
+
+static void exact_body(uint32_t thread)
+{
+    haft_id id;
+
+    race_begin();
+    const haft_status status = haft_insert(workers[1 + thread], NULL, &id);
+
+    race_end();
+    require(status == HAFT_OK || status == HAFT_FULL, "an odd answer");
+    add(&inserted, status == HAFT_OK);
+}
+
+static void tear_down_exact(void)
+{
+    require(peek(&inserted) == 1, "one object fits, no more and no fewer");
+    close_all();
+}
+
+const struct explored_case exact_case = {
+    .name = "exact",
+    .invariant =
+        "of two threads that insert into the last place of an exact capacity, one succeeds",
+    .threads = 2,
+    .set_up = set_up_exact,
+    .body = exact_body,
+    .tear_down = tear_down_exact,
 };
 
 /*

@@ -68,6 +68,7 @@ void open_table(const struct table_wish *wish)
     const uint8_t generation_bits = wish->generation_bits != 0 ? wish->generation_bits : 2;
     const haft_table_options table = {
         .capacity = wish->capacity,
+        .exact_capacity = wish->is_exact,
         .restore_range = wish->restore_range,
         .object_size = sizeof(struct object),
         .layout = {3, generation_bits, 0},

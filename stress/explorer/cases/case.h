@@ -71,6 +71,7 @@ struct table_wish {
     uint64_t capacity;
     uint64_t restore_range;
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
+    bool is_exact;           /* the capacity */
     bool is_workers;         /* the workers clock, without a flavour */
     bool has_pins;
     bool has_thread;          /* the clock has a thread of its own, else who waits drives it */

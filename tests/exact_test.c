@@ -1,0 +1,159 @@
+/* exact_capacity: never more than `capacity` objects live or reserved. */
+#include "tests/support.h"
+#include <haft/many.h>
+#include <haft/restore.h>
+#include <haft/unregistered.h>
+
+TestSuite(exact, .timeout = SUITE_SECONDS);
+
+#define CAPACITY 10
+
+static struct shared open_exact(struct setting setting, uint64_t capacity, haft_layout layout)
+{
+    const haft_table_options options = {
+        .capacity = capacity, .exact_capacity = true, .object_size = 8, .layout = layout};
+
+    return open_shared(setting, &options);
+}
+
+static void fill(struct shared *shared, haft_id *ids, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        ids[i] = insert(shared->worker);
+    }
+}
+
+TEST_ON_EACH_CLOCK(exact, as_many_objects_fit_as_the_capacity_says_and_then_it_is_full)
+{
+    struct shared shared = open_exact(*setting, CAPACITY, HAFT_LAYOUT_32_32);
+    haft_id ids[CAPACITY];
+    haft_id id = HAFT_NIL;
+
+    fill(&shared, ids, CAPACITY);
+    const uint64_t used = stats_of(shared.table).high_water;
+
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    expect_status(haft_insert(shared.worker, &used, &id), HAFT_FULL);
+    expect_status(haft_reserve(shared.worker, &id, NULL), HAFT_FULL);
+    expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_FULL);
+    expect_status(haft_table_insert(shared.table, NULL, &id), HAFT_FULL);
+    cr_expect(zero(u64, id.bits));
+    cr_expect(eq(u64, stats_of(shared.table).live, CAPACITY));
+    cr_expect(eq(u64, stats_of(shared.table).high_water, used));
+    close_shared(&shared);
+}
+
+/* Also where slots are at hand, beyond the capacity, and the object is a few words. */
+TEST_ON_EACH_CLOCK(exact, slots_that_workers_hold_back_do_not_count)
+{
+    struct shared shared = open_exact(*setting, 1000, HAFT_LAYOUT_32_32);
+    const uint64_t value = 7;
+    uint64_t count = 0;
+    haft_id id;
+
+    while (haft_insert(shared.worker, &value, &id) == HAFT_OK) {
+        count++;
+    }
+    cr_expect(eq(u64, count, 1000));
+    assert_status(haft_free(shared.worker, id), HAFT_OK);
+    expect_status(haft_insert(shared.worker, &value, &id), HAFT_OK);
+    expect_status(haft_insert(shared.worker, &value, &id), HAFT_FULL);
+    close_shared(&shared);
+}
+
+Test(exact, a_reservation_counts_until_it_is_given_up)
+{
+    struct shared shared = open_exact(MEMB_CALLER, 1, HAFT_LAYOUT_32_32);
+    haft_id id;
+    haft_id other = HAFT_NIL;
+
+    assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &other), HAFT_FULL);
+    haft_abort(shared.worker, id);
+    expect_status(haft_insert(shared.worker, NULL, &other), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(exact, a_reservation_of_the_last_generation_that_is_given_up_counts_no_longer)
+{
+    struct shared shared = open_exact(MEMB_CALLER, 1, HAFT_LAYOUT_OF(8, 1, 0));
+    haft_id id;
+
+    assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    haft_abort(shared.worker, id);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(exact, a_free_makes_room_for_one)
+{
+    struct shared shared = open_exact(*setting, CAPACITY, HAFT_LAYOUT_32_32);
+    haft_id ids[CAPACITY];
+    haft_id id;
+
+    fill(&shared, ids, CAPACITY);
+    for (int i = 0; i < 100; i++) {
+        assert_status(haft_free(shared.worker, ids[0]), HAFT_OK);
+        expect_status(haft_free(shared.worker, ids[0]), HAFT_STALE);
+        assert_status(haft_insert_wait(shared.worker, NULL, &ids[0]), HAFT_OK);
+        expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_FULL);
+    }
+    close_shared(&shared);
+}
+
+/* The layout has no index beyond the capacity, and a reader holds up the only slot. */
+TEST_ON_EACH_CLOCK(exact, with_room_and_a_slot_that_waits_it_is_busy)
+{
+    struct shared shared = open_exact(*setting, 4, HAFT_LAYOUT_OF(3, 8, 0));
+    struct reader reader;
+    haft_id ids[4];
+    haft_id id;
+
+    fill(&shared, ids, 4);
+    reader_enter(&reader, &shared);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    assert_status(haft_free(shared.worker, ids[2]), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    reader_leave(&reader);
+    expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
+    expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_FULL);
+    close_shared(&shared);
+}
+
+Test(exact, many_at_once_are_as_many_as_fit)
+{
+    struct shared shared = open_exact(MEMB_CALLER, CAPACITY, HAFT_LAYOUT_32_32);
+    haft_id ids[2 * CAPACITY];
+    haft_status why = HAFT_OK;
+
+    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, 7, &why), 7));
+    cr_expect(eq(sz, haft_reserve_many(shared.worker, ids + 7, NULL, 7, &why), CAPACITY - 7));
+    expect_status(why, HAFT_FULL);
+    haft_publish_many(shared.worker, ids + 7, CAPACITY - 7);
+    cr_expect(eq(sz, haft_free_many(shared.worker, ids, 4, NULL), 4));
+    settle(shared.worker);
+    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, CAPACITY, &why), 4));
+    expect_status(why, HAFT_FULL);
+    close_shared(&shared);
+}
+
+Test(exact, restored_objects_count)
+{
+    const haft_table_options options = {
+        .capacity = 2, .restore_range = 4, .exact_capacity = true, .layout = {8, 8, 0}};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id a = haft_id_pack(options.layout, 4, 1, 0);
+    const haft_id b = haft_id_pack(options.layout, 5, 1, 0);
+    haft_id id;
+
+    assert_status(haft_restore(shared.worker, a, NULL), HAFT_OK);
+    insert(shared.worker);
+    expect_status(haft_restore(shared.worker, b, NULL), HAFT_FULL);
+    expect_status(haft_diagnose(shared.table, b), HAFT_NEVER_ISSUED);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    assert_status(haft_free(shared.worker, a), HAFT_OK);
+    expect_status(haft_restore(shared.worker, b, NULL), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    close_shared(&shared);
+}
