@@ -4,7 +4,7 @@
  * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread
  * that has no read sections.  A pin protects the object's lifetime, not its id's: the object may
- * be freed at any time, and then on_reclaim runs and the slot is reused when the last pin goes.
+ * be freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
  * Until then it takes up room: the table's capacity holds live and pinned objects together.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in
@@ -34,8 +34,9 @@ extern "C" {
 void *haft_pin(haft_table *table, haft_id id);
 
 /*
- * haft_unpin - give one pin back.  The last pin of an object that was freed meanwhile makes its
- * slot free at once, after on_reclaim; inside an on_reclaim, soon after that has returned.
+ * haft_unpin - give one pin back.  If the object was freed meanwhile and only pins kept its slot
+ * from being taken back, the last one makes the slot free at once, after on_reclaim; inside an
+ * on_reclaim, soon after that has returned.  Else the slot is taken back as any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
  *           many unpins, or an id that never named it.

@@ -29,7 +29,7 @@ typedef struct haft_share_options {
 } haft_share_options;
 
 /*
- * haft_share - make a local table a shared one.
+ * haft_share - make a local table a shared one.  `options` may be NULL.
  *
  * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
  * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`

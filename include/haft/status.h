@@ -32,7 +32,7 @@ typedef enum haft_status {
     HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
 
     /* Calls at the wrong moment: nothing was done. */
-    HAFT_IN_USE,      /* closing: workers or tables are still open */
+    HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin to be given back */

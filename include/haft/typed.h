@@ -8,6 +8,9 @@
  *   HAFT_TYPED_LOCAL(ship);              ship_local    haft/typed_local.h
  *   HAFT_TYPED_PACKED(ship);             ship_packed   haft/typed_packed.h
  *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor   haft/typed_table.h
+ *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()   haft/typed_table.h
+ *
+ * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
