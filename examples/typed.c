@@ -78,7 +78,7 @@ static bool fight(ship_local ships, ship_id us, ship_id them)
         hits += run_on(ships, torpedoes);
     }
     torpedo_packed_close(torpedoes);
-    printf("%d hits; she is %s\n", hits, haft_status_text(ship_local_diagnose(ships, them)));
+    printf("%d hits; the target: %s\n", hits, haft_status_text(ship_local_diagnose(ships, them)));
     return hits == 3;
 }
 

@@ -18,7 +18,8 @@ readonly libraries=(-lurcu-memb -lurcu-qsbr -lpthread)
 
 # What ThreadSanitizer cannot see: orders between words that are all atomic, with no other data
 # behind them.  It runs the machine's own atomics, so on x86 their values come right as well.
-# stress/explorer finds TALLY, ARRIVE, WAKE and COMMIT; docs/memory-model.md says why not RING_ROOM.
+# stress/explorer finds TALLY, ARRIVE, WAKE and COMMIT; docs/memory-model.md says why not RING_ROOM
+# and EXTENT.
 readonly invisible=(RING_ROOM EXTENT TALLY ARRIVE WAKE COMMIT)
 
 # program, rounds, threads, words

@@ -3,7 +3,7 @@
  *
  *   haft_commands_open(table, &options, &commands);             once
  *
- *   haft_recorder_open(commands, key, most, &recorder[key]);    each frame, for each job
+ *   haft_recorder_open(commands, key, max_creates, &recorder);  each frame, for each job
  *     haft_recorder_create(recorder, &id, &object);             in the jobs, on any threads
  *     haft_recorder_call(recorder, function, &payload, size);
  *     haft_recorder_destroy(recorder, id);

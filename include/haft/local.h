@@ -265,7 +265,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *given_back);
 
 /*
  * haft_local_restore - an object under an id of the caller's choice, as haft_local_insert() would
- * have made it.  When it is freed, its slot goes on with the next generation.
+ * have made it.  When it is freed, its slot goes on with the next generation.  Slots below it that
+ * were never used become free, to be reused before all others, the lowest first.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
