@@ -93,6 +93,7 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_REUSE, "reuse"},
         {HAFT_BAD_MIN_FREE, "min_free"},
         {HAFT_BAD_PINS, "pins"},
+        {HAFT_BAD_RESTORE_RANGE, "restore_range"},
         {HAFT_BAD_FLAVOUR, "flavour"},
         {HAFT_BAD_CLOCK, "clock"},
         {HAFT_BAD_BLOCK_SIZE, "block_size"},
