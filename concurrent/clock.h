@@ -65,6 +65,14 @@ extern const struct clock workers_clock;
 /* Driven by haft_domain_tick(). */
 extern const struct clock frame_clock;
 
+/* clock_none.c: for what a clock has no use for. */
+void clock_ignore_ticket(haft_domain *domain, uint64_t ticket);
+void clock_ignore(haft_domain *domain);
+haft_status clock_join_none(haft_domain *domain, haft_worker *worker, struct member **member);
+void clock_leave_none(haft_domain *domain, haft_worker *worker, struct member *member);
+bool clock_may_leave_none(const struct member *member);
+void clock_blame_none(const haft_domain *domain, haft_stall *stall);
+
 /* clock_rcu.c: what the clocks of liburcu's flavours have in common. */
 struct rcu_clock {
     pthread_mutex_t lock;
@@ -75,13 +83,9 @@ struct rcu_clock {
 void rcu_clock_start(haft_domain *domain);
 void rcu_clock_stop(haft_domain *domain);
 haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
-haft_status rcu_clock_join(haft_domain *domain, haft_worker *worker, struct member **member);
-void rcu_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member);
-bool rcu_clock_may_leave(const struct member *member);
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void rcu_clock_offline(haft_domain *domain);
 void rcu_clock_online(haft_domain *domain);
-void rcu_clock_blame(const haft_domain *domain, haft_stall *stall);
 
 struct thread_clock {
     pthread_t thread;

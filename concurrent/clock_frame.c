@@ -5,23 +5,11 @@
 #include "concurrent/debug.h"
 #include "concurrent/domain.h"
 #include <assert.h>
-#include <stddef.h>
 
 static haft_status start(haft_domain *domain)
 {
     (void)domain;
     return HAFT_OK;
-}
-
-static void do_nothing(haft_domain *domain)
-{
-    (void)domain;
-}
-
-static void requested(haft_domain *domain, uint64_t ticket)
-{
-    (void)domain;
-    (void)ticket;
 }
 
 static haft_status wait_for(haft_domain *domain, uint64_t ticket)
@@ -31,38 +19,11 @@ static haft_status wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
 }
 
-static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
-{
-    (void)domain;
-    (void)worker;
-    *member = NULL;
-    return HAFT_OK;
-}
-
-static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
-{
-    (void)domain;
-    (void)worker;
-    (void)member;
-}
-
-static bool may_leave(const struct member *member)
-{
-    (void)member;
-    return true;
-}
-
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)domain;
     (void)member;
     (void)backlog;
-}
-
-static void blame(const haft_domain *domain, haft_stall *stall)
-{
-    (void)domain;
-    (void)stall;
 }
 
 haft_status haft_domain_tick(haft_domain *domain)
@@ -79,15 +40,15 @@ haft_status haft_domain_tick(haft_domain *domain)
 const struct clock frame_clock = {
     .has_flavour = false,
     .start = start,
-    .stop = do_nothing,
-    .requested = requested,
-    .hurry = do_nothing,
+    .stop = clock_ignore,
+    .requested = clock_ignore_ticket,
+    .hurry = clock_ignore,
     .wait_for = wait_for,
-    .join = join,
-    .leave = leave,
-    .may_leave = may_leave,
+    .join = clock_join_none,
+    .leave = clock_leave_none,
+    .may_leave = clock_may_leave_none,
     .quiescent = quiescent,
-    .offline = do_nothing,
-    .online = do_nothing,
-    .blame = blame,
+    .offline = clock_ignore,
+    .online = clock_ignore,
+    .blame = clock_blame_none,
 };

@@ -81,27 +81,6 @@ haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_OK;
 }
 
-haft_status rcu_clock_join(haft_domain *domain, haft_worker *worker, struct member **member)
-{
-    (void)domain;
-    (void)worker;
-    *member = NULL;
-    return HAFT_OK;
-}
-
-void rcu_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member)
-{
-    (void)domain;
-    (void)worker;
-    (void)member;
-}
-
-bool rcu_clock_may_leave(const struct member *member)
-{
-    (void)member;
-    return true;
-}
-
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)member;
@@ -117,10 +96,4 @@ void rcu_clock_offline(haft_domain *domain)
 void rcu_clock_online(haft_domain *domain)
 {
     rcu_online(domain->flavour);
-}
-
-void rcu_clock_blame(const haft_domain *domain, haft_stall *stall)
-{
-    (void)domain;
-    (void)stall; /* liburcu does not tell */
 }

@@ -150,12 +150,6 @@ static void stop(haft_domain *domain)
     }
 }
 
-static void requested_nothing(haft_domain *domain, uint64_t ticket)
-{
-    (void)domain;
-    (void)ticket;
-}
-
 /* A while that gets longer from call to call: the processor given up, then 50 us to 1 ms asleep. */
 static void pause_for(uint64_t turn)
 {
@@ -307,7 +301,7 @@ const struct clock workers_clock = {
     .has_flavour = false,
     .start = start,
     .stop = stop,
-    .requested = requested_nothing,
+    .requested = clock_ignore_ticket,
     .hurry = advance,
     .wait_for = wait_for,
     .join = join,
