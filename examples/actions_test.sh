@@ -4,42 +4,11 @@
 # Usage: actions_test.sh <actions>
 set -euo pipefail
 
-readonly actions=$1
-failures=0
+readonly program=$1
 err=$(mktemp)
 readonly err
 trap 'rm -f "$err"' EXIT
-
-fail()
-{
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
-
-# value <key> <json>: of a number or string in the JSON, which has one key a line
-value()
-{
-    sed -nE "s/^ +\"$1\": \"?([^\",]*)\"?,?\$/\1/p" <<<"$2"
-}
-
-# run <arguments>: sets code and out
-run()
-{
-    code=0
-    out=$("$actions" "$@" 2>"$err") || code=$?
-}
-
-# refuse <what the message must say> <arguments>
-refuse()
-{
-    local wanted=$1
-    shift
-    run "$@"
-    [[ $code == 2 ]] || fail "$*: exit $code"
-    [[ -z $out ]] || fail "$*: printed '$out'"
-    grep -qF -- "$wanted" "$err" || fail "$*: '$(<"$err")' does not say '$wanted'"
-    grep -qF -- "--help" "$err" || fail "$*: no word of --help"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/program_support.sh"
 
 check_same_seed()
 {
@@ -77,7 +46,7 @@ check_quoting()
             [[ $path != /srv/*[0-9] ]] || seen=$((seen + 1))
         done
     done < <(for seed in {1..20}; do
-        "$actions" --rounds 9 --seed "$seed" | grep -E "^  (chmod|cp|gzip|mv|rm) "
+        "$program" --rounds 9 --seed "$seed" | grep -E "^  (chmod|cp|gzip|mv|rm) "
     done)
     [[ $seen -ge 100 ]] || fail "only $seen commands name one file"
 }

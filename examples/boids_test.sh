@@ -5,43 +5,12 @@
 # Usage: boids_test.sh <boids>
 set -euo pipefail
 
-readonly boids=$1
-failures=0
+readonly program=$1
 folder=$(mktemp -d)
 readonly folder
 readonly err=$folder/err
 trap 'rm -rf "$folder"' EXIT
-
-fail()
-{
-    echo "FAILED: $*" >&2
-    failures=$((failures + 1))
-}
-
-# value <key> <json>: of a number or string in the JSON, which has one key a line
-value()
-{
-    sed -nE "s/^ +\"$1\": \"?([^\",]*)\"?,?\$/\1/p" <<<"$2"
-}
-
-# run <arguments>: sets code and out
-run()
-{
-    code=0
-    out=$("$boids" "$@" 2>"$err") || code=$?
-}
-
-# refuse <what the message must say> <arguments>
-refuse()
-{
-    local wanted=$1
-    shift
-    run "$@"
-    [[ $code == 2 ]] || fail "$*: exit $code"
-    [[ -z $out ]] || fail "$*: printed '$out'"
-    grep -qF -- "$wanted" "$err" || fail "$*: '$(<"$err")' does not say '$wanted'"
-    grep -qF -- "--help" "$err" || fail "$*: no word of --help"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/program_support.sh"
 
 check_same_world()
 {
