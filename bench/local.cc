@@ -10,7 +10,9 @@
  * Objects are 24 bytes.  The maps own objects that are allocated one by one, with ids for keys.
  * haft_local iterates by an inline run, haft_local_called by a call for each object.  Bounds: `raw`
  * is get over the same slots as haft_local's without any check, `two_calls` calls two functions
- * that do nothing, `array` is a std::vector of objects, without ids.
+ * that do nothing, `bare_list` takes slots off a list through them and puts them back, with
+ * generations, but without any check or count; `array` is a std::vector of objects, without ids.
+ * haft_typed is haft_local with a type that the compiler knows (haft/typed.h).
  *
  * bench/boxes.cc compares objects in place with objects in boxes.
  */
@@ -85,6 +87,63 @@ struct TwoCalls {
     };
 };
 
+// --- what a list of free slots through the slots costs ---
+
+class BareList
+{
+    static constexpr uint64_t index_mask = UINT32_MAX;
+    static constexpr uint64_t generation_one = index_mask + 1;
+
+    struct Slot {
+        uint64_t word;
+        Object object;
+    };
+
+  public:
+    explicit BareList(uint64_t capacity) : slots(capacity + HAFT_FIRST_INDEX)
+    {
+        for (uint64_t index = slots.size(); index-- > HAFT_FIRST_INDEX;) {
+            slots[index].word = generation_one | head;
+            head = static_cast<uint32_t>(index);
+        }
+    }
+
+    class Worker
+    {
+      public:
+        explicit Worker(BareList &owner) : list(&owner), slots(owner.slots.data()) {}
+
+        haft_id insert(const Object &object)
+        {
+            const uint32_t index = list->head;
+            Slot &slot = slots[index];
+            const uint64_t word = slot.word;
+
+            list->head = static_cast<uint32_t>(word);
+            slot.object = object;
+            slot.word = (word & ~index_mask) | index;
+            return haft_id{slot.word};
+        }
+
+        bool free(haft_id id)
+        {
+            const uint32_t index = static_cast<uint32_t>(id.bits);
+
+            slots[index].word = ((id.bits + generation_one) & ~index_mask) | list->head;
+            list->head = index;
+            return true;
+        }
+
+      private:
+        BareList *list;
+        Slot *slots;
+    };
+
+  private:
+    std::vector<Slot> slots;
+    uint32_t head = 0;
+};
+
 template <class Table> void iterate(benchmark::State &state)
 {
     const uint64_t size = static_cast<uint64_t>(state.range(0));
@@ -128,9 +187,12 @@ void bench::add_cases()
 {
     add_sizes("get", "raw", walk_open<LocalRaw>);
     add_sizes("insert_free", "two_calls", insert_free<TwoCalls>);
+    add_sizes("insert_free", "bare_list", insert_free<BareList>);
     add_sizes("iterate", "array", iterate<Array>);
     add_all<Local, LocalRun>("haft_local");
     add_sizes("iterate", "haft_local_called", iterate<LocalCalled>);
+    add_sizes("get", "haft_typed", walk_open<TypedLocal>);
+    add_sizes("insert_free", "haft_typed", insert_free<TypedLocal>);
     add_all<Packed>("haft_packed");
     add_all<Map>("map");
     add_all<UnorderedMap>("unordered_map");

@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <haft/local.h>
 #include <haft/table.h>
+#include <haft/typed_local.h>
 #include <haft/worker.h>
 
 namespace bench
@@ -293,6 +294,72 @@ class Local
 
   private:
     haft_local *local = nullptr;
+};
+
+HAFT_TYPED_ID(typed);
+HAFT_TYPED(typed, Object);
+HAFT_TYPED_LOCAL(typed);
+
+/* The same table, of which the compiler knows the type. */
+class TypedLocal
+{
+  public:
+    explicit TypedLocal(uint64_t capacity)
+    {
+        haft_local_options options = {};
+
+        options.capacity = capacity;
+        require(typed_local_open(&options, &local));
+    }
+
+    ~TypedLocal() { typed_local_close(local); }
+    TypedLocal(const TypedLocal &) = delete;
+    TypedLocal &operator=(const TypedLocal &) = delete;
+
+    class Reader
+    {
+      public:
+        explicit Reader(typed_view table_view) : view(table_view) {}
+
+        void begin() const {}
+        void end() const {}
+
+        uint64_t first_word(haft_id id) const
+        {
+            const Object *object = typed_resolve(view, typed_id_of(id));
+
+            return object != nullptr ? object->first : 0;
+        }
+
+      private:
+        typed_view view;
+    };
+
+    class Worker
+    {
+      public:
+        explicit Worker(TypedLocal &owner) : local(owner.local) {}
+
+        haft_id insert(const Object &object)
+        {
+            typed_id id;
+            const haft_status status = typed_local_insert(local, &object, &id);
+
+            if (status != HAFT_OK) {
+                require(status);
+            }
+            return typed_id_untyped(id);
+        }
+
+        bool free(haft_id id) { return typed_local_free(local, typed_id_of(id)) == HAFT_OK; }
+        Reader reader() const { return Reader(local.view); }
+
+      private:
+        typed_local local;
+    };
+
+  private:
+    typed_local local = {};
 };
 
 // --- locks around one array ---

@@ -77,7 +77,7 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     if (heir == NULL) {
         return HAFT_NO_MEMORY;
     }
-    store_relaxed(OWN, &heir->counters.inserted, local->count);
+    store_relaxed(OWN, &heir->counters.inserted, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
     apply_floor(&table->slots, local->fresh_at, local->fresh_end - local->fresh_at);
     worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at);
@@ -198,8 +198,6 @@ static haft_local *plain_local(const haft_table *table)
         free(local);
         return NULL;
     }
-    local->is_plain = true;
-    local->queue_head = MARK_END;
     local->capacity = table->capacity;
     local->name = name;
     return local;
@@ -210,7 +208,8 @@ static void take_stock(haft_local *local)
 {
     const struct word_format *format = &local->slots.format;
 
-    local->count = local->held = local->exhausted = 0;
+    local->front.count = 0;
+    local->held = local->exhausted = 0;
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         atomic_u64 *at = slots_word(&local->slots, index);
         uint64_t word = load_relaxed(OWN, at);
@@ -221,7 +220,7 @@ static void take_stock(haft_local *local)
             word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);
             store_relaxed(OWN, at, word);
         }
-        local->count += word_index(format, word) == index;
+        local->front.count += word_index(format, word) == index;
         local->held += word_index(format, word) == MARK_RESERVED;
         local->exhausted += word_index(format, word) == MARK_EXHAUSTED;
     }
@@ -230,7 +229,7 @@ static void take_stock(haft_local *local)
 /* Room for what the table has come to hold, and then for what is to stay free, if it fits. */
 static void fit_capacity(haft_local *local)
 {
-    const uint64_t taken = local->count + local->held + local->exhausted;
+    const uint64_t taken = local->front.count + local->held + local->exhausted;
     const uint64_t slots = local->slots.limit - HAFT_FIRST_INDEX;
 
     if (local->capacity < taken) {

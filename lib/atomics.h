@@ -26,10 +26,8 @@ typedef haft_atomic_u64 atomic_u64;
 
 #define load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
 #define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
-#define store_relaxed(reason, word, value)                                                         \
-    u64_store(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
-#define store_release(edge, word, value)                                                           \
-    u64_store(HAFT_EDGE_##edge, word, value, memory_order_release)
+#define store_relaxed(reason, word, value) haft_store_relaxed(HAFT_EDGE_##reason, word, value)
+#define store_release(edge, word, value) haft_store_release(HAFT_EDGE_##edge, word, value)
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \

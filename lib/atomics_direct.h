@@ -6,11 +6,6 @@
 #ifndef HAFT_LIB_ATOMICS_DIRECT_H
 #define HAFT_LIB_ATOMICS_DIRECT_H
 
-static inline void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    atomic_store_explicit(word, value, haft_edge_order(edge, order));
-}
-
 static inline bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
                            memory_order order)
 {

@@ -1,13 +1,13 @@
 /*
  * lib/atomics_hooked.h - the operations behind lib/atomics.h in a build with -DHAFT_HOOKED.
  *
- * The program provides them, and haft_load() of haft/atomics.h.  Each must do what its counterpart
- * in lib/atomics_direct.h does, with haft_edge_order() applied; what else it does is its affair.
+ * The program provides them, and haft_load() and haft_store() of haft/atomics.h, whose order is
+ * weakened already.  Each must do what its counterpart in lib/atomics_direct.h does, with
+ * haft_edge_order() applied; what else it does is its affair.
  */
 #ifndef HAFT_LIB_ATOMICS_HOOKED_H
 #define HAFT_LIB_ATOMICS_HOOKED_H
 
-void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
 bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
              memory_order order);
 uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);

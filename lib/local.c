@@ -49,15 +49,13 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
 static void fill_in(haft_local *local, const haft_local_options *options)
 {
     local->is_fifo = options->reuse == HAFT_REUSE_FIFO;
-    local->is_plain = !local->is_fifo && options->on_destroy == NULL;
     local->wraps = options->wrap;
     local->min_free = options->min_free;
-    local->stack_head = MARK_END;
-    local->queue_head = MARK_END;
     local->used = HAFT_FIRST_INDEX;
     local->capacity = options->capacity;
     local->on_destroy = options->on_destroy;
     local->destroy_arg = options->destroy_arg;
+    local_begin_list(local);
 }
 
 haft_status haft_local_open(const haft_local_options *options, haft_local **local)
@@ -107,17 +105,17 @@ bool haft_local_has_pins(const haft_local *local)
 
 uint64_t haft_local_count(const haft_local *local)
 {
-    return local->count;
+    return local->front.count;
 }
 
 bool haft_local_is_empty(const haft_local *local)
 {
-    return local->count == 0;
+    return local->front.count == 0;
 }
 
 uint64_t haft_local_available(const haft_local *local)
 {
-    return local->capacity - local->count - local->held - local->exhausted;
+    return local->capacity - local->front.count - local->held - local->exhausted;
 }
 
 /* --- the way in --- */
@@ -127,11 +125,12 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
 {
     const struct slots *slots = &local->slots;
 
-    if (local->stack_head == MARK_END || (local->is_crowded && haft_local_available(local) == 0)) {
+    if (local->front.head == MARK_END) {
         return local_take(local, index);
     }
-    *index = local->stack_head;
-    local->stack_head = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
+    *index = local->front.head;
+    local->front.head =
+        (uint32_t)word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
     return HAFT_OK;
 }
 
@@ -169,7 +168,7 @@ void haft_local_publish(haft_local *local, haft_id id)
 {
     store_relaxed(OWN, reserved_word(local, id), id.bits);
     local->held--;
-    local->count++;
+    local->front.count++;
 }
 
 /* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
@@ -189,18 +188,13 @@ static __attribute__((noinline)) haft_status insert_any(haft_local *local, const
 haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
 {
     const struct slots *slots = &local->slots;
-    const uint64_t index = local->stack_head;
+    const bool is_common = object != NULL && slots_has_words(slots);
+    atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
 
-    if (index == MARK_END || local->is_crowded || object == NULL || !slots_has_words(slots)) {
+    if (at == NULL) {
         return insert_any(local, object, id);
     }
-    atomic_u64 *at = slots_word(slots, index);
-    const uint64_t word = load_relaxed(OWN, at);
-
     slots_copy_words(slots, slots_object(at), object);
-    local->stack_head = word_index(&slots->format, word);
-    local->count++;
-    id->bits = word_with_index(&slots->format, word, index);
     store_relaxed(OWN, at, id->bits);
     return HAFT_OK;
 }
@@ -246,7 +240,7 @@ static void destroy(haft_local *local, haft_id id)
     const uint64_t next = local_next_life(local, id.bits);
     atomic_u64 *at = slots_word(&local->slots, index);
 
-    local->count--;
+    local->front.count--;
     note_wrap(local, next);
     if (local->on_destroy != NULL) {
         store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
@@ -270,22 +264,13 @@ void haft_local_abort(haft_local *local, haft_id id)
 
 haft_status haft_local_free(haft_local *local, haft_id id)
 {
-    const struct word_format *format = &local->slots.format;
-
+    if (haft_local_front_put(local, local->slots.view, id)) {
+        return HAFT_OK;
+    }
     if (!haft_is_live(local->slots.view, id)) {
         return haft_local_diagnose(local, id);
     }
-    const uint64_t next = word_next_life(format, id.bits, local->stack_head);
-
-    if (!local->is_plain || word_generation(format, next) == 0) {
-        destroy(local, id);
-        return HAFT_OK;
-    }
-    const uint64_t index = word_index(format, id.bits);
-
-    store_relaxed(OWN, slots_word(&local->slots, index), next);
-    local->stack_head = index;
-    local->count--;
+    destroy(local, id);
     return HAFT_OK;
 }
 
@@ -308,8 +293,7 @@ void haft_local_clear(haft_local *local)
 void haft_local_close(haft_local *local)
 {
     local->mode = LOCAL_CLOSING;
-    local->stack_head = MARK_END;
-    local->is_plain = false;
+    local_begin_list(local);
     if (local->on_destroy != NULL) {
         haft_local_clear(local);
     }

@@ -25,11 +25,29 @@ static void set_next(haft_local *local, uint64_t index, uint64_t next)
     store_relaxed(OWN, slots_word(&local->slots, index), word);
 }
 
-static uint64_t pop_queue(haft_local *local)
+void local_begin_list(haft_local *local)
 {
-    const uint64_t index = local->queue_head;
+    const bool frees_in_place = local->on_destroy == NULL;
 
-    local->queue_head = next_of(local, index);
+    local->is_in_place = local->mode == LOCAL_OPEN && !local->is_fifo && !local->is_crowded;
+    local->front = (struct haft_local_front){
+        .head = MARK_END,
+        .count = local->front.count,
+        .index_mask = local->slots.format.index_mask,
+        .generation_one = local->slots.format.generation_one,
+        .generation_mask =
+            local->is_in_place && frees_in_place ? local->slots.format.generation_mask : 0,
+    };
+    local->listed_head = MARK_END;
+    local->queue_count = 0;
+}
+
+/* The next slot of a list that is not in place. */
+static uint64_t pop_listed(haft_local *local)
+{
+    const uint64_t index = local->listed_head;
+
+    local->listed_head = (uint32_t)next_of(local, index);
     local->queue_count--;
     return index;
 }
@@ -37,7 +55,7 @@ static uint64_t pop_queue(haft_local *local)
 static void push_queue(haft_local *local, uint64_t index)
 {
     if (local->queue_count == 0) {
-        local->queue_head = index;
+        local->listed_head = (uint32_t)index;
     } else {
         set_next(local, local->queue_tail, index);
     }
@@ -48,12 +66,12 @@ static void push_queue(haft_local *local, uint64_t index)
 /* Slot `index` is free, and used before all others in the list. */
 static void push_first(haft_local *local, uint64_t index, uint64_t word)
 {
-    uint64_t *head = local_head(local);
+    uint32_t *head = local_head(local);
 
     store_relaxed(OWN, slots_word(&local->slots, index),
                   word_with_index(&local->slots.format, word, *head));
-    *head = index;
-    if (local->is_fifo) {
+    *head = (uint32_t)index;
+    if (!local->is_in_place) {
         local->queue_tail = local->queue_count == 0 ? index : local->queue_tail;
         local->queue_count++;
     }
@@ -104,7 +122,7 @@ haft_status local_take(haft_local *local, uint64_t *index)
         return HAFT_FULL;
     }
     if (local->queue_count > local->min_free) {
-        *index = pop_queue(local);
+        *index = pop_listed(local);
         return HAFT_OK;
     }
     if (local->fresh_slots != 0) {
@@ -145,11 +163,11 @@ static void unlink_slot(haft_local *local, uint64_t index, uint64_t before)
     const uint64_t next = next_of(local, index);
 
     if (before == MARK_END) {
-        *local_head(local) = next;
+        *local_head(local) = (uint32_t)next;
     } else {
         set_next(local, before, next);
     }
-    if (local->is_fifo) {
+    if (!local->is_in_place) {
         local->queue_count--;
         local->queue_tail = next == MARK_END ? before : local->queue_tail;
     }
@@ -231,8 +249,7 @@ void local_rebuild(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
 
-    *local_head(local) = MARK_END;
-    local->queue_count = 0;
+    local_begin_list(local);
     local->fresh_at = local->fresh_end;
     local->fresh_slots = 0;
     gather_fresh_runs(local);

@@ -62,7 +62,7 @@ static void keep_youngest(haft_local *local)
     uint64_t older =
         local->queue_count > local->min_free ? local->queue_count - local->min_free : 0;
 
-    for (uint64_t at = local->queue_head; local->min_free != 0 && at != MARK_END;) {
+    for (uint64_t at = local->listed_head; local->min_free != 0 && at != MARK_END;) {
         struct run *run = &runs->records[runs_of(runs, at)];
 
         if (older != 0) {

@@ -65,7 +65,7 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
 
         slots_fill(slots, slots_object(at), object);
         store_relaxed(OWN, at, id.bits);
-        local->count++;
+        local->front.count++;
     }
     return status;
 }
@@ -91,15 +91,13 @@ void haft_local_load_begin(haft_local *local)
 {
     assert(local->mode == LOCAL_OPEN);
     local->mode = LOCAL_LOADING;
-    local->stack_head = MARK_END;
-    local->is_plain = false;
+    local_begin_list(local);
 }
 
 void haft_local_load_end(haft_local *local)
 {
     assert(local->mode == LOCAL_LOADING);
     local->mode = LOCAL_OPEN;
-    local->is_plain = !local->is_fifo && local->on_destroy == NULL;
     local_rebuild(local);
 }
 

@@ -11,24 +11,23 @@
 #define HAFT_LIB_LOCAL_TABLE_H
 
 #include "lib/slots.h"
-#include <haft/local.h>
+#include <haft/local_front.h>
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
 enum local_mode { LOCAL_OPEN, LOCAL_LOADING, LOCAL_CLOSING };
 
 struct haft_local {
+    struct haft_local_front front; /* first: the list's head if it is in place, and the live */
     struct slots slots;
-    uint64_t stack_head; /* LIFO and open: the free slot to be used next; else MARK_END */
-    uint64_t count;      /* live objects */
-    bool is_plain;       /* free is no more than a push: open, LIFO, no destructor */
 
     bool is_fifo;
     bool wraps;
     enum local_mode mode;
-    uint64_t queue_head; /* FIFO and open: the free slot to be used next, or MARK_END */
+    bool is_in_place;     /* the list begins in front.head: open, LIFO, nothing to be watched */
+    uint32_t listed_head; /* the same for any other list; MARK_END: there is none */
     uint64_t queue_tail;
-    uint64_t queue_count;
-    uint64_t min_free; /* that many slots stay in the queue */
+    uint64_t queue_count; /* slots in a list that is not in place */
+    uint64_t min_free;    /* that many slots stay in the queue */
 
     uint64_t used;        /* one more than the highest index used so far */
     uint64_t fresh_at;    /* the fresh run in use: its next slot, */
@@ -50,6 +49,9 @@ struct haft_local {
 uint64_t local_next_life(const haft_local *local, uint64_t word);
 
 /* local_list.c */
+
+/* The list is empty, and what the mode and the options say about it holds from now on. */
+void local_begin_list(haft_local *local);
 
 /* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */
 haft_status local_take(haft_local *local, uint64_t *index);
@@ -75,15 +77,15 @@ static inline bool local_is_free(const haft_local *local, uint64_t index, uint64
 }
 
 /* Where the list begins. */
-static inline uint64_t *local_head(haft_local *local)
+static inline uint32_t *local_head(haft_local *local)
 {
-    return local->is_fifo ? &local->queue_head : &local->stack_head;
+    return local->is_in_place ? &local->front.head : &local->listed_head;
 }
 
 /* Slots in the list: all used ones that are nowhere else. */
 static inline uint64_t local_listed(const haft_local *local)
 {
-    return local->used - HAFT_FIRST_INDEX - local->count - local->held - local->exhausted -
+    return local->used - HAFT_FIRST_INDEX - local->front.count - local->held - local->exhausted -
            local->fresh_slots;
 }
 

@@ -76,10 +76,10 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
     return atomic_load_explicit(word, order);
 }
 
-void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
+void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
 {
     count(edge, TRAFFIC_STORE, word);
-    atomic_store_explicit(word, value, haft_edge_order(edge, order));
+    atomic_store_explicit(word, value, order);
 }
 
 bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,

@@ -8,8 +8,10 @@
  *                      object that says the same, and no id is issued twice (but with wrap)
  * At each use          min_free lives have ended since the slot's end, but before a load_end()
  * In half the runs     ids are restored, too
+ * Half the time        objects are inserted and freed in place (haft/local_front.h)
  */
 #include "tests/support.h"
+#include <haft/local_front.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,11 +130,31 @@ static void came_to_life(struct model *model, haft_id id)
     model->live_count++;
 }
 
+/* In place, or by a call: nobody can tell. */
+static haft_status insert_object(struct model *model, haft_id *id)
+{
+    static const char zeros[4096];
+    const haft_view view = haft_local_view(model->local);
+    const void *object = below(model, 8) == 0 ? NULL : zeros;
+
+    return below(model, 2) == 0
+               ? haft_local_insert(model->local, object, id)
+               : haft_local_insert_front(model->local, view, object, model->setup->object_size, id);
+}
+
+static haft_status free_object(struct model *model, haft_id id)
+{
+    const haft_view view = haft_local_view(model->local);
+
+    return below(model, 2) == 0 ? haft_local_free(model->local, id)
+                                : haft_local_free_front(model->local, view, id);
+}
+
 static void step_insert(struct model *model)
 {
     const uint64_t available = haft_local_available(model->local);
     haft_id id = {0x5a5a};
-    const haft_status status = haft_local_insert(model->local, NULL, &id);
+    const haft_status status = insert_object(model, &id);
 
     must(status == (available == 0 ? HAFT_FULL : HAFT_OK));
     if (status == HAFT_OK) {
@@ -182,8 +204,8 @@ static void step_free(struct model *model)
         const haft_id id = {(start + i) % patterns};
 
         if (model->live[id.bits]) {
-            must(haft_local_free(model->local, id) == HAFT_OK);
-            must(haft_local_free(model->local, id) != HAFT_OK);
+            must(free_object(model, id) == HAFT_OK);
+            must(free_object(model, id) != HAFT_OK);
             model->live[id.bits] = false;
             model->live_count--;
             model->freed++;

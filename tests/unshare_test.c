@@ -1,5 +1,6 @@
 /* Taking a shared table back onto one thread. */
 #include "tests/level.h"
+#include <haft/local_front.h>
 #include <stdlib.h>
 
 TestSuite(unshare, .timeout = SUITE_SECONDS);
@@ -164,6 +165,9 @@ Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
     cr_expect(eq(u64, haft_local_available(level.local), COUNT));
     fill(&level, COUNT);
     expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    expect_status(haft_local_insert_front(level.local, level.view, &(struct object){0, 0},
+                                          sizeof(struct object), &id),
+                  HAFT_FULL);
     expect_status(haft_local_reserve(level.local, &id, NULL), HAFT_FULL);
     cr_expect(eq(u64, haft_local_available(level.local), 0));
     expect_all(&level, level.view);

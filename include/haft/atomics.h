@@ -22,6 +22,7 @@
 typedef std::atomic<uint64_t> haft_atomic_u64;
 #define HAFT_ORDER(name) std::memory_order_##name
 #define HAFT_LOAD(pointer, order) (pointer)->load(order)
+#define HAFT_STORE(pointer, value, order) (pointer)->store(value, order)
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
 #else
@@ -29,6 +30,7 @@ typedef std::memory_order haft_order;
 typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_ORDER(name) memory_order_##name
 #define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
+#define HAFT_STORE(pointer, value, order) atomic_store_explicit(pointer, value, order)
 #define HAFT_C
 typedef memory_order haft_order;
 #endif
@@ -73,11 +75,19 @@ static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
 
 #ifdef HAFT_HOOKED
 HAFT_C uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order);
+HAFT_C void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, haft_order order);
 #else
 static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
 {
     (void)edge;
     return HAFT_LOAD(word, order);
+}
+
+static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                              haft_order order)
+{
+    (void)edge;
+    HAFT_STORE(word, value, order);
 }
 #endif
 
@@ -89,6 +99,16 @@ static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64
 static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
     return haft_load(edge, word, haft_edge_order(edge, HAFT_ORDER(acquire)));
+}
+
+static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
+{
+    haft_store(reason, word, value, HAFT_ORDER(relaxed));
+}
+
+static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
+{
+    haft_store(edge, word, value, haft_edge_order(edge, HAFT_ORDER(release)));
 }
 
 #endif /* HAFT_ATOMICS_H */

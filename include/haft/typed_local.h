@@ -4,6 +4,7 @@
 #ifndef HAFT_TYPED_LOCAL_H
 #define HAFT_TYPED_LOCAL_H
 
+#include <haft/local_front.h>
 #include <haft/require.h>
 #include <haft/typed.h>
 
@@ -96,11 +97,12 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
     HAFT_TYPED_FUNCTION haft_status name##_local_insert(                                           \
         name##_local local, const name##_object *object, name##_id *id)                            \
     {                                                                                              \
-        return haft_local_insert(local.local, object, &id->id);                                    \
+        return haft_local_insert_front(local.local, name##_view_untyped(local.view), object,       \
+                                       sizeof(name##_object), &id->id);                            \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_local_free(name##_local local, name##_id id)            \
     {                                                                                              \
-        return haft_local_free(local.local, id.id);                                                \
+        return haft_local_free_front(local.local, name##_view_untyped(local.view), id.id);         \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_local_diagnose(name##_local local, name##_id id)        \
     {                                                                                              \

@@ -90,10 +90,9 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
     return acquires(order) ? atomic_load_explicit(word, memory_order_acquire) : newest(word);
 }
 
-void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
+void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
 {
-    const memory_order order = haft_edge_order(edge, wanted);
-
+    (void)edge;
     schedule_point();
     if (has_history()) {
         void *token;
