@@ -3,7 +3,7 @@
 import collections
 import statistics
 
-BOUNDS = {"raw", "two_calls", "array", "bare"}  # not peers: what nothing can beat
+BOUNDS = {"raw", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
 HAFT = "haft"
 
 Section = collections.namedtuple("Section", "title text workloads across")
@@ -12,11 +12,14 @@ Section = collections.namedtuple("Section", "title text workloads across")
 SECTIONS = [
     Section("One thread: get", """\
 Live ids in random order; 24-byte objects. `raw` is the same slots without any check. The maps own
-objects allocated one by one; `slotmap` is Rust's.""", ["get"], "size"),
+objects allocated one by one; `slotmap` is Rust's; `haft_typed` is haft_local with a type that the
+compiler knows.""", ["get"], "size"),
     Section("One thread: insert and free", """\
 So many objects are inserted, then freed in the same order; an item is one pair. `two_calls` is two
-calls of functions that do nothing: haft's are not inlined, Rust's are. Besides, each insertion
-follows one link of the list of free slots, whose load waits for that of the insertion before.""",
+calls of functions that do nothing: those of `haft_typed` are inlined, as Rust's are, haft_local's
+are not. `bare_list` keeps free slots in a list through them, as haft_local does, and nothing else:
+no check, no count, a layout of constants. Each insertion follows one link of that list, whose load
+waits for that of the insertion before.""",
             ["insert_free"], "size"),
     Section("One thread: iterate", """\
 The first word of every object. `array` is a plain loop over a vector; `haft_packed` is the same
