@@ -58,6 +58,11 @@ def ratios():
         "time of an id in haft_resolve_many / in haft_resolve; below 1: many is faster",
         times("resolve_many/haft_memb/4194304/1", "resolve_open/haft_memb/4194304/1"),
     )
+    yield Ratio(
+        "use_many_vs_one_4194304",
+        "the same, with some hundred instructions for each object",
+        times("use_many/haft_memb/4194304/1", "use_one/haft_memb/4194304/1"),
+    )
     for name, peer in (
         ("sharded_slab", "churn/sharded_slab/1024/1"),
         ("mimalloc", "churn/mimalloc/1024/1"),
@@ -102,7 +107,7 @@ def ratios():
 
 PROGRAMS = [
     Program("resolve", "resolve_open/(raw|haft_memb)/(1024|16384|262144)/"
-                       "|resolve_each/haft_memb/16384/|resolve_(open|many)/haft_memb/4194304/"),
+                       "|resolve_each/haft_memb/16384/|(resolve_open|resolve_many|use_one|use_many)/haft_memb/4194304/"),
     Program("churn", "churn/haft_workers/1024/[12]$|churn/(mimalloc|mutex)/1024/1$"),
     Program(PEERS, ["churn/sharded_slab/1024/1", "churn/sharded_slab/1024/2",
                     "handoff/sharded_slab/"]),

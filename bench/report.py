@@ -27,10 +27,13 @@ loop over its objects, `haft_local` an inline run over slots, `haft_local_called
 object.""", ["iterate"], "size"),
     Section("Resolve", """\
 Live ids in random order: all in one open read section (`open`), each in one of its own (`each`),
-64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `raw` is the same
+64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `use` does some
+hundred instructions for each object, which is when it pays to resolve many at a time: bare
+resolves overlap their cache misses by themselves. `raw` is the same
 slots without any check. `haft_memb_called` reads through haft/section.h, which inlines nothing of
 liburcu. `weak_ptr` walks an array of weak pointers and locks each.""",
-            ["resolve_open", "resolve_each", "resolve_many", "resolve_stale"], "size"),
+            ["resolve_open", "resolve_each", "resolve_many", "resolve_stale", "use_one", "use_many"],
+            "size"),
     Section("Churn", """\
 Each thread inserts 1,024 objects and frees them, again and again; an item is one pair. `malloc` and
 `mimalloc` are allocation alone: no ids, and nothing detects a stale pointer.""",

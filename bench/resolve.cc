@@ -5,6 +5,8 @@
  *   resolve_each    live ids, a read section around each
  *   resolve_many    live ids, 64 at a time, in one open section
  *   resolve_stale   freed ids whose slots hold newer objects, in one open section
+ *   use_one         live ids in one open section, and some hundred instructions for each object
+ *   use_many        the same, 64 ids resolved at a time
  *
  * Each goes in random order through all `size` objects, 24 bytes each, and sums up their first
  * words: one item is one id.  `raw` is the same walk over the same kind of slots without any
@@ -106,6 +108,64 @@ template <class Table> void resolve_stale(benchmark::State &state)
     finish_walk(state, filled.size, sum, 0);
 }
 
+// --- objects that something is done with ---
+
+/* A chain of some hundred instructions. */
+inline uint64_t use(uint64_t first)
+{
+    for (uint64_t round = 0; round < 32; round++) {
+        first = (first ^ first >> 7) + round;
+    }
+    return first;
+}
+
+uint64_t sum_of_uses(uint64_t size)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t first = 1; first <= size; first++) {
+        sum += use(first);
+    }
+    return sum;
+}
+
+template <class Reader> uint64_t walk_use_one(Reader reader, const std::vector<haft_id> &ids)
+{
+    uint64_t sum = 0;
+
+    for (const haft_id id : ids) {
+        const uint64_t first = reader.first_word(id);
+
+        sum += first != 0 ? use(first) : 0;
+    }
+    return sum;
+}
+
+template <class Reader> uint64_t walk_use_many(Reader reader, const std::vector<haft_id> &ids)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < ids.size(); i += many) {
+        sum += reader.sum_of_uses(&ids[i], std::min(many, ids.size() - i), use);
+    }
+    return sum;
+}
+
+template <class Table, bool at_once> void use_all(benchmark::State &state)
+{
+    const Filled<Table> filled(state);
+    const auto reader = filled.worker.reader();
+    uint64_t sum = 0;
+
+    reader.begin();
+    for (auto _ : state) {
+        sum = at_once ? walk_use_many(reader, filled.ids) : walk_use_one(reader, filled.ids);
+        bench::keep(sum);
+    }
+    reader.end();
+    finish_walk(state, filled.size, sum, sum_of_uses(filled.size));
+}
+
 // --- std::weak_ptr ---
 
 /* Ids are the weak pointers themselves, so they are walked through instead of looked up. */
@@ -202,6 +262,8 @@ void add_largest()
     add_size("resolve_open", "raw", walk_open<bench::Raw>, largest);
     add_size("resolve_open", "haft_memb", walk_open<bench::MembCaller>, largest);
     add_size("resolve_many", "haft_memb", resolve_many<bench::MembCaller>, largest);
+    add_size("use_one", "haft_memb", use_all<bench::MembCaller, false>, largest);
+    add_size("use_many", "haft_memb", use_all<bench::MembCaller, true>, largest);
 }
 
 } // namespace

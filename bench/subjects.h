@@ -71,12 +71,18 @@ template <class Flavour> class HaftReader
 
     uint64_t first_words(const haft_id *ids, size_t count) const
     {
+        return sum_of_uses(ids, count, [](uint64_t first) { return first; });
+    }
+
+    /* What `use` makes of the objects' first words, resolved together. */
+    template <class Use> uint64_t sum_of_uses(const haft_id *ids, size_t count, Use use) const
+    {
         std::array<void *, many> objects;
         uint64_t sum = 0;
 
         haft_resolve_many(view, ids, objects.data(), count);
         for (size_t i = 0; i < count; i++) {
-            sum += objects[i] != nullptr ? static_cast<const Object *>(objects[i])->first : 0;
+            sum += objects[i] != nullptr ? use(static_cast<const Object *>(objects[i])->first) : 0;
         }
         return sum;
     }
