@@ -1,0 +1,178 @@
+/* A thread of a play, in one of its lives; see actor.h. */
+#include "stress/torture/actor.h"
+#include <haft/implicit.h>
+
+static bool is_reader(const struct play *play, unsigned number)
+{
+    return number < play->run.threads / 2;
+}
+
+/* A reader does without where it can; with the workers clock it cannot. */
+static bool needs_workers(struct actor *actor)
+{
+    const struct play *play = actor->play;
+
+    if (!is_reader(play, actor->number) || has_habit(play, SCANS)) {
+        return true;
+    }
+    if (play->run.clock == HAFT_CLOCK_WORKERS) {
+        return !play->options->without_grace; /* broken on purpose: nobody waits for it */
+    }
+    return one_in(&actor->chance, 2);
+}
+
+static void open_workers(struct actor *actor)
+{
+    struct play *play = actor->play;
+
+    if (!needs_workers(actor)) {
+        return;
+    }
+    actor->is_implicit = has_habit(play, COMES) && one_in(&actor->chance, 2);
+    for (unsigned i = 0; i < play->profile->tables; i++) {
+        haft_table *table = play->subjects[i].table;
+
+        must(&play->run,
+             actor->is_implicit ? haft_worker_current(table, &actor->workers[i])
+                                : haft_worker_open(table, &actor->workers[i]),
+             "opening a worker");
+    }
+}
+
+static void close_workers(struct actor *actor)
+{
+    for (unsigned i = 0; i < actor->play->profile->tables; i++) {
+        if (actor->workers[i] != NULL && !actor->is_implicit) {
+            must(&actor->play->run, haft_worker_close(actor->workers[i]), "closing a worker");
+        }
+    }
+}
+
+void actor_begin_section(struct actor *actor)
+{
+    struct play *play = actor->play;
+
+    if (play->has_frames && !play->options->without_grace) {
+        pthread_rwlock_rdlock(&play->frame);
+    }
+    if (!play->has_frames || !play->options->without_grace) {
+        haft_section_begin(play->domain);
+    }
+    actor->section_began = grace_periods(play);
+}
+
+void actor_end_section(struct actor *actor)
+{
+    struct play *play = actor->play;
+
+    if (!play->has_frames || !play->options->without_grace) {
+        haft_section_end(play->domain);
+    }
+    if (play->has_frames && !play->options->without_grace) {
+        pthread_rwlock_unlock(&play->frame);
+    }
+}
+
+void actor_quiescent(struct actor *actor)
+{
+    struct play *play = actor->play;
+
+    if (actor->workers[0] == NULL || one_in(&actor->chance, 4)) {
+        haft_thread_offline(play->domain);
+        haft_thread_online(play->domain);
+    }
+    for (unsigned i = 0; i < play->profile->tables; i++) {
+        if (actor->workers[i] != NULL) {
+            must(&play->run, haft_worker_quiescent(actor->workers[i]), "a quiescent point");
+        }
+    }
+}
+
+void actor_sleep(struct actor *actor, uint64_t most_ns)
+{
+    haft_thread_offline(actor->play->domain);
+    sleep_ns(draw_below(&actor->chance, most_ns));
+    haft_thread_online(actor->play->domain);
+}
+
+void actor_look(const struct actor *actor, const struct object *object, haft_id id)
+{
+    const struct play *play = actor->play;
+    const uint64_t ended = grace_periods(play) - actor->section_began;
+
+    if (!object_is(object, id)) {
+        broken(play, "id %llx: the object became %llx while it was held",
+               (unsigned long long)id.bits, (unsigned long long)object->id);
+    }
+    if (ended > play->ages_allowed) {
+        broken(play, "%llu grace periods ended within one section, %llu may",
+               (unsigned long long)ended, (unsigned long long)play->ages_allowed);
+    }
+}
+
+void actor_look_last(struct actor *actor, const struct object *object, haft_id id)
+{
+    struct subject *subject = subject_of(actor->play, id);
+    uint64_t periods;
+    uint64_t frees;
+
+    actor_look(actor, object, id);
+    count(actor, COUNT_HELD, 1);
+    if (haft_is_live(subject->view, id)) {
+        return;
+    }
+    count(actor, COUNT_OUTLIVED, 1);
+    poke(&place_of(subject, id)->met, 1);
+    if (!ledger_age(actor->play, subject, id, &periods, &frees)) {
+        return; /* who freed it has not come to note it */
+    }
+    if (periods > actor->play->ages_allowed) {
+        broken(actor->play, "id %llx: held %llu grace periods after it was freed, %llu may end",
+               (unsigned long long)id.bits, (unsigned long long)periods,
+               (unsigned long long)actor->play->ages_allowed);
+    }
+    tally_age(&actor->tally, periods, frees);
+}
+
+/* All threads pause, and go on, together. */
+static void stutter(struct actor *actor)
+{
+    while (peek(&actor->play->paused) != 0 && !is_over(actor)) {
+        actor_sleep(actor, 1000000);
+    }
+}
+
+static void step(struct actor *actor)
+{
+    const struct play *play = actor->play;
+
+    stutter(actor);
+    if (!is_reader(play, actor->number)) {
+        writer_step(actor);
+    } else if (has_habit(play, PINS) && one_in(&actor->chance, 2)) {
+        pin_step(actor);
+    } else if (has_habit(play, SCANS) && !one_in(&actor->chance, 4)) {
+        scan_step(actor);
+    } else {
+        reader_step(actor);
+    }
+}
+
+void actor_live(struct play *play, unsigned number, uint64_t life, uint64_t steps)
+{
+    struct actor actor = {.play = play, .number = number, .debt = play->debts[number]};
+
+    actor.chance = chance_of(&play->run, number + MOST_THREADS * (unsigned)(life % (1 << 20)));
+    haft_thread_register(play->domain);
+    open_workers(&actor);
+    for (uint64_t i = 0; i < steps && !is_over(&actor); i++) {
+        step(&actor);
+    }
+    count(&actor, COUNT_LIVES, has_habit(play, COMES));
+    play->debts[number] = actor.debt;
+    close_workers(&actor);
+    haft_thread_unregister(play->domain);
+    pthread_mutex_lock(&play->lock);
+    tally_add(&play->sum, &actor.tally);
+    pthread_mutex_unlock(&play->lock);
+}

@@ -1,0 +1,326 @@
+/* Writers: they free what readers hold, and want the slots back at once. */
+#include "stress/torture/actor.h"
+#include <haft/many.h>
+#include <haft/unregistered.h>
+
+#define AT_ONCE 24
+#define PATIENCE 8 /* times that a writer waits for a slot */
+#define NAP_NS 200000
+#define REFUSALS 100 /* after which a table without lives left is believed to have none */
+
+/* --- frees --- */
+
+/* An id of an object to free: one that a reader holds, or any. */
+static haft_id victim(struct actor *actor)
+{
+    struct play *play = actor->play;
+    const uint64_t readers = play->run.threads / 2;
+    haft_id id = {peek(&play->announced[draw_below(&actor->chance, readers)])};
+
+    if (haft_id_is_nil(id) || one_in(&actor->chance, 4)) {
+        id = ledger_pick(any_subject(actor), &actor->chance);
+    }
+    return id;
+}
+
+static bool may_free(struct actor *actor, haft_id id)
+{
+    return !haft_id_is_nil(id) && place_of(subject_of(actor->play, id), id)->is_kept == 0;
+}
+
+/* What a free of an id that was live, or will be soon, may answer. */
+static void judge(struct actor *actor, haft_id id, haft_status status)
+{
+    if (status == HAFT_OK) {
+        count(actor, COUNT_FREED, 1);
+        remember(actor, id);
+    } else if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
+        count(actor, COUNT_LOST_FREE, 1);
+    } else if (status != HAFT_RESERVED) {
+        broken(actor->play, "id %llx: freeing: %s", (unsigned long long)id.bits,
+               haft_status_text(status));
+    }
+}
+
+/* By the own worker; or through the table, as threads without one do. */
+static haft_status free_somehow(struct actor *actor, struct subject *subject, haft_id id)
+{
+    const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 4);
+
+    return as_stranger ? haft_table_free(subject->table, id)
+                       : haft_free(worker_of(actor, subject), id);
+}
+
+bool free_one(struct actor *actor, haft_id id, bool inside)
+{
+    if (!may_free(actor, id)) {
+        return false;
+    }
+    struct subject *subject = subject_of(actor->play, id);
+
+    if (!inside) {
+        poke(&place_of(subject, id)->intent, id.bits);
+    }
+    add(&subject->live, UINT64_MAX);
+    const haft_status status = free_somehow(actor, subject, id);
+
+    if (status == HAFT_OK) {
+        ledger_give(actor->play, subject, id, inside);
+        ledger_note_freed(actor->play, subject, id);
+    } else {
+        add(&subject->live, 1);
+    }
+    judge(actor, id, status);
+    return status == HAFT_OK;
+}
+
+/* In a section, where the ledger is exact; or outside, as most programs do. */
+static void free_victim(struct actor *actor)
+{
+    const haft_id id = victim(actor);
+    const bool inside = !one_in(&actor->chance, 4);
+
+    if (inside) {
+        actor_begin_section(actor);
+    }
+    actor->debt += free_one(actor, id, inside);
+    if (inside) {
+        actor_end_section(actor);
+    }
+}
+
+/* Several with one call; the same id may be among them twice. */
+static void free_batch(struct actor *actor)
+{
+    struct subject *subject = any_subject(actor);
+    haft_id ids[AT_ONCE];
+    haft_status statuses[AT_ONCE];
+    size_t wanted = 0;
+
+    for (int i = 0; i < AT_ONCE; i++) {
+        ids[wanted] = i == 0 ? victim(actor) : ledger_pick(subject, &actor->chance);
+        wanted += may_free(actor, ids[wanted]);
+    }
+    actor_begin_section(actor);
+    actor->debt += haft_free_many(worker_of(actor, subject), ids, wanted, statuses);
+    for (size_t i = 0; i < wanted; i++) {
+        if (statuses[i] == HAFT_OK) {
+            add(&subject->live, UINT64_MAX);
+            ledger_give(actor->play, subject, ids[i], true);
+            ledger_note_freed(actor->play, subject, ids[i]);
+        }
+        judge(actor, ids[i], statuses[i]);
+    }
+    actor_end_section(actor);
+}
+
+/* Half of a table in one go. */
+static void flood(struct actor *actor)
+{
+    struct subject *subject = any_subject(actor);
+    const uint64_t first = draw_below(&actor->chance, subject->slots);
+
+    actor_begin_section(actor);
+    for (uint64_t i = 0; i < subject->slots / 2; i++) {
+        const haft_id id = {peek(&subject->places[(first + i) % subject->slots].board)};
+
+        actor->debt += free_one(actor, id, true);
+    }
+    actor_end_section(actor);
+    count(actor, COUNT_FLOODS, 1);
+}
+
+/* --- insertions --- */
+
+/* The slot is the caller's: an object, and the id for others to find. */
+static void furnish(struct actor *actor, struct subject *subject, haft_id id, void *object)
+{
+    struct place *place = ledger_take(actor->play, subject, id);
+
+    count(actor, COUNT_REUSED, swap(&place->met, 0));
+    object_write(object, id);
+    poke(&place->board, id.bits);
+    const int64_t others = (int64_t)add(&subject->live, 1);
+
+    if (has_habit(actor->play, EXACT) && others >= (int64_t)subject->capacity) {
+        broken(actor->play, "more is live than the capacity of %llu",
+               (unsigned long long)subject->capacity);
+    }
+}
+
+static void publish(struct actor *actor, struct subject *subject, haft_id id, bool as_stranger)
+{
+    add(&subject->inserted, 1);
+    count(actor, COUNT_INSERTED, 1);
+    if (as_stranger) {
+        haft_table_publish(subject->table, id);
+    } else {
+        haft_publish(worker_of(actor, subject), id);
+    }
+}
+
+static void give_up(struct actor *actor, struct subject *subject, haft_id id, bool as_stranger)
+{
+    struct place *place = place_of(subject, id);
+
+    count(actor, COUNT_ABORTED, 1);
+    poke(&place->board, 0);
+    add(&subject->live, UINT64_MAX);
+    ledger_give(actor->play, subject, id, true);
+    if (as_stranger) {
+        haft_table_abort(subject->table, id);
+    } else {
+        haft_abort(worker_of(actor, subject), id);
+    }
+}
+
+/* There is no slot at hand: wait in one way or another. */
+static haft_status reserve_again(struct actor *actor, struct subject *subject, haft_id *id,
+                                 void **object)
+{
+    const bool may_wait = !actor->play->has_frames && !has_habit(actor->play, PINS);
+
+    count(actor, COUNT_BUSY, 1);
+    if (may_wait && one_in(&actor->chance, 2)) {
+        return haft_reserve_wait(worker_of(actor, subject), id, object);
+    }
+    actor_quiescent(actor);
+    actor_sleep(actor, NAP_NS);
+    return haft_reserve(worker_of(actor, subject), id, object);
+}
+
+static haft_status reserve_somehow(struct actor *actor, struct subject *subject, haft_id *id,
+                                   void **object, bool as_stranger)
+{
+    if (as_stranger) {
+        return haft_table_reserve(subject->table, id, object);
+    }
+    haft_status status = haft_reserve(worker_of(actor, subject), id, object);
+
+    for (int i = 0; status == HAFT_BUSY && i < PATIENCE && !is_over(actor); i++) {
+        status = reserve_again(actor, subject, id, object);
+    }
+    return status;
+}
+
+/* A writer that only replaces what was freed finds room: capacity is a floor. */
+static void told_full(struct actor *actor, const struct subject *subject)
+{
+    const struct play *play = actor->play;
+
+    count(actor, COUNT_FULL, 1);
+    actor->refused++;
+    if (play->profile->tables == 1 && !has_habit(play, EXACT) && !has_habit(play, EXHAUSTS) &&
+        !has_habit(play, PINS)) {
+        broken(play, "full, with at least %llu of %llu slots free", (unsigned long long)actor->debt,
+               (unsigned long long)subject->capacity);
+    }
+}
+
+bool insert_one(struct actor *actor, struct subject *subject)
+{
+    const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 8);
+    haft_id id;
+    void *object;
+    const haft_status status = reserve_somehow(actor, subject, &id, &object, as_stranger);
+
+    if (status == HAFT_FULL) {
+        told_full(actor, subject);
+        return false;
+    }
+    if (status == HAFT_BUSY) {
+        return false;
+    }
+    must(&actor->play->run, status, "reserving");
+    actor->refused = 0;
+    furnish(actor, subject, id, object);
+    if (one_in(&actor->chance, 16)) {
+        give_up(actor, subject, id, as_stranger);
+        return false;
+    }
+    publish(actor, subject, id, as_stranger);
+    return true;
+}
+
+static void insert_batch(struct actor *actor)
+{
+    struct subject *subject = any_subject(actor);
+    haft_worker *worker = worker_of(actor, subject);
+    const size_t wanted = actor->debt < AT_ONCE ? actor->debt : AT_ONCE;
+    haft_id ids[AT_ONCE];
+    void *objects[AT_ONCE];
+    const size_t got = haft_reserve_many(worker, ids, objects, wanted, NULL);
+
+    for (size_t i = 0; i < got; i++) {
+        furnish(actor, subject, ids[i], objects[i]);
+    }
+    haft_publish_many(worker, ids, got);
+    add(&subject->inserted, got);
+    count(actor, COUNT_INSERTED, got);
+    actor->debt -= got;
+    if (got < wanted) {
+        count(actor, COUNT_BUSY, 1);
+        actor_quiescent(actor);
+    }
+}
+
+/* --- the life of a writer --- */
+
+void try_stale(struct actor *actor)
+{
+    const haft_id id = any_remembered(actor);
+
+    if (haft_id_is_nil(id)) {
+        return;
+    }
+    const struct subject *subject = subject_of(actor->play, id);
+    const haft_status status = haft_free(worker_of(actor, subject), id);
+
+    count(actor, COUNT_STALE, 1);
+    if (haft_is_live(subject->view, id) || haft_resolve(subject->view, id) != NULL ||
+        (status != HAFT_STALE && status != HAFT_EXHAUSTED)) {
+        broken(actor->play, "id %llx lives again: freeing: %s", (unsigned long long)id.bits,
+               haft_status_text(status));
+    }
+}
+
+static void free_some(struct actor *actor)
+{
+    if (has_habit(actor->play, BATCHES) && one_in(&actor->chance, 2)) {
+        free_batch(actor);
+    } else if (has_habit(actor->play, FLOODS) && one_in(&actor->chance, 64)) {
+        flood(actor);
+    } else {
+        free_victim(actor);
+    }
+}
+
+static void insert_some(struct actor *actor)
+{
+    if (has_habit(actor->play, BATCHES) && one_in(&actor->chance, 2)) {
+        insert_batch(actor);
+    } else if (insert_one(actor, any_subject(actor)) && actor->debt != 0) {
+        actor->debt--;
+    }
+}
+
+void writer_step(struct actor *actor)
+{
+    const bool exhausts = has_habit(actor->play, EXHAUSTS);
+
+    if (actor->debt == 0 || (exhausts && one_in(&actor->chance, 4))) {
+        free_some(actor);
+    }
+    if (actor->debt != 0 || (has_habit(actor->play, EXACT) && one_in(&actor->chance, 2))) {
+        insert_some(actor);
+    }
+    if (one_in(&actor->chance, 4)) {
+        try_stale(actor);
+    }
+    if (one_in(&actor->chance, 4)) {
+        actor_quiescent(actor);
+    }
+    if (exhausts && actor->refused >= REFUSALS) {
+        poke(&actor->play->over, 1);
+    }
+}
