@@ -173,20 +173,29 @@ static void finish_parsing(struct argp_state *state, const struct raw *raw)
     }
 }
 
+/* How long; false if it is another option. */
+static bool take_time(struct raw *raw, int key, const char *value, struct argp_state *state)
+{
+    if (key == KEY_MINUTES) {
+        raw->minutes = number(state, "minutes", value, 0, MOST_SECONDS / 60);
+    } else if (key == KEY_SECONDS) {
+        raw->seconds = number(state, "seconds", value, 0, MOST_SECONDS);
+    } else {
+        return false;
+    }
+    raw->has_time = true;
+    return true;
+}
+
 static error_t take_option(int key, char *value, struct argp_state *state)
 {
     struct raw *raw = state->input;
     struct options *options = raw->options;
 
+    if (take_time(raw, key, value, state)) {
+        return 0;
+    }
     switch (key) {
-    case KEY_MINUTES:
-        raw->minutes = number(state, "minutes", value, 0, MOST_SECONDS / 60);
-        raw->has_time = true;
-        return 0;
-    case KEY_SECONDS:
-        raw->seconds = number(state, "seconds", value, 0, MOST_SECONDS);
-        raw->has_time = true;
-        return 0;
     case KEY_CLOCK:
         take_clock(state, &options->run, value);
         return 0;
