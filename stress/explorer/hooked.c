@@ -19,7 +19,8 @@
 #include <haft/tsan.h>
 #include <stddef.h>
 
-const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag", "grace", "ticket", "claim"};
+const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag",   "grace",
+                                                "ticket",  "claim", "retry"};
 enum broken broken;
 
 static bool with_history;
@@ -149,6 +150,9 @@ bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desir
     }
     if (broken == BROKEN_TAG && (edge == HAFT_EDGE_DEPOT || edge == HAFT_EDGE_POOL) &&
         tagged_number(newest(word)) == tagged_number(expected)) {
+        expected = newest(word);
+    }
+    if (broken == BROKEN_RETRY && edge == HAFT_EDGE_RETRY) {
         expected = newest(word);
     }
     if (!has_history()) {

@@ -8,6 +8,8 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, wake_case, workers_case, roster_case;
+/* tables that were another thread's before */
+extern const struct explored_case share_case, commands_case;
 /* beyond sections and liburcu */
 extern const struct explored_case workers_clock_case, pin_case, restore_case;
 /* white-box */
@@ -29,6 +31,8 @@ const struct explored_case *const all_cases[] = {
     &wake_case,
     &workers_case,
     &roster_case,
+    &share_case,
+    &commands_case,
     &workers_clock_case,
     &pin_case,
     &restore_case,

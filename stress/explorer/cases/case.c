@@ -83,6 +83,16 @@ void open_table(const struct table_wish *wish)
     fixture.layout = table.layout;
 }
 
+void open_shared(haft_local *local)
+{
+    const haft_domain_options domain = {.flavour = &model_flavour, .clock = HAFT_CLOCK_CALLER};
+
+    require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
+    require_status(haft_share(local, fixture.domain, NULL, &fixture.table), HAFT_OK, "sharing");
+    fixture.view = haft_table_view(fixture.table);
+    fixture.layout = haft_table_layout(fixture.table);
+}
+
 void close_table(void)
 {
     require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table");
@@ -102,13 +112,13 @@ void close_worker(haft_worker *worker)
     require_status(haft_worker_close(worker), HAFT_OK, "closing a worker");
 }
 
-static void stamp(struct object *object, haft_id id)
+void stamp(struct object *object, haft_id id)
 {
     object->id = id.bits;
     object->canary = ~id.bits;
 }
 
-static bool is_stamped(const struct object *object, haft_id id)
+bool is_stamped(const struct object *object, haft_id id)
 {
     return object->id == id.bits && object->canary == ~id.bits;
 }

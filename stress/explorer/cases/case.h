@@ -12,6 +12,7 @@
 #define HAFT_STRESS_CASE_H
 
 #include <haft/section.h>
+#include <haft/share.h>
 #include <haft/worker.h>
 #include <stdatomic.h>
 
@@ -57,6 +58,10 @@ struct object {
     uint64_t canary;
 };
 
+/* Write what shows whose an object is; whether it does. */
+void stamp(struct object *object, haft_id id);
+bool is_stamped(const struct object *object, haft_id id);
+
 struct fixture {
     haft_domain *domain;
     haft_table *table;
@@ -80,6 +85,7 @@ struct table_wish {
 };
 
 void open_table(const struct table_wish *wish);
+void open_shared(haft_local *local); /* the fixture's table is that one, shared */
 void close_table(void);
 
 haft_worker *open_worker(void);

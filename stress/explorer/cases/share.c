@@ -1,0 +1,100 @@
+/* A local table's free slots, cut into batches by several workers at once; then it is local again. */
+#include "stress/explorer/cases/case.h"
+#include <haft/share.h>
+
+#define WORKERS 3
+#define SLOTS 4 /* of an index of 3 bits */
+
+static haft_id kept;           /* lives before, while the table is shared, and after */
+static shared_u64 destroyed;   /* calls of on_destroy */
+static shared_u64 index_taken; /* a bit for each slot that a worker was given */
+
+static void on_destroy(void *object, haft_id id, void *arg)
+{
+    (void)arg;
+    require(is_stamped(object, id), "an object ends that is another id's");
+    add(&destroyed, 1);
+}
+
+static haft_id insert_local(haft_local *local)
+{
+    void *object;
+    haft_id id;
+
+    require_status(haft_local_reserve(local, &id, &object), HAFT_OK, "reserving in a local table");
+    stamp(object, id);
+    haft_local_publish(local, id);
+    return id;
+}
+
+/* One object that stays, and a list of three free slots. */
+static haft_local *open_local(void)
+{
+    const haft_local_options options = {
+        .capacity = SLOTS,
+        .object_size = sizeof(struct object),
+        .layout = {3, 2, 0},
+        .on_destroy = on_destroy,
+    };
+    haft_local *local;
+    haft_id ids[WORKERS];
+
+    require_status(haft_local_open(&options, &local), HAFT_OK, "opening a local table");
+    kept = insert_local(local);
+    for (int i = 0; i < WORKERS; i++) {
+        ids[i] = insert_local(local);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        require_status(haft_local_free(local, ids[i]), HAFT_OK, "freeing in a local table");
+    }
+    return local;
+}
+
+static void set_up(void)
+{
+    poke(&destroyed, 0);
+    poke(&index_taken, 0);
+    open_shared(open_local());
+}
+
+/* Take a slot of the list; the last thread frees what it has. */
+static void body(uint32_t thread)
+{
+    haft_worker *worker = open_worker();
+
+    race_begin();
+    const haft_id own = insert_stamped(worker);
+
+    race_end();
+    const uint64_t bit = UINT64_C(1) << haft_id_index(fixture.layout, own);
+
+    require((add(&index_taken, bit) & bit) == 0, "a slot has two owners");
+    require(look_at(own), "an object is lost");
+    require(look_at(kept), "an object from before is lost");
+    if (thread == WORKERS - 1) {
+        require_status(haft_free(worker, own), HAFT_OK, "freeing");
+    }
+    close_worker(worker);
+}
+
+static void tear_down(void)
+{
+    haft_local *local;
+
+    require_status(haft_unshare(fixture.table, &local), HAFT_OK, "unsharing");
+    require(peek(&destroyed) == WORKERS + 1, "on_destroy once for each object freed");
+    require(haft_local_count(local) == SLOTS - 1, "an object is lost, or lives too long");
+    require(is_stamped(haft_resolve(haft_local_view(local), kept), kept), "an object has changed");
+    require(haft_is_live(haft_local_view(local), insert_local(local)), "a free slot is lost");
+    haft_local_close(local);
+    require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
+}
+
+const struct explored_case share_case = {
+    .name = "share",
+    .invariant = "each free slot of a shared local table goes to one worker, and none is lost",
+    .threads = WORKERS,
+    .set_up = set_up,
+    .body = body,
+    .tear_down = tear_down,
+};
