@@ -16,6 +16,7 @@
 #include <haft/id.h>
 #include <haft/implicit.h>
 #include <haft/local.h>
+#include <haft/local_front.h>
 #include <haft/many.h>
 #include <haft/packed.h>
 #include <haft/pin.h>

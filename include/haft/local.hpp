@@ -113,7 +113,10 @@ template <class T, pins P = pins::no> class local
         return id_type(id);
     }
 
-    haft_status free(id_type id) noexcept { return haft_local_free(local_, id.untyped()); }
+    haft_status free(id_type id) noexcept
+    {
+        return haft_local_free_front(local_, view_.untyped(), id.untyped());
+    }
     void clear() noexcept { haft_local_clear(local_); }
 
     T *resolve(id_type id) const noexcept { return view_.resolve(id); }
