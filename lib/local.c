@@ -290,6 +290,13 @@ void haft_local_clear(haft_local *local)
     }
 }
 
+void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
+{
+    local->on_destroy = on_destroy;
+    local->destroy_arg = destroy_arg;
+    local->front.generation_mask = local_mask_in_place(local);
+}
+
 void haft_local_close(haft_local *local)
 {
     local->mode = LOCAL_CLOSING;
@@ -307,6 +314,11 @@ void haft_local_close(haft_local *local)
 haft_status haft_local_diagnose(const haft_local *local, haft_id id)
 {
     return slots_diagnose(&local->slots, id);
+}
+
+haft_range haft_local_used_range(const haft_local *local)
+{
+    return HAFT_RANGE(HAFT_FIRST_INDEX, local->used);
 }
 
 uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),

@@ -27,16 +27,13 @@ static void set_next(haft_local *local, uint64_t index, uint64_t next)
 
 void local_begin_list(haft_local *local)
 {
-    const bool frees_in_place = local->on_destroy == NULL;
-
     local->is_in_place = local->mode == LOCAL_OPEN && !local->is_fifo && !local->is_crowded;
     local->front = (struct haft_local_front){
         .head = MARK_END,
         .count = local->front.count,
         .index_mask = local->slots.format.index_mask,
         .generation_one = local->slots.format.generation_one,
-        .generation_mask =
-            local->is_in_place && frees_in_place ? local->slots.format.generation_mask : 0,
+        .generation_mask = local_mask_in_place(local),
     };
     local->listed_head = MARK_END;
     local->queue_count = 0;

@@ -76,6 +76,13 @@ static inline bool local_is_free(const haft_local *local, uint64_t index, uint64
     return field == MARK_END || (field >= HAFT_FIRST_INDEX && field != index);
 }
 
+/* The front's generation_mask, as it must be. */
+static inline uint64_t local_mask_in_place(const haft_local *local)
+{
+    return local->is_in_place && local->on_destroy == NULL ? local->slots.format.generation_mask
+                                                           : 0;
+}
+
 /* Where the list begins. */
 static inline uint32_t *local_head(haft_local *local)
 {

@@ -4,7 +4,7 @@ import pathlib
 import re
 
 FOLDERS = ("include", "lib", "concurrent", "tests", "stress", "fuzz", "bench", "examples")
-SUFFIXES = {".c", ".h", ".cc"}
+SUFFIXES = {".c", ".h", ".cc", ".hpp"}
 
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 

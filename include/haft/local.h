@@ -11,6 +11,7 @@
 #define HAFT_LOCAL_H
 
 #include <haft/bad_access.h>
+#include <haft/run.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -86,6 +87,18 @@ typedef struct haft_local_options {
  * Cost      O(1): memory is touched when slots are first used.
  */
 haft_status haft_local_open(const haft_local_options *options, haft_local **local);
+
+/*
+ * haft_local_set_destroy - what runs from now on when an object's life ends, in place of the option
+ * on_destroy; such as in a table that came from haft_unshare().  NULL: nothing.
+ *
+ * Returns   nothing.
+ * Threads   one; not from on_destroy.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index; not from
@@ -192,6 +205,18 @@ haft_status haft_local_diagnose(const haft_local *local, haft_id id);
  */
 uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),
                              void *arg);
+
+/*
+ * haft_local_used_range - the slots that were ever used, for loops that walk over them by themselves
+ * (haft/run.h).  Such a loop may free what it meets and insert, as a visitor may.
+ *
+ * Returns   the range: empty in a table that never had an object.  Slots first used later are beyond.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+haft_range haft_local_used_range(const haft_local *local);
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.

@@ -1,0 +1,119 @@
+/*
+ * haft/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what they did
+ * when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
+ *
+ * Each function is one call of the function of its name in haft/domain.h or haft/section.h, whose
+ * contract holds.
+ */
+#ifndef HAFT_DOMAIN_HPP
+#define HAFT_DOMAIN_HPP
+
+#include <haft/result.hpp>
+#include <haft/section.h>
+
+namespace haft
+{
+
+/*
+ * domain - a grace-period clock.  Its tables end before it does.  Moved-from and closed ones are
+ * empty: they may be tested, assigned to, closed and destroyed.
+ *
+ * The destructor, and an assignment to one that is open, close it.  Where haft_domain_close() says
+ * no, debug builds assert, and the domain stays open for ever.  close() tells.
+ */
+class domain
+{
+  public:
+    domain() noexcept = default;
+    domain(domain &&other) noexcept : domain_(std::exchange(other.domain_, nullptr)) {}
+    domain &operator=(domain &&other) noexcept
+    {
+        domain moved(std::move(other));
+
+        std::swap(domain_, moved.domain_);
+        return *this;
+    }
+    ~domain()
+    {
+        [[maybe_unused]] const haft_status status = close();
+
+        assert(status == HAFT_OK);
+    }
+
+    static result<domain> open(const haft_domain_options &options) noexcept
+    {
+        domain opened;
+        const haft_status status = haft_domain_open(&options, &opened.domain_);
+
+        return status == HAFT_OK ? result<domain>(std::move(opened)) : status;
+    }
+    /* The workers or the frame clock. */
+    static result<domain> open(haft_clock clock) noexcept
+    {
+        haft_domain_options options = {};
+
+        options.clock = clock;
+        return open(options);
+    }
+    /* The thread or the caller clock, with a flavour of liburcu. */
+    static result<domain> open(haft_clock clock, const rcu_flavor_struct &flavour) noexcept
+    {
+        haft_domain_options options = {};
+
+        options.clock = clock;
+        options.flavour = &flavour;
+        return open(options);
+    }
+
+    /* Where the answer is not HAFT_OK, nothing has been done.  An empty one: HAFT_OK. */
+    haft_status close() noexcept
+    {
+        const haft_status status = domain_ == nullptr ? HAFT_OK : haft_domain_close(domain_);
+
+        if (status == HAFT_OK) {
+            domain_ = nullptr;
+        }
+        return status;
+    }
+    explicit operator bool() const noexcept { return domain_ != nullptr; }
+
+    haft_status wait() const noexcept { return haft_domain_wait(domain_); }
+    haft_status tick() const noexcept { return haft_domain_tick(domain_); }
+    haft_domain_stats stats() const noexcept { return haft_domain_stats_get(domain_); }
+    haft_domain *untyped() const noexcept { return domain_; }
+
+  private:
+    haft_domain *domain_ = nullptr;
+};
+
+namespace detail
+{
+
+/* One call where it begins, one where it ends, by the same thread. */
+template <void (*Begin)(haft_domain *), void (*End)(haft_domain *)> class scope
+{
+  public:
+    explicit scope(const domain &domain) noexcept : scope(domain.untyped()) {}
+    explicit scope(haft_domain *domain) noexcept : domain_(domain) { Begin(domain_); }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    ~scope() { End(domain_); }
+
+  private:
+    haft_domain *domain_;
+};
+
+} // namespace detail
+
+/* haft_thread_register() to haft_thread_unregister(): once for each thread and flavour. */
+using registered_thread = detail::scope<haft_thread_register, haft_thread_unregister>;
+
+/* haft_section_begin() to haft_section_end(): what is resolved within may be used within. */
+using read_section = detail::scope<haft_section_begin, haft_section_end>;
+
+/* haft_thread_offline() to haft_thread_online(): around what blocks, with qsbr and the workers clock. */
+using offline = detail::scope<haft_thread_offline, haft_thread_online>;
+
+} // namespace haft
+
+#endif // HAFT_DOMAIN_HPP

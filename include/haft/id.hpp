@@ -1,0 +1,61 @@
+/*
+ * haft/id.hpp - ids that know what they name: haft::id<ship> is no haft::id<torpedo>.
+ *
+ * T need not be complete, so that objects can hold ids of each other.  All functions here: any
+ * thread, no ordering, wait-free, O(1).
+ */
+#ifndef HAFT_ID_HPP
+#define HAFT_ID_HPP
+
+#include <functional>
+#include <haft/id.h>
+
+namespace haft
+{
+
+/* Eight bytes, as haft_id.  A new one, and zeroed memory, is nil. */
+template <class T> class id
+{
+  public:
+    constexpr id() noexcept = default;
+
+    /* From and to the C type: the only ways. */
+    constexpr explicit id(haft_id untyped) noexcept : id_(untyped) {}
+    constexpr haft_id untyped() const noexcept { return id_; }
+
+    constexpr bool is_nil() const noexcept { return id_.bits == 0; }
+    /* Whether it is not nil; not whether it is live. */
+    constexpr explicit operator bool() const noexcept { return id_.bits != 0; }
+
+    friend constexpr bool operator==(id a, id b) noexcept { return a.id_.bits == b.id_.bits; }
+    friend constexpr bool operator!=(id a, id b) noexcept { return a.id_.bits != b.id_.bits; }
+
+    /* A total order, for maps and sorting; it says nothing about the objects. */
+    friend constexpr bool operator<(id a, id b) noexcept { return a.id_.bits < b.id_.bits; }
+    friend constexpr bool operator>(id a, id b) noexcept { return b < a; }
+    friend constexpr bool operator<=(id a, id b) noexcept { return !(b < a); }
+    friend constexpr bool operator>=(id a, id b) noexcept { return !(a < b); }
+
+  private:
+    haft_id id_ = {0};
+};
+
+/* An array of ids as the C functions take it. */
+template <class T> const haft_id *untyped(const id<T> *ids) noexcept
+{
+    static_assert(sizeof(id<T>) == sizeof(haft_id), "an id and nothing else");
+    return reinterpret_cast<const haft_id *>(ids);
+}
+
+} // namespace haft
+
+template <class T> struct std::hash<haft::id<T>> {
+    std::size_t operator()(haft::id<T> id) const noexcept
+    {
+        /* The index is in the low bits, the generation above: both must count. */
+        return std::hash<uint64_t>()((id.untyped().bits ^ id.untyped().bits >> 32) *
+                                     UINT64_C(0x9e3779b97f4a7c15));
+    }
+};
+
+#endif // HAFT_ID_HPP

@@ -1,0 +1,243 @@
+/*
+ * haft/packed.hpp - haft::packed<T>: the dense handle table of one thread (haft/packed.h), of C++
+ * objects.  begin() and end() are plain pointers into one array:
+ *
+ *   for (particle &each : particles) { ... }
+ *   for (auto [id, each] : particles.entries()) { if (each.is_done()) particles.kill(id); }
+ *   particles.refresh();
+ *
+ * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
+ * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
+ * table's end.  No function throws, but for what a constructor of T throws, and then nothing has
+ * changed.  Comparisons may not throw.
+ */
+#ifndef HAFT_PACKED_HPP
+#define HAFT_PACKED_HPP
+
+#include <haft/require.h>
+#include <haft/result.hpp>
+#include <haft/typed_packed.h>
+#include <haft/view.hpp>
+
+namespace haft
+{
+
+/*
+ * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
+ * or destructor.  So can most types: those without pointers into themselves, such as std::unique_ptr.
+ * The language cannot tell for types that are not trivially copyable, so their authors say it:
+ *
+ *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
+ */
+template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
+
+/* Moved-from and closed tables are empty, as those of haft::local are. */
+template <class T> class packed
+{
+  public:
+    using object_type = T;
+    using id_type = haft::id<T>;
+    using iterator = T *;
+
+    class entry_list;
+
+    packed() noexcept = default;
+    packed(packed &&other) noexcept
+        : packed_(std::exchange(other.packed_, nullptr)),
+          view_(std::exchange(other.view_, haft_packed_view{}))
+    {
+    }
+    packed &operator=(packed &&other) noexcept
+    {
+        packed moved(std::move(other));
+
+        std::swap(packed_, moved.packed_);
+        std::swap(view_, moved.view_);
+        return *this;
+    }
+    ~packed() { close(); }
+
+    /* As haft::local::open(). */
+    static result<packed> open(haft_packed_options options) noexcept
+    {
+        check_type();
+        packed owner;
+
+        assert(!has_destructor || options.on_destroy == nullptr);
+        if constexpr (has_destructor) {
+            options.on_destroy = destroy;
+        }
+        const haft_status status = haft_packed_open_typed(
+            haft_type{sizeof(T), alignof(T), 0, false}, &options, &owner.packed_);
+        if (status != HAFT_OK) {
+            return status;
+        }
+        owner.view_ = haft_packed_view_get(owner.packed_);
+        return owner;
+    }
+    static result<packed> open(uint64_t capacity) noexcept
+    {
+        haft_packed_options options = {};
+
+        options.capacity = capacity;
+        return open(options);
+    }
+
+    void close() noexcept
+    {
+        if (packed_ != nullptr) {
+            view_ = haft_packed_view{};
+            haft_packed_close(std::exchange(packed_, nullptr));
+        }
+    }
+    explicit operator bool() const noexcept { return packed_ != nullptr; }
+
+    /* A T made of `args`, in the last position.  Fails as haft_packed_insert(). */
+    template <class... Args> result<id_type> emplace(Args &&...args)
+    {
+        alignas(T) unsigned char bytes[sizeof(T)];
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        haft_id id;
+        const haft_status status = haft_packed_insert(packed_, bytes, &id);
+
+        if (status != HAFT_OK) {
+            std::destroy_at(made);
+            return status;
+        }
+        return id_type(id); /* the bytes in the table are the object now */
+    }
+
+    haft_status free(id_type id) noexcept { return haft_packed_free(packed_, id.untyped()); }
+    haft_status kill(id_type id) noexcept { return haft_packed_kill(packed_, id.untyped()); }
+    haft_status refresh() noexcept { return haft_packed_refresh(packed_); }
+    haft_status clear() noexcept { return haft_packed_clear(packed_); }
+
+    /* haft_packed_sort() by less(a, b), which is as std::sort() takes it. */
+    template <class Less> haft_status sort(Less less)
+    {
+        return haft_packed_sort(packed_, compare<Less>, std::addressof(less));
+    }
+
+    T *resolve(id_type id) const noexcept
+    {
+        return static_cast<T *>(haft_packed_resolve(constant_view(), id.untyped()));
+    }
+    /* NULL only where on_bad_access returns. */
+    T *require(id_type id) const
+    {
+        return static_cast<T *>(haft_packed_require(packed_, constant_view(), id.untyped()));
+    }
+    bool is_live(id_type id) const noexcept { return haft_packed_is_live(view_, id.untyped()); }
+    haft_packed_life state(id_type id) const noexcept
+    {
+        return haft_packed_state(packed_, id.untyped());
+    }
+    haft_status diagnose(id_type id) const noexcept
+    {
+        return haft_packed_diagnose(packed_, id.untyped());
+    }
+
+    /* The objects, dead ones among them, and their ids: arrays of count() elements. */
+    T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(packed_)); }
+    T *end() const noexcept { return begin() + count(); }
+    id_type id_at(uint64_t position) const noexcept
+    {
+        return id_type(haft_packed_id_at(packed_, position));
+    }
+    entry_list entries() const noexcept
+    {
+        return entry_list(begin(), haft_packed_ids(packed_), count());
+    }
+
+    uint64_t count() const noexcept { return haft_packed_count(packed_); }
+    uint64_t dead_count() const noexcept { return haft_packed_dead_count(packed_); }
+    bool is_empty() const noexcept { return haft_packed_is_empty(packed_); }
+    uint64_t available() const noexcept { return haft_packed_available(packed_); }
+
+    haft_packed *untyped() const noexcept { return packed_; }
+
+  private:
+    static constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
+
+    static constexpr void check_type() noexcept
+    {
+        detail::check_object_type<T>();
+        static_assert(is_trivially_relocatable<T>,
+                      "a packed table moves objects by copying their bytes, without a constructor: "
+                      "specialise haft::is_trivially_relocatable where T may be moved so, or use "
+                      "haft::local, whose objects stay where they are");
+    }
+    static void destroy(void *object, haft_id, void *) noexcept
+    {
+        std::destroy_at(static_cast<T *>(object));
+    }
+    template <class Less> static int compare(const void *a, const void *b, void *arg) noexcept
+    {
+        Less &less = *static_cast<Less *>(arg);
+        const T &first = *static_cast<const T *>(a);
+        const T &second = *static_cast<const T *>(b);
+
+        return less(second, first) ? 1 : less(first, second) ? -1 : 0;
+    }
+    /* With the size that the compiler knows. */
+    haft_packed_view constant_view() const noexcept
+    {
+        return haft_packed_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
+    }
+
+    haft_packed *packed_ = nullptr;
+    haft_packed_view view_ = {};
+};
+
+/* Objects with their ids, by position; those there are when it is made. */
+template <class T> class packed<T>::entry_list
+{
+  public:
+    class iterator
+    {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = entry<T>;
+        using reference = entry<T>;
+        using pointer = void;
+        using difference_type = std::ptrdiff_t;
+
+        iterator(T *object, const haft_id *id) noexcept : object_(object), id_(id) {}
+        entry<T> operator*() const noexcept { return entry<T>{haft::id<T>(*id_), *object_}; }
+        iterator &operator++() noexcept
+        {
+            ++object_;
+            ++id_;
+            return *this;
+        }
+        iterator operator++(int) noexcept
+        {
+            const iterator before = *this;
+
+            ++*this;
+            return before;
+        }
+        friend bool operator==(iterator a, iterator b) noexcept { return a.object_ == b.object_; }
+        friend bool operator!=(iterator a, iterator b) noexcept { return a.object_ != b.object_; }
+
+      private:
+        T *object_;
+        const haft_id *id_;
+    };
+
+    entry_list(T *objects, const haft_id *ids, uint64_t count) noexcept
+        : objects_(objects), ids_(ids), count_(count)
+    {
+    }
+    iterator begin() const noexcept { return iterator(objects_, ids_); }
+    iterator end() const noexcept { return iterator(objects_ + count_, ids_ + count_); }
+
+  private:
+    T *objects_;
+    const haft_id *ids_;
+    uint64_t count_;
+};
+
+} // namespace haft
+
+#endif // HAFT_PACKED_HPP

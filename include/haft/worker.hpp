@@ -1,0 +1,104 @@
+/*
+ * haft/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/worker.h).
+ *
+ * Each function is one call of the function of its name in haft/worker.h, haft/many.h or
+ * haft/implicit.h, whose contract holds.  No function throws, but for what a constructor of T
+ * throws, and then the reservation has been given up.
+ */
+#ifndef HAFT_WORKER_HPP
+#define HAFT_WORKER_HPP
+
+#include <haft/many.h>
+#include <haft/result.hpp>
+#include <haft/view.hpp>
+
+namespace haft
+{
+
+/*
+ * worker_ref - a worker that somebody else closes: the thread itself, where it is the one of
+ * haft::table::current_worker().  A value; for the worker's thread alone.
+ */
+template <class T> class worker_ref
+{
+  public:
+    using id_type = haft::id<T>;
+
+    worker_ref() noexcept = default;
+    /* Of a table of such objects, which is not looked at. */
+    explicit worker_ref(haft_worker *worker) noexcept : worker_(worker) {}
+
+    /* A T made of `args`.  Fails as haft_reserve(), and as haft_reserve_wait(). */
+    template <class... Args> result<id_type> emplace(Args &&...args) const
+    {
+        return emplace_by(haft_reserve, std::forward<Args>(args)...);
+    }
+    template <class... Args> result<id_type> emplace_wait(Args &&...args) const
+    {
+        return emplace_by(haft_reserve_wait, std::forward<Args>(args)...);
+    }
+
+    /* ~T() runs after the grace period, on the worker that takes the slot back. */
+    haft_status free(id_type id) const noexcept { return haft_free(worker_, id.untyped()); }
+    std::size_t free_many(const id_type *ids, std::size_t count,
+                          haft_status *statuses = nullptr) const noexcept
+    {
+        return haft_free_many(worker_, haft::untyped(ids), count, statuses);
+    }
+
+    haft_status quiescent() const noexcept { return haft_worker_quiescent(worker_); }
+    haft_status flush() const noexcept { return haft_worker_flush(worker_); }
+    haft_worker *untyped() const noexcept { return worker_; }
+    explicit operator bool() const noexcept { return worker_ != nullptr; }
+
+  protected:
+    haft_worker *worker_ = nullptr;
+
+  private:
+    template <class Reserve, class... Args>
+    result<id_type> emplace_by(Reserve reserve, Args &&...args) const
+    {
+        haft_id id;
+        void *bytes;
+        const haft_status status = reserve(worker_, &id, &bytes);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        detail::reservation reserved([this, id] { haft_abort(worker_, id); });
+        detail::construct<T>(bytes, std::forward<Args>(args)...);
+        reserved.keep();
+        haft_publish(worker_, id);
+        return id_type(id);
+    }
+};
+
+/*
+ * worker - one that is closed at the end of its life, by the thread that opened it: made by
+ * haft::table::open_worker().  Moved-from and closed ones are empty.
+ */
+template <class T> class worker : public worker_ref<T>
+{
+  public:
+    worker() noexcept = default;
+    explicit worker(haft_worker *opened) noexcept : worker_ref<T>(opened) {}
+    worker(worker &&other) noexcept : worker_ref<T>(std::exchange(other.worker_, nullptr)) {}
+    worker &operator=(worker &&other) noexcept
+    {
+        worker moved(std::move(other));
+
+        std::swap(this->worker_, moved.worker_);
+        return *this;
+    }
+    ~worker() { close(); }
+    void close() noexcept
+    {
+        if (this->worker_ != nullptr) {
+            haft_worker_close(std::exchange(this->worker_, nullptr));
+        }
+    }
+};
+
+} // namespace haft
+
+#endif // HAFT_WORKER_HPP

@@ -1,0 +1,13 @@
+/*
+ * install/export.h - included before every source file of the installed libraries, which are
+ * compiled with hidden visibility: what the public headers declare is visible, nothing else.
+ * So the headers themselves need no mark.
+ */
+#ifndef HAFT_INSTALL_EXPORT_H
+#define HAFT_INSTALL_EXPORT_H
+
+#pragma GCC visibility push(default)
+#include <haft/haft.h>
+#pragma GCC visibility pop
+
+#endif /* HAFT_INSTALL_EXPORT_H */
