@@ -91,11 +91,13 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return HAFT_NO_MEMORY;
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
+    list_table(&table->listed, table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
+    unlist(&table->listed);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);
@@ -174,6 +176,9 @@ static bool has_open_workers(const haft_table *table)
 
 haft_status table_check_closing(const haft_table *table)
 {
+    if (domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED;
+    }
     if (has_open_workers(table) || table_has_pins(table)) {
         return HAFT_IN_USE;
     }

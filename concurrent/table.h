@@ -57,12 +57,16 @@ struct backlog {
     struct closing closings[CLOSINGS];
 };
 
-/* COMMON: shared by the threads that have none (common.c); never closed, never taken over. */
-enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON };
+/*
+ * COMMON: shared by the threads that have none (common.c); never closed, never taken over.
+ * LOST: its thread is not in this process (fork.c); the same.
+ */
+enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON, WORKER_LOST };
 
 struct haft_worker {
     haft_table *table;
     struct member *member;               /* what the domain's clock knows its thread by */
+    uint64_t owner;                      /* thread_number() of its thread */
     struct batch *filling;               /* slots to reserve */
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
@@ -119,6 +123,7 @@ struct haft_table {
     haft_worker *common; /* under the lock; NULL: not needed so far */
     uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
 
+    struct listed listed;      /* among the tables of the process */
     uint64_t number;           /* no other table ever has it */
     bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
     haft_table *next_implicit; /* in that list */
