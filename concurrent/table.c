@@ -174,15 +174,21 @@ static bool has_open_workers(const haft_table *table)
     return found;
 }
 
-haft_status table_check_closing(const haft_table *table)
+haft_status table_check_closing(haft_table *table)
 {
     if (domain_check_process(table->domain) != HAFT_OK) {
         return HAFT_FORKED;
     }
-    if (has_open_workers(table) || table_has_pins(table)) {
+    if (has_open_workers(table)) {
         return HAFT_IN_USE;
     }
-    return domain_in_section(table->domain) ? HAFT_IN_SECTION : HAFT_OK;
+    if (domain_in_section(table->domain)) {
+        return HAFT_IN_SECTION;
+    }
+    if (table_has_pins(table)) {
+        table_take_all_back(table); /* an on_reclaim may unpin the rest */
+    }
+    return table_has_pins(table) ? HAFT_IN_USE : HAFT_OK;
 }
 
 void table_reclaim_rest(haft_table *table)

@@ -157,8 +157,8 @@ void table_free(haft_table *table);
 haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);
 
-/* HAFT_OK, or why the table cannot be closed now. */
-haft_status table_check_closing(const haft_table *table);
+/* HAFT_OK, or why the table cannot be closed now.  With pins left, all that was freed is taken back. */
+haft_status table_check_closing(haft_table *table);
 
 /* Wait for a grace period; on_reclaim for what was freed and not taken back. */
 void table_reclaim_rest(haft_table *table);
@@ -295,6 +295,12 @@ bool pin_take(const haft_table *table, uint64_t index);
 
 /* Whether any object is pinned, when nobody else uses the table. */
 bool table_has_pins(const haft_table *table);
+
+/*
+ * Take back all that was freed, and what that frees, when nobody else uses the table.  Blocking, a
+ * quiescent point; the table can be used as ever afterwards.
+ */
+void table_take_all_back(haft_table *table);
 
 /* reclaim.c: the way back */
 

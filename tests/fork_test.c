@@ -395,9 +395,12 @@ TEST_ON_EACH_ROW(what_was_pinned_is_pinned_in_the_child_which_may_unpin_it)
 
 /* --- in the middle of everything --- */
 
+#define NOISES 3
+
 struct noise {
     pthread_t thread;
     struct shared *shared;
+    haft_table *busy;
     atomic_int *stop;
 };
 
@@ -428,6 +431,38 @@ static void *make_noise(void *arg)
     return NULL;
 }
 
+/* Under the lock of implicit workers nearly all the time, to look at many workers. */
+static void *try_to_close(void *arg)
+{
+    const struct noise *noise = arg;
+
+    while (!atomic_load(noise->stop)) {
+        must(haft_table_close(noise->busy) == HAFT_IN_USE);
+    }
+    return NULL;
+}
+
+#define WORKERS_OF_BUSY 200
+
+static haft_table *open_busy(haft_domain *domain, haft_worker **workers)
+{
+    haft_table *busy;
+
+    must(haft_table_open(domain, &options, &busy) == HAFT_OK);
+    for (int i = 0; i < WORKERS_OF_BUSY; i++) {
+        workers[i] = open_worker(busy);
+    }
+    return busy;
+}
+
+static void close_busy(haft_table *busy, haft_worker **workers)
+{
+    for (int i = 0; i < WORKERS_OF_BUSY; i++) {
+        must(haft_worker_close(workers[i]) == HAFT_OK);
+    }
+    must(haft_table_close(busy) == HAFT_OK);
+}
+
 static void do_a_bit_of_everything(struct shared *shared, haft_id live)
 {
     haft_worker *worker;
@@ -453,25 +488,28 @@ TEST_ON_EACH_ROW(with_the_calls_the_child_goes_on_whatever_the_others_were_doing
 {
     struct shared shared = open_shared_on(&domains[*row], &options);
     const haft_id live = insert(shared.worker);
-    struct noise noises[2];
+    struct noise noises[NOISES];
+    haft_worker *workers[WORKERS_OF_BUSY];
+    haft_table *busy = open_busy(shared.domain, workers);
     atomic_int stop = 0;
 
     ticks = is_of_liburcu(*row) || *row == FRAME;
     haft_thread_offline(shared.domain);
-    for (int i = 0; i < 2; i++) {
-        noises[i].shared = &shared;
-        noises[i].stop = &stop;
-        must(pthread_create(&noises[i].thread, NULL, make_noise, &noises[i]) == 0);
+    for (int i = 0; i < NOISES; i++) {
+        noises[i] = (struct noise){.shared = &shared, .busy = busy, .stop = &stop};
+        must(pthread_create(&noises[i].thread, NULL, i == 0 ? try_to_close : make_noise,
+                            &noises[i]) == 0);
     }
     for (int n = 0; n < 50; n++) {
         fork_with_the_calls(do_a_bit_of_everything, &shared, live);
         haft_domain_tick(shared.domain); /* of a frame clock */
     }
     atomic_store(&stop, 1);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < NOISES; i++) {
         pthread_join(noises[i].thread, NULL);
     }
     haft_thread_online(shared.domain);
+    close_busy(busy, workers);
     close_shared(&shared);
 }
 
@@ -482,6 +520,7 @@ struct slow {
     sem_t go_on;
     haft_table *table;
     haft_id id;
+    bool done;
 };
 
 /* Runs under the lock of the common worker, and opens a table under it. */
@@ -497,6 +536,7 @@ static void stay_in_reclaim(void *object, haft_id id, haft_worker *worker, void 
     sem_wait(&slow->go_on);
     must(haft_table_open(haft_table_domain(slow->table), &options, &table) == HAFT_OK);
     must(haft_table_close(table) == HAFT_OK);
+    slow->done = true;
 }
 
 static void *unpin(void *arg)
@@ -516,17 +556,19 @@ static void *let_go_on(void *arg)
     return NULL;
 }
 
+static struct slow slow;
+
 static void insert_without_a_worker(struct shared *shared, haft_id live)
 {
     haft_id id;
 
     (void)live;
+    require(slow.done);
     require(haft_table_insert(shared->table, NULL, &id) == HAFT_OK);
 }
 
 Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
 {
-    static struct slow slow;
     const haft_table_options slowly = {.capacity = 100,
                                        .object_size = 8,
                                        .pins = true,
