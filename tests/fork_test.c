@@ -1,114 +1,13 @@
 /* Fork: what the child may do, for each flavour and each clock, with other threads in the way. */
-#include "tests/support.h"
+#include "tests/forking.h"
 #include <haft/fork.h>
 #include <haft/implicit.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/unregistered.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 TestSuite(fork_, .timeout = SUITE_SECONDS);
-
-extern const struct rcu_flavor_struct urcu_mb_flavor;
-extern const struct rcu_flavor_struct urcu_bp_flavor;
-void urcu_bp_before_fork(void);
-void urcu_bp_after_fork_parent(void);
-void urcu_bp_after_fork_child(void);
-
-/* The rows of the table in docs/design.md. */
-enum row {
-    MEMB_CALLS,
-    MEMB_THREAD,
-    MB_CALLS,
-    QSBR_CALLS,
-    QSBR_THREAD,
-    BP_CALLS,
-    BP_THREAD,
-    WORKERS,
-    FRAME,
-    ROWS
-};
-
-static const haft_domain_options domains[ROWS] = {
-    [MEMB_CALLS] = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_CALLER},
-    [MEMB_THREAD] = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_THREAD},
-    [MB_CALLS] = {.flavour = &urcu_mb_flavor, .clock = HAFT_CLOCK_CALLER},
-    [QSBR_CALLS] = {.flavour = &urcu_qsbr_flavor, .clock = HAFT_CLOCK_CALLER},
-    [QSBR_THREAD] = {.flavour = &urcu_qsbr_flavor, .clock = HAFT_CLOCK_THREAD},
-    [BP_CALLS] = {.flavour = &urcu_bp_flavor, .clock = HAFT_CLOCK_CALLER},
-    [BP_THREAD] = {.flavour = &urcu_bp_flavor, .clock = HAFT_CLOCK_THREAD},
-    [WORKERS] = {.clock = HAFT_CLOCK_WORKERS},
-    [FRAME] = {.clock = HAFT_CLOCK_FRAME},
-};
-
-#define TEST_ON_EACH_ROW(name)                                                                     \
-    ParameterizedTestParameters(fork_, name)                                                       \
-    {                                                                                              \
-        static int all[ROWS];                                                                      \
-        for (int i = 0; i < ROWS; i++) {                                                           \
-            all[i] = i;                                                                            \
-        }                                                                                          \
-        return cr_make_param_array(int, all, ROWS);                                                \
-    }                                                                                              \
-    ParameterizedTest(int *row, fork_, name)
-
-/* A promise in a child: Criterion is the parent's. */
-#define require(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
-
-#define CHILD_SECONDS 20 /* then it hangs */
-
-typedef void child_body(struct shared *shared, haft_id live);
-
-static void expect_child_ends_well(pid_t child)
-{
-    int status = -1;
-
-    cr_assert(gt(int, child, 0));
-    cr_assert(eq(int, waitpid(child, &status, 0), child));
-    cr_expect(zero(int, status), "status %x", (unsigned)status);
-}
-
-static void run(child_body *body, struct shared *shared, haft_id live)
-{
-    alarm(CHILD_SECONDS);
-    body(shared, live);
-    _exit(0);
-}
-
-static void fork_plainly(child_body *body, struct shared *shared, haft_id live)
-{
-    const pid_t child = fork();
-
-    if (child == 0) {
-        run(body, shared, live);
-    }
-    expect_child_ends_well(child);
-}
-
-static void fork_with_the_calls(child_body *body, struct shared *shared, haft_id live)
-{
-    urcu_bp_before_fork();
-    haft_before_fork();
-    const pid_t child = fork();
-
-    if (child == 0) {
-        haft_after_fork_child();
-        urcu_bp_after_fork_child();
-        run(body, shared, live);
-    }
-    haft_after_fork_parent();
-    urcu_bp_after_fork_parent();
-    expect_child_ends_well(child);
-}
 
 /* --- a parent with other threads about --- */
 
@@ -206,7 +105,7 @@ static void refuse_to_wait(struct shared *shared, haft_id live)
     require(haft_is_live(shared->view, live));
 }
 
-TEST_ON_EACH_ROW(without_the_calls_the_child_does_what_is_lock_free_and_waits_for_nothing)
+TEST_ON_EACH_ROW(fork_, without_the_calls_the_child_does_what_is_lock_free_and_waits_for_nothing)
 {
     struct parent parent;
 
@@ -218,20 +117,7 @@ TEST_ON_EACH_ROW(without_the_calls_the_child_does_what_is_lock_free_and_waits_fo
 
 /* --- with them --- */
 
-static bool is_of_liburcu(int row)
-{
-    return row < BP_CALLS;
-}
-
 static bool ticks;
-
-/* All that was freed and handed on before may be reused. */
-static void end_grace(struct shared *shared)
-{
-    require(haft_worker_flush(shared->worker) == HAFT_OK);
-    require(haft_domain_tick(shared->domain) == (ticks ? HAFT_OK : HAFT_WRONG_CLOCK));
-    require(haft_domain_wait(shared->domain) == HAFT_OK);
-}
 
 /* Fill the table, and empty it. */
 static void use_all(struct shared *shared)
@@ -239,7 +125,7 @@ static void use_all(struct shared *shared)
     static haft_id ids[10000];
     uint64_t count = 0;
 
-    end_grace(shared);
+    end_grace(shared, ticks);
     while (haft_insert(shared->worker, NULL, &ids[count]) == HAFT_OK) {
         require(++count < 10000);
     }
@@ -273,11 +159,11 @@ static void go_on(struct shared *shared, haft_id live)
     close_all(shared);
 }
 
-TEST_ON_EACH_ROW(with_the_calls_the_child_uses_every_slot_and_closes_everything)
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_uses_every_slot_and_closes_everything)
 {
     struct parent parent;
 
-    ticks = is_of_liburcu(*row) || *row == FRAME;
+    ticks = child_ticks(*row);
     open_parent(&parent, *row, &options);
     fork_with_the_calls(go_on, &parent.shared, parent.live);
     cr_expect(haft_is_live(parent.shared.view, parent.live));
@@ -306,7 +192,7 @@ static void do_what_locks(struct shared *shared, haft_id live)
     close_all(shared);
 }
 
-TEST_ON_EACH_ROW(with_the_calls_the_child_opens_closes_and_locks_as_ever)
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_opens_closes_and_locks_as_ever)
 {
     struct parent parent;
 
@@ -349,19 +235,19 @@ static void start_threads(struct shared *shared, haft_id live)
             pthread_join(threads[i], NULL);
         }
         haft_thread_online(shared->domain);
-        end_grace(shared);
+        end_grace(shared, ticks);
     }
     require(haft_table_stats_get(shared->table).live == 1);
     require(haft_table_stats_get(shared->table).workers == 1);
     close_all(shared);
 }
 
-TEST_ON_EACH_ROW(with_the_calls_the_child_starts_threads_of_its_own)
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_starts_threads_of_its_own)
 {
     struct parent parent;
     const haft_table_options large = {.capacity = 20000, .object_size = 8};
 
-    ticks = is_of_liburcu(*row) || *row == FRAME;
+    ticks = child_ticks(*row);
     open_parent(&parent, *row, &large);
     fork_with_the_calls(start_threads, &parent.shared, parent.live);
     close_parent(&parent);
@@ -379,7 +265,7 @@ static void unpin_and_close(struct shared *shared, haft_id live)
     require(haft_table_close(shared->table) == HAFT_OK);
 }
 
-TEST_ON_EACH_ROW(what_was_pinned_is_pinned_in_the_child_which_may_unpin_it)
+TEST_ON_EACH_ROW(fork_, what_was_pinned_is_pinned_in_the_child_which_may_unpin_it)
 {
     struct parent parent;
     const haft_table_options pinned = {.capacity = 5000, .object_size = 8, .pins = true};
@@ -391,126 +277,6 @@ TEST_ON_EACH_ROW(what_was_pinned_is_pinned_in_the_child_which_may_unpin_it)
     fork_with_the_calls(unpin_and_close, &parent.shared, parent.live);
     expect_status(haft_unpin(parent.shared.table, parent.live), HAFT_OK);
     close_parent(&parent);
-}
-
-/* --- in the middle of everything --- */
-
-#define NOISES 3
-
-struct noise {
-    pthread_t thread;
-    struct shared *shared;
-    haft_table *busy;
-    atomic_int *stop;
-};
-
-static void *make_noise(void *arg)
-{
-    const struct noise *noise = arg;
-    haft_domain *domain = noise->shared->domain;
-
-    haft_thread_register(domain);
-    haft_thread_offline(domain);
-    while (!atomic_load(noise->stop)) {
-        haft_worker *worker;
-        haft_table *table;
-        haft_id id;
-
-        must(haft_table_open(domain, &options, &table) == HAFT_OK);
-        must(haft_worker_current(table, &worker) == HAFT_OK);
-        for (int n = 0; n < 20; n++) {
-            if (haft_table_insert(noise->shared->table, NULL, &id) == HAFT_OK) {
-                must(haft_table_free(noise->shared->table, id) == HAFT_OK);
-            }
-            haft_domain_wait(domain);
-        }
-        must(haft_table_close(table) == HAFT_OK);
-    }
-    haft_thread_online(domain);
-    haft_thread_unregister(domain);
-    return NULL;
-}
-
-/* Under the lock of implicit workers nearly all the time, to look at many workers. */
-static void *try_to_close(void *arg)
-{
-    const struct noise *noise = arg;
-
-    while (!atomic_load(noise->stop)) {
-        must(haft_table_close(noise->busy) == HAFT_IN_USE);
-    }
-    return NULL;
-}
-
-#define WORKERS_OF_BUSY 200
-
-static haft_table *open_busy(haft_domain *domain, haft_worker **workers)
-{
-    haft_table *busy;
-
-    must(haft_table_open(domain, &options, &busy) == HAFT_OK);
-    for (int i = 0; i < WORKERS_OF_BUSY; i++) {
-        workers[i] = open_worker(busy);
-    }
-    return busy;
-}
-
-static void close_busy(haft_table *busy, haft_worker **workers)
-{
-    for (int i = 0; i < WORKERS_OF_BUSY; i++) {
-        must(haft_worker_close(workers[i]) == HAFT_OK);
-    }
-    must(haft_table_close(busy) == HAFT_OK);
-}
-
-static void do_a_bit_of_everything(struct shared *shared, haft_id live)
-{
-    haft_worker *worker;
-    haft_table *table;
-    haft_id id;
-
-    end_grace(shared); /* all slots may be waiting */
-    for (int n = 0; n < 10; n++) {
-        require(haft_table_insert(shared->table, NULL, &id) == HAFT_OK);
-        require(haft_table_free(shared->table, id) == HAFT_OK);
-        require(haft_insert(shared->worker, NULL, &id) == HAFT_OK);
-        require(haft_free(shared->worker, id) == HAFT_OK);
-    }
-    require(haft_table_open(shared->domain, &options, &table) == HAFT_OK);
-    require(haft_worker_current(table, &worker) == HAFT_OK);
-    require(haft_table_close(table) == HAFT_OK);
-    require(haft_is_live(shared->view, live));
-    require(haft_worker_close(shared->worker) == HAFT_OK);
-    require(haft_table_close(shared->table) == HAFT_OK);
-}
-
-TEST_ON_EACH_ROW(with_the_calls_the_child_goes_on_whatever_the_others_were_doing)
-{
-    struct shared shared = open_shared_on(&domains[*row], &options);
-    const haft_id live = insert(shared.worker);
-    struct noise noises[NOISES];
-    haft_worker *workers[WORKERS_OF_BUSY];
-    haft_table *busy = open_busy(shared.domain, workers);
-    atomic_int stop = 0;
-
-    ticks = is_of_liburcu(*row) || *row == FRAME;
-    haft_thread_offline(shared.domain);
-    for (int i = 0; i < NOISES; i++) {
-        noises[i] = (struct noise){.shared = &shared, .busy = busy, .stop = &stop};
-        must(pthread_create(&noises[i].thread, NULL, i == 0 ? try_to_close : make_noise,
-                            &noises[i]) == 0);
-    }
-    for (int n = 0; n < 50; n++) {
-        fork_with_the_calls(do_a_bit_of_everything, &shared, live);
-        haft_domain_tick(shared.domain); /* of a frame clock */
-    }
-    atomic_store(&stop, 1);
-    for (int i = 0; i < NOISES; i++) {
-        pthread_join(noises[i].thread, NULL);
-    }
-    haft_thread_online(shared.domain);
-    close_busy(busy, workers);
-    close_shared(&shared);
 }
 
 /* --- on_reclaim and handlers --- */
@@ -598,11 +364,11 @@ Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_ROW(with_the_calls_handed_to_pthread_atfork_twice_every_fork_is_safe)
+TEST_ON_EACH_ROW(fork_, with_the_calls_handed_to_pthread_atfork_twice_every_fork_is_safe)
 {
     struct parent parent;
 
-    ticks = is_of_liburcu(*row) || *row == FRAME;
+    ticks = child_ticks(*row);
     for (int n = 0; n < 2; n++) { /* by a library and by the program */
         must(pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child) == 0);
     }
@@ -623,18 +389,19 @@ static void fork_again(struct shared *shared, haft_id live)
 
     if (child == 0) {
         haft_after_fork_child();
-        run(go_on, shared, live);
+        go_on(shared, live);
+        _exit(0);
     }
     haft_after_fork_parent();
     require(waitpid(child, &status, 0) == child && status == 0);
     go_on(shared, live);
 }
 
-TEST_ON_EACH_ROW(with_the_calls_the_child_may_fork_again)
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_may_fork_again)
 {
     struct parent parent;
 
-    ticks = is_of_liburcu(*row) || *row == FRAME;
+    ticks = child_ticks(*row);
     open_parent(&parent, *row, &options);
     fork_with_the_calls(fork_again, &parent.shared, parent.live);
     close_parent(&parent);
