@@ -2,7 +2,7 @@
 # Each place in the library that asks the system for something has been refused by some test: the
 # calls that go through --wrap, found in the program itself, against those that it says failed.
 #
-# Usage: call_sites_test.sh <program> <archive>...
+# Usage: call_sites_test.sh <program> <library>...
 #
 # Calls that an optimiser has turned into jumps are not looked for.
 set -euo pipefail
@@ -13,10 +13,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Functions of the library: the tests' own calls do not count.
-for archive in "$@"; do
-    if [[ $archive == *.a ]]; then
-        nm "$archive" 2>/dev/null | awk '$2 ~ /^[tT]$/ { print $3 }'
-    fi
+for library in "$@"; do
+    nm "$library" 2>/dev/null | awk '$2 ~ /^[tT]$/ { print $3 }'
 done | sort -u >"$work/functions"
 
 # Where each call returns to, and what is called from which function.
