@@ -315,10 +315,12 @@ Test(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
     close_shared(&shared);
 }
 
+#define CHAIN 50000
+
 /* A chain that was freed and that nobody takes back: each object has the only pin on the next. */
 static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64_t length)
 {
-    const haft_table_options chained = {.capacity = 5000,
+    const haft_table_options chained = {.capacity = CHAIN,
                                         .object_size = 8,
                                         .pins = true,
                                         .on_reclaim = unpin_next,
@@ -345,7 +347,7 @@ static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64
 
 TEST_ON_EACH_CLOCK(pin, closing_runs_the_on_reclaim_that_unpins_what_is_left)
 {
-    static const uint64_t lengths[] = {2, 100, 5000};
+    static const uint64_t lengths[] = {2, 100, 50000}; /* the last goes to the depot, too */
     struct shared shared = open_shared(*setting, &options);
 
     for (int i = 0; i < 3; i++) {
@@ -388,11 +390,11 @@ TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_closed_for_pins_goes_on)
     cr_expect(eq(u64, chain.reclaims, 3000));
     cr_expect(eq(u64, stats_of(table).retired, 0));
     worker = open_worker(table);
-    for (int n = 0; n < 4999; n++) { /* all slots are there, each once */
+    for (int n = 0; n < CHAIN - 1; n++) { /* all slots are there, each once */
         must(haft_insert(worker, NULL, &id) == HAFT_OK);
         must(haft_resolve(haft_table_view(table), id) != NULL);
     }
-    cr_expect(eq(u64, stats_of(table).live, 5000));
+    cr_expect(eq(u64, stats_of(table).live, CHAIN));
     cr_expect(haft_is_live(haft_table_view(table), pinned));
     must(haft_unpin(table, pinned) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);

@@ -428,24 +428,3 @@ TEST_ON_EACH_CLOCK(worker, of_a_thread_that_has_ended_is_closed_by_who_joined_it
     }
     close_shared(&shared);
 }
-
-/* Closes another's worker while a thread that came later, perhaps with its stack, has one open. */
-TEST_ON_EACH_CLOCK(worker, of_a_thread_that_has_ended_is_no_business_of_the_next_thread)
-{
-    const haft_table_options many = {.capacity = 1000};
-    struct shared shared = open_shared(*setting, &many);
-    struct lost lost = {.table = shared.table};
-    struct reader reader;
-    pthread_t thread;
-
-    must(pthread_create(&thread, NULL, take_all_and_end, &lost) == 0);
-    haft_thread_offline(shared.domain);
-    pthread_join(thread, NULL);
-    haft_thread_online(shared.domain);
-    reader_enter(&reader, &shared);
-    reader_leave(&reader); /* with the workers clock it closes its only worker */
-    cr_expect(eq(u64, stats_of(shared.table).workers, 2));
-    expect_status(haft_worker_close(lost.worker), HAFT_OK);
-    settle(shared.worker);
-    close_shared(&shared);
-}
