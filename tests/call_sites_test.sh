@@ -2,20 +2,17 @@
 # Each place in the library that asks the system for something has been refused by some test: the
 # calls that go through --wrap, found in the program itself, against those that it says failed.
 #
-# Usage: call_sites_test.sh <program> <library>...
+# Usage: call_sites_test.sh <program>, where the library's shared objects lie below
 #
 # Calls that an optimiser has turned into jumps are not looked for.
 set -euo pipefail
 
 readonly program=$1
-shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Functions of the library: the tests' own calls do not count.
-for library in "$@"; do
-    { nm "$library" 2>&1 || true; } | awk '$2 ~ /^[tT]$/ { print $3 }'
-done | sort -u >"$work/functions"
+find -L . -name 'lib*.so' -exec nm {} + | awk '$2 ~ /^[tT]$/ { print $3 }' | sort -u >"$work/functions"
 
 # Where each call returns to, and what is called from which function.
 objdump --disassemble --no-show-raw-insn "$program" | awk '
