@@ -183,8 +183,9 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
         if (domain_in_section(domain)) {
             return HAFT_IN_SECTION;
         }
-        if (domain_wait(domain) != HAFT_OK) {
-            return HAFT_BUSY;
+        status = domain_wait(domain);
+        if (status != HAFT_OK) {
+            return status;
         }
         sched_yield(); /* if nothing waits, slots are on their way between workers */
         status = haft_reserve(worker, id, object);

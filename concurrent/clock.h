@@ -51,7 +51,13 @@ struct clock {
 
     /* Fill in who holds a grace period up, where the clock can tell. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
+
+    /* In the child of a fork: forget the threads that are gone.  The clock to go on with. */
+    const struct clock *(*after_fork)(haft_domain *domain);
 };
+
+/* thread.c: the calling thread's number, which no other thread ever has; not 0. */
+uint64_t thread_number(void);
 
 /* Driven by a background thread, asleep when nothing is requested. */
 extern const struct clock thread_clock;
@@ -86,6 +92,7 @@ haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void rcu_clock_offline(haft_domain *domain);
 void rcu_clock_online(haft_domain *domain);
+const struct clock *rcu_clock_after_fork(haft_domain *domain);
 
 struct thread_clock {
     pthread_t thread;

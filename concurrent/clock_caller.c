@@ -21,4 +21,5 @@ const struct clock caller_clock = {
     .offline = rcu_clock_offline,
     .online = rcu_clock_online,
     .blame = clock_blame_none,
+    .after_fork = rcu_clock_after_fork,
 };

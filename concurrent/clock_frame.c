@@ -26,6 +26,11 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
     (void)backlog;
 }
 
+static const struct clock *after_fork(haft_domain *domain)
+{
+    return domain->clock; /* it waits for no thread */
+}
+
 haft_status haft_domain_tick(haft_domain *domain)
 {
     if (domain->clock != &frame_clock) {
@@ -51,4 +56,5 @@ const struct clock frame_clock = {
     .offline = clock_ignore,
     .online = clock_ignore,
     .blame = clock_blame_none,
+    .after_fork = after_fork,
 };

@@ -88,6 +88,18 @@ void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t ba
     rcu_quiescent(domain->flavour);
 }
 
+/* What others have left of the lock and the condition is not looked at. */
+const struct clock *rcu_clock_after_fork(haft_domain *domain)
+{
+    if (!rcu_forgets(domain->flavour)) {
+        domain->flavour = NULL;
+        return &frame_clock;
+    }
+    rcu_clock_start(domain);
+    domain->rcu.has_driver = false;
+    return &caller_clock;
+}
+
 void rcu_clock_offline(haft_domain *domain)
 {
     rcu_offline(domain->flavour);

@@ -110,4 +110,5 @@ const struct clock thread_clock = {
     .offline = rcu_clock_offline,
     .online = rcu_clock_online,
     .blame = clock_blame_none,
+    .after_fork = rcu_clock_after_fork,
 };

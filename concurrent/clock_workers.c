@@ -21,7 +21,7 @@
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   leave (release) -> claim (acquire)          its last state, to its next thread
- *   OWN     a thread's own member, or one that nobody else can find yet
+ *   OWN     a thread's own member, or one that nobody else can find (yet, or in the child of a fork)
  *   HINT    who is blamed for a stall; what progress was last waited for
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -40,20 +40,12 @@
 
 struct member {
     atomic_u64 announced; /* tickets whose frees came before its last quiescent point */
-    atomic_u64 thread;    /* thread_token() of its thread; 0: nobody's */
+    atomic_u64 thread;    /* thread_number() of its thread; 0: nobody's */
     atomic_u64 worker;    /* address of one of its workers; 0: not known */
     atomic_u64 number;    /* the system's for the thread */
     uint64_t workers;     /* open, of its thread */
     struct member *next;  /* constant */
 };
-
-/* A number that no other thread has at the same time. */
-static uint64_t thread_token(void)
-{
-    static _Thread_local char token;
-
-    return (uint64_t)(uintptr_t)&token;
-}
 
 static struct member *first_member(const haft_domain *domain)
 {
@@ -63,10 +55,10 @@ static struct member *first_member(const haft_domain *domain)
 /* The calling thread's member, or NULL. */
 static struct member *own_member(const haft_domain *domain)
 {
-    const uint64_t token = thread_token();
+    const uint64_t number = thread_number();
 
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
-        if (load_relaxed(OWN, &member->thread) == token) {
+        if (load_relaxed(OWN, &member->thread) == number) {
             return member;
         }
     }
@@ -187,7 +179,7 @@ static struct member *claim(const haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
         if (load_relaxed(RETRY, &member->thread) == 0 &&
-            cas_acquire(ADOPT, &member->thread, 0, thread_token())) {
+            cas_acquire(ADOPT, &member->thread, 0, thread_number())) {
             return member;
         }
     }
@@ -203,7 +195,7 @@ static struct member *add(haft_domain *domain)
     }
     memset(member, 0, sizeof *member);
     store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
-    store_relaxed(OWN, &member->thread, thread_token());
+    store_relaxed(OWN, &member->thread, thread_number());
     do {
         member->next = first_member(domain);
     } while (!cas_release(ROSTER, &domain->members, (uint64_t)(uintptr_t)member->next,
@@ -249,7 +241,7 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
 /* A member's state is its thread's own. */
 static bool may_leave(const struct member *member)
 {
-    return load_relaxed(OWN, &member->thread) == thread_token();
+    return load_relaxed(OWN, &member->thread) == thread_number();
 }
 
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
@@ -297,6 +289,20 @@ static void blame(const haft_domain *domain, haft_stall *stall)
     }
 }
 
+/* Members whose threads are gone are the next threads'. */
+static const struct clock *after_fork(haft_domain *domain)
+{
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(OWN, &member->thread) != thread_number()) {
+            member->workers = 0;
+            store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
+            store_relaxed(HINT, &member->worker, 0);
+            store_relaxed(OWN, &member->thread, 0);
+        }
+    }
+    return domain->clock;
+}
+
 const struct clock workers_clock = {
     .has_flavour = false,
     .start = start,
@@ -311,4 +317,5 @@ const struct clock workers_clock = {
     .offline = offline,
     .online = online,
     .blame = blame,
+    .after_fork = after_fork,
 };

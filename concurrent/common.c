@@ -41,7 +41,7 @@ void common_unlock(haft_table *table)
     pthread_mutex_unlock(&table->common_lock);
 }
 
-void common_init(haft_table *table)
+void common_make_lock(haft_table *table)
 {
     pthread_mutexattr_t recursive; /* on_reclaim may call in again */
 
@@ -49,6 +49,11 @@ void common_init(haft_table *table)
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&table->common_lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
+}
+
+void common_init(haft_table *table)
+{
+    common_make_lock(table);
     table->common = NULL;
     table->unpinned = MARK_END;
 }

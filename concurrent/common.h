@@ -5,6 +5,7 @@
 #include "concurrent/table.h"
 
 void common_init(haft_table *table);
+void common_make_lock(haft_table *table);
 void common_destroy(haft_table *table);
 
 /* Make sure that there is one, with the lock held or the table not handed over yet. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEFAULT_STALL_NS NS_PER_S
 #define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
@@ -70,23 +71,34 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
+    opened->process = getpid();
     status = opened->clock->start(opened);
     if (status != HAFT_OK) {
         free(opened);
         return status;
     }
+    list_domain(&opened->listed, opened);
     *domain = opened;
     return HAFT_OK;
 }
 
+haft_status domain_check_process(const haft_domain *domain)
+{
+    return domain->process == getpid() ? HAFT_OK : HAFT_FORKED;
+}
+
 haft_status haft_domain_close(haft_domain *domain)
 {
+    if (domain_check_process(domain) != HAFT_OK) {
+        return HAFT_FORKED;
+    }
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
     if (domain_in_section(domain)) {
         return HAFT_IN_SECTION;
     }
+    unlist(&domain->listed);
     domain->clock->stop(domain);
     free(domain);
     return HAFT_OK;
@@ -175,7 +187,12 @@ bool domain_is_driven(const haft_domain *domain)
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)
 {
-    return domain_done(domain) >= ticket ? HAFT_OK : domain->clock->wait_for(domain, ticket);
+    if (domain_done(domain) >= ticket) {
+        return HAFT_OK;
+    }
+    const haft_status status = domain_check_process(domain);
+
+    return status == HAFT_OK ? domain->clock->wait_for(domain, ticket) : status;
 }
 
 haft_status domain_wait(haft_domain *domain)

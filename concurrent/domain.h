@@ -15,8 +15,10 @@
 #define HAFT_CONCURRENT_DOMAIN_H
 
 #include "concurrent/clock.h"
+#include "concurrent/fork.h"
 #include "lib/atomics.h"
 #include <haft/domain.h>
+#include <sys/types.h>
 
 struct haft_domain {
     const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
@@ -29,6 +31,8 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
+    pid_t process; /* where it was opened; a fork's child takes it over */
+    struct listed listed;
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;
@@ -59,9 +63,12 @@ void domain_hurry(haft_domain *domain);
  */
 bool domain_is_driven(const haft_domain *domain);
 
+/* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
+haft_status domain_check_process(const haft_domain *domain);
+
 /*
  * Wait until `ticket` is done.  Blocking, outside read sections; a quiescent point of the thread.
- * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock).
+ * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock), or HAFT_FORKED.
  */
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket);
 

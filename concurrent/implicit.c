@@ -27,11 +27,11 @@ struct holdings {
     struct entry *entries;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool has_key;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static bool has_key;       /* under the lock */
 static haft_table *tables; /* open, with implicit workers; under the lock */
+static _Thread_local bool knows_key;
 static _Thread_local struct entry latest;
 
 uint64_t table_number(void)
@@ -72,15 +72,21 @@ static void close_all(void *arg)
     free(holdings);
 }
 
-static void make_key(void)
+/* There is a key.  False: not this time. */
+static bool make_key(void)
 {
-    has_key = pthread_key_create(&key, close_all) == 0;
+    if (!knows_key) {
+        pthread_mutex_lock(&lock);
+        has_key = has_key || pthread_key_create(&key, close_all) == 0;
+        knows_key = has_key;
+        pthread_mutex_unlock(&lock);
+    }
+    return knows_key;
 }
 
 static struct holdings *own_holdings(void)
 {
-    pthread_once(&once, make_key);
-    if (!has_key) {
+    if (!make_key()) {
         return NULL;
     }
     struct holdings *holdings = pthread_getspecific(key);

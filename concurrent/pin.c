@@ -133,6 +133,74 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
     return is_of(table, id) ? (uint32_t)(load_relaxed(COUNT, pins_of(table, index)) & PINS) : 0;
 }
 
+/* What implicit workers have freed becomes anyone's to take back; they stay their threads' own. */
+static void flush_implicit(haft_table *table)
+{
+    implicit_lock();
+    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        if (worker->is_implicit) {
+            haft_worker_flush(worker);
+        }
+    }
+    implicit_unlock();
+}
+
+/* The batches that wait in rings.  True if there was one. */
+static bool empty_rings(haft_worker *common)
+{
+    const haft_table *table = common->table;
+    bool found = false;
+
+    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        struct batch *batch;
+
+        while ((batch = ring_take(&worker->waiting, &table->pool, UINT64_MAX)) != NULL) {
+            worker_take_back(common, batch);
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Those in the depot.  What is ready goes round it, until that has been seen twice in a row. */
+static bool empty_depot(haft_worker *common)
+{
+    haft_table *table = common->table;
+    const struct batch *first_ready = NULL;
+    bool found = false;
+    struct batch *batch;
+
+    while ((batch = depot_take(&table->depot, &table->pool, UINT64_MAX)) != NULL) {
+        if (load_relaxed(OWN, &batch->ticket) != 0) {
+            worker_take_back(common, batch);
+            first_ready = NULL; /* on_reclaim may have taken it out */
+            found = true;
+            continue;
+        }
+        depot_push(&table->depot, &table->pool, batch);
+        if (batch == first_ready) {
+            break;
+        }
+        first_ready = first_ready == NULL ? batch : first_ready;
+    }
+    return found;
+}
+
+void table_take_all_back(haft_table *table)
+{
+    bool found = true;
+
+    while (found) {
+        flush_implicit(table);
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+        haft_worker *common = common_lock(table);
+
+        found = empty_rings(common);
+        found = empty_depot(common) || found;
+        common_unlock(table);
+    }
+}
+
 bool table_has_pins(const haft_table *table)
 {
     const uint64_t end = load_relaxed(OWN, &table->fresh);

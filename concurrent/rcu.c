@@ -2,8 +2,8 @@
  * liburcu, any flavour.
  *
  * qsbr differs from the others: "read ongoing" is true for as long as the thread is online, so
- * it cannot tell a section, and who waits while online waits for itself.  The weak symbol is
- * null in programs that do not link qsbr, and then equals no flavour that could be passed.
+ * it cannot tell a section, and who waits while online waits for itself.  The weak symbols are
+ * null in programs that do not link these flavours, and then equal none that could be passed.
  */
 #include "concurrent/rcu.h"
 #include <haft/tsan.h>
@@ -14,6 +14,7 @@ char haft_grace_token;
 #endif
 
 extern const struct rcu_flavor_struct urcu_qsbr_flavor __attribute__((weak));
+extern const struct rcu_flavor_struct urcu_bp_flavor __attribute__((weak));
 
 static bool is_qsbr(const struct rcu_flavor_struct *flavour)
 {
@@ -31,6 +32,11 @@ void rcu_quiescent(const struct rcu_flavor_struct *flavour)
         haft_note_reader_left();
         flavour->read_quiescent_state();
     }
+}
+
+bool rcu_forgets(const struct rcu_flavor_struct *flavour)
+{
+    return flavour == &urcu_bp_flavor;
 }
 
 bool rcu_pause(const struct rcu_flavor_struct *flavour)

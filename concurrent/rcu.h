@@ -18,6 +18,9 @@ bool rcu_in_section(const struct rcu_flavor_struct *flavour);
 /* With qsbr: the calling thread, if it is online, passes a quiescent state.  Others: nothing. */
 void rcu_quiescent(const struct rcu_flavor_struct *flavour);
 
+/* Whether the flavour can forget, in the child of a fork, the threads that are gone: bp alone. */
+bool rcu_forgets(const struct rcu_flavor_struct *flavour);
+
 /*
  * Before and after the calling thread blocks.  With qsbr it goes offline, if it is online: a
  * quiescent point.  pause returns what resume is to be given.

@@ -91,11 +91,13 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return HAFT_NO_MEMORY;
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
+    list_table(&table->listed, table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
+    unlist(&table->listed);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);
@@ -172,12 +174,21 @@ static bool has_open_workers(const haft_table *table)
     return found;
 }
 
-haft_status table_check_closing(const haft_table *table)
+haft_status table_check_closing(haft_table *table)
 {
-    if (has_open_workers(table) || table_has_pins(table)) {
+    if (domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED;
+    }
+    if (has_open_workers(table)) {
         return HAFT_IN_USE;
     }
-    return domain_in_section(table->domain) ? HAFT_IN_SECTION : HAFT_OK;
+    if (domain_in_section(table->domain)) {
+        return HAFT_IN_SECTION;
+    }
+    if (table_has_pins(table)) {
+        table_take_all_back(table); /* an on_reclaim may unpin the rest */
+    }
+    return table_has_pins(table) ? HAFT_IN_USE : HAFT_OK;
 }
 
 void table_reclaim_rest(haft_table *table)

@@ -57,12 +57,16 @@ struct backlog {
     struct closing closings[CLOSINGS];
 };
 
-/* COMMON: shared by the threads that have none (common.c); never closed, never taken over. */
-enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON };
+/*
+ * COMMON: shared by the threads that have none (common.c); never closed, never taken over.
+ * LOST: its thread is not in this process (fork.c); the same.
+ */
+enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON, WORKER_LOST };
 
 struct haft_worker {
     haft_table *table;
     struct member *member;               /* what the domain's clock knows its thread by */
+    uint64_t owner;                      /* thread_number() of its thread */
     struct batch *filling;               /* slots to reserve */
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
@@ -119,6 +123,7 @@ struct haft_table {
     haft_worker *common; /* under the lock; NULL: not needed so far */
     uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
 
+    struct listed listed;      /* among the tables of the process */
     uint64_t number;           /* no other table ever has it */
     bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
     haft_table *next_implicit; /* in that list */
@@ -152,8 +157,8 @@ void table_free(haft_table *table);
 haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);
 
-/* HAFT_OK, or why the table cannot be closed now. */
-haft_status table_check_closing(const haft_table *table);
+/* HAFT_OK, or why the table cannot be closed now.  With pins left, all that was freed is taken back. */
+haft_status table_check_closing(haft_table *table);
 
 /* Wait for a grace period; on_reclaim for what was freed and not taken back. */
 void table_reclaim_rest(haft_table *table);
@@ -290,6 +295,12 @@ bool pin_take(const haft_table *table, uint64_t index);
 
 /* Whether any object is pinned, when nobody else uses the table. */
 bool table_has_pins(const haft_table *table);
+
+/*
+ * Take back all that was freed, and what that frees, when nobody else uses the table.  Blocking, a
+ * quiescent point; the table can be used as ever afterwards.
+ */
+void table_take_all_back(haft_table *table);
 
 /* reclaim.c: the way back */
 

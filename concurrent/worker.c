@@ -101,6 +101,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         store_release(ADOPT, &opened->state, WORKER_CLOSED);
         return HAFT_NO_MEMORY;
     }
+    opened->owner = thread_number();
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;

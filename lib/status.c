@@ -34,6 +34,8 @@ static const struct {
                          "the table's objects have not the type's size, alignment and pins"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
                           "the call moves objects and was made from a callback of the table"},
+    [HAFT_FORKED] = {"HAFT_FORKED",
+                     "the process was forked and haft_after_fork_child() has not been called"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
                          "together"},

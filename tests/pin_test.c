@@ -315,6 +315,93 @@ Test(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
     close_shared(&shared);
 }
 
+#define CHAIN 50000
+
+/* A chain that was freed and that nobody takes back: each object has the only pin on the next. */
+static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64_t length)
+{
+    const haft_table_options chained = {.capacity = CHAIN,
+                                        .object_size = 8,
+                                        .pins = true,
+                                        .on_reclaim = unpin_next,
+                                        .reclaim_arg = chain};
+    haft_table *table;
+    haft_worker *worker;
+    haft_id last = HAFT_NIL;
+
+    must(haft_table_open(shared->domain, &chained, &table) == HAFT_OK);
+    chain->table = table;
+    worker = open_worker(table);
+    for (uint64_t n = 0; n < length; n++) {
+        const haft_id next = last;
+
+        must(haft_insert(worker, &next.bits, &last) == HAFT_OK);
+        haft_section_begin(shared->domain);
+        must(n + 1 == length || haft_pin(table, last) != NULL);
+        haft_section_end(shared->domain);
+        must(haft_free(worker, last) == HAFT_OK);
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+    return table;
+}
+
+TEST_ON_EACH_CLOCK(pin, closing_runs_the_on_reclaim_that_unpins_what_is_left)
+{
+    static const uint64_t lengths[] = {2, 100, 50000}; /* the last goes to the depot, too */
+    struct shared shared = open_shared(*setting, &options);
+
+    for (int i = 0; i < 3; i++) {
+        struct chain chain = {.table = NULL};
+        haft_table *table = open_chain(&shared, &chain, lengths[i]);
+
+        expect_status(haft_table_close(table), HAFT_OK);
+        cr_expect(eq(u64, chain.reclaims, lengths[i]));
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(pin, unsharing_runs_the_on_reclaim_that_unpins_what_is_left)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct chain chain = {.table = NULL};
+    haft_local *local = NULL;
+
+    assert_status(haft_unshare(open_chain(&shared, &chain, 3000), &local), HAFT_OK);
+    cr_expect(eq(u64, chain.reclaims, 3000));
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    haft_local_close(local);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_closed_for_pins_goes_on)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct chain chain = {.table = NULL};
+    haft_table *table = open_chain(&shared, &chain, 3000);
+    haft_worker *worker = open_worker(table);
+    const haft_id pinned = insert(worker);
+    haft_id id;
+
+    haft_section_begin(shared.domain);
+    must(haft_pin(table, pinned) != NULL);
+    haft_section_end(shared.domain);
+    must(haft_worker_close(worker) == HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_IN_USE);
+    cr_expect(eq(u64, chain.reclaims, 3000));
+    cr_expect(eq(u64, stats_of(table).retired, 0));
+    worker = open_worker(table);
+    for (int n = 0; n < CHAIN - 1; n++) { /* all slots are there, each once */
+        must(haft_insert(worker, NULL, &id) == HAFT_OK);
+        must(haft_resolve(haft_table_view(table), id) != NULL);
+    }
+    cr_expect(eq(u64, stats_of(table).live, CHAIN));
+    cr_expect(haft_is_live(haft_table_view(table), pinned));
+    must(haft_unpin(table, pinned) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK);
+    close_shared(&shared);
+}
+
 Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
 {
     for (size_t size = 0; size <= 40; size++) {

@@ -60,6 +60,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_OCCUPIED);
     expect_name(HAFT_WRONG_TYPE);
     expect_name(HAFT_IN_CALLBACK);
+    expect_name(HAFT_FORKED);
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
     expect_name(HAFT_BAD_OBJECT_SIZE);

@@ -377,3 +377,54 @@ Test(flush, again_and_again_between_frees_loses_no_slot)
     cr_expect(eq(u64, count, stats_of(shared.table).limit));
     close_shared(&shared);
 }
+
+/* --- lost with its thread --- */
+
+struct lost {
+    haft_table *table;
+    haft_worker *worker;
+    uint64_t freed;
+};
+
+/* Ends with its worker open, all slots of the table in its hands. */
+static void *take_all_and_end(void *arg)
+{
+    struct lost *lost = arg;
+    haft_id ids[200];
+
+    lost->worker = open_worker(lost->table);
+    for (lost->freed = 0; lost->freed < 200; lost->freed++) {
+        if (haft_insert(lost->worker, NULL, &ids[lost->freed]) != HAFT_OK) {
+            break;
+        }
+    }
+    for (uint64_t i = 0; i < lost->freed; i++) {
+        must(haft_free(lost->worker, ids[i]) == HAFT_OK);
+    }
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(worker, of_a_thread_that_has_ended_is_closed_by_who_joined_it)
+{
+    const haft_table_options few = {.capacity = 60};
+    struct shared shared = open_shared(*setting, &few);
+    struct lost lost = {.table = shared.table};
+    pthread_t thread;
+    haft_id id;
+
+    for (int round = 0; round < 20; round++) {
+        must(pthread_create(&thread, NULL, take_all_and_end, &lost) == 0);
+        haft_thread_offline(shared.domain);
+        pthread_join(thread, NULL);
+        haft_thread_online(shared.domain);
+        must(lost.freed >= few.capacity);
+        must(stats_of(shared.table).workers == 2);
+        expect_status(haft_worker_close(lost.worker), HAFT_OK);
+        must(stats_of(shared.table).workers == 1);
+        settle(shared.worker); /* does not wait for a thread that has ended */
+    }
+    for (uint64_t n = 0; n < few.capacity; n++) {
+        must(haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK);
+    }
+    close_shared(&shared);
+}

@@ -96,6 +96,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *             HAFT_IN_USE       a table is still open on it
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
+ *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
  *           With qsbr it is a quiescent point of the calling thread.
  * Ordering  none.
@@ -112,6 +113,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and

@@ -13,6 +13,7 @@
 #include <haft/bad_access.h>
 #include <haft/commands.h>
 #include <haft/domain.h>
+#include <haft/fork.h>
 #include <haft/id.h>
 #include <haft/implicit.h>
 #include <haft/local.h>

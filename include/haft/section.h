@@ -23,6 +23,15 @@
  * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
  * for one another for ever.
  *
+ * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin, haft_section_end,
+ * haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates, frees, pins for
+ * good or waits: the handler could interrupt the same call.
+ *
+ *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own
+ *   qsbr, workers  while the thread is online.  The signal is blocked around its quiescent points,
+ *                  its time offline, and all that waits, and pointers do not outlive the handler
+ *   frame          the handler is one of the frame's jobs: the signal is blocked during the tick
+ *
  * A thread is registered before its first section and unregistered after its last, once for
  * each flavour, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
  * first: while it is online, every grace period waits for its next quiescent point.

@@ -23,7 +23,7 @@ typedef struct haft_worker haft_worker;
  * its slot back (in what reserves or inserts, haft_worker_quiescent, haft_unpin) or by
  * haft_table_close() or haft_unshare().  `object` may be read and written until the callback
  * returns; `id` is the id it had; `worker` is the one that takes the slot back, NULL in
- * haft_table_close() and haft_unshare().  With it the callback may reserve, insert and free, but
+ * haft_table_close() and haft_unshare() (but for tables that still have pins).  With it the callback may reserve, insert and free, but
  * neither close it nor call what waits.  For it to reserve there are the slots that were taken back
  * just before, and fresh ones; else the answer is HAFT_BUSY.
  *
@@ -109,9 +109,11 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  * freed and not taken back; objects still live just end, without on_reclaim.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_USE       a worker is still open, or an object pinned
+ *             HAFT_IN_USE       a worker is still open, or an object pinned.  While there are pins,
+ *                               on_reclaim runs for all that was freed, which may unpin the rest
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
+ *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  *           With qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.

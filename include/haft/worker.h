@@ -5,7 +5,8 @@
  * through a ring that other workers may take from, and through the table's depot.  So nearly
  * all calls touch nothing that another thread writes, but for the slot itself.
  *
- * A worker belongs to the thread that opened it until it is closed.
+ * A worker belongs to the thread that opened it until it is closed.  If a thread may end anywhere,
+ * haft_worker_current() (haft/implicit.h) closes its workers with it.
  */
 #ifndef HAFT_WORKER_H
 #define HAFT_WORKER_H
@@ -34,8 +35,9 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK.
- * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  With the
- *           workers clock the close of the thread's last worker on the domain is a quiescent point:
+ * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  If that
+ *           has ended without closing it: one thread that knows so, as from joining it; what the
+ *           worker held is not lost then.  With the workers clock the close of the thread's last worker on the domain is a quiescent point:
  *           pointers resolved before are void.
  * Ordering  release to the workers that take over what it held.
  * Progress  lock-free.
@@ -146,8 +148,9 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  * while the answer is HAFT_BUSY.  If that is because of pins, they wait for another thread to unpin.
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
- *           waiting cannot help; HAFT_IN_SECTION, with nothing done, if they would have to wait
- *           inside a read section (liburcu's flavours but for qsbr).
+ *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
+ *           inside a read section (liburcu's flavours but for qsbr), HAFT_FORKED in the child of a
+ *           fork (haft/fork.h).
  * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr and the
  *           workers clock a wait is a quiescent point of the thread: pointers resolved before are
  *           void.

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Each place in the library that asks the system for something has been refused by some test: the
+# calls that go through --wrap, found in the program itself, against those that it says failed.
+#
+# Usage: call_sites_test.sh <program>, where the library's shared objects lie below
+#
+# Calls that an optimiser has turned into jumps are not looked for.
+set -euo pipefail
+
+readonly program=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Functions of the library: the tests' own calls do not count.
+find -L . -name 'lib*.so' -exec nm {} + | awk '$2 ~ /^[tT]$/ { print $3 }' | sort -u >"$work/functions"
+
+# Where each call returns to, and what is called from which function.
+objdump --disassemble --no-show-raw-insn "$program" | awk '
+    /^[0-9a-f]+ <.*>:$/ { function_name = substr($2, 2, length($2) - 3) }
+    called != "" && /^ +[0-9a-f]+:/ {
+        sub(":", "", $1)
+        print $1, function_name, called
+        called = ""
+    }
+    /(call|bl)[a-z]*[ \t].*<__wrap_(free|munmap)>/ { next }
+    /(call|bl)[a-z]*[ \t].*<__wrap_[a-z_]*>/ {
+        called = $0
+        sub(/.*<__wrap_/, "", called)
+        sub(/>.*/, "", called)
+    }' >"$work/calls"
+awk 'NR == FNR { is_ours[$1] = 1; next } { split($2, part, "."); if (part[1] in is_ours) print }' \
+    "$work/functions" "$work/calls" >"$work/sites"
+
+: >"$work/failed"
+HAFT_CALL_SITES="$work/failed" "$program" -j2 >"$work/log" 2>&1 || {
+    cat "$work/log"
+    exit 1
+}
+
+# In a program that is not relocated addresses begin at that of its first segment.
+start=$(nm "$program" | awk '$3 == "__executable_start" { print $1 }')
+sort -u "$work/failed" | while read -r offset; do
+    printf '%x\n' $((16#$offset + 16#$start))
+done | sort -u >"$work/reached"
+
+missing=$(awk 'NR == FNR { reached[$1] = 1; next } !($1 in reached) { print "  " $3 " in " $2 }' \
+    "$work/reached" "$work/sites")
+count=$(wc -l <"$work/sites")
+echo "$count places that ask the system for something"
+if [[ $count -lt 20 ]]; then
+    echo "too few: are they found?"
+    exit 1
+fi
+if [[ -n $missing ]]; then
+    echo "not refused by any test:"
+    echo "$missing"
+    exit 1
+fi

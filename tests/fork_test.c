@@ -1,0 +1,408 @@
+/* Fork: what the child may do, for each flavour and each clock, with other threads in the way. */
+#include "tests/forking.h"
+#include <haft/fork.h>
+#include <haft/implicit.h>
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <haft/unregistered.h>
+#include <sys/wait.h>
+
+TestSuite(fork_, .timeout = SUITE_SECONDS);
+
+/* --- a parent with other threads about --- */
+
+static const haft_table_options options = {.capacity = 5000, .object_size = 8};
+
+struct parent {
+    struct shared shared;
+    struct reader reader;
+    pthread_t holder;
+    sem_t holds;
+    sem_t leave;
+    haft_id live;
+};
+
+/* A thread whose worker holds slots back, has freed some, and has one reserved. */
+static void *hold(void *arg)
+{
+    struct parent *parent = arg;
+    haft_worker *worker = open_worker(parent->shared.table);
+    haft_id id;
+
+    for (int n = 0; n < 10; n++) {
+        must(haft_free(worker, insert(worker)) == HAFT_OK);
+    }
+    must(haft_reserve(worker, &id, NULL) == HAFT_OK);
+    sem_post(&parent->holds);
+    while (sem_wait(&parent->leave) != 0) {
+        /* interrupted */
+    }
+    haft_abort(worker, id);
+    must(haft_worker_close(worker) == HAFT_OK);
+    return NULL;
+}
+
+static void open_parent(struct parent *parent, int row, const haft_table_options *with)
+{
+    parent->shared = open_shared_on(&domains[row], with);
+    parent->live = insert(parent->shared.worker);
+    sem_init(&parent->holds, 0, 0);
+    sem_init(&parent->leave, 0, 0);
+    must(pthread_create(&parent->holder, NULL, hold, parent) == 0);
+    sem_wait(&parent->holds);
+    reader_enter(&parent->reader, &parent->shared);
+}
+
+static void close_parent(struct parent *parent)
+{
+    reader_leave(&parent->reader);
+    sem_post(&parent->leave);
+    haft_thread_offline(parent->shared.domain);
+    pthread_join(parent->holder, NULL);
+    haft_thread_online(parent->shared.domain);
+    close_shared(&parent->shared);
+}
+
+/* --- without the calls --- */
+
+static void resolve_both(struct shared *shared, haft_id live)
+{
+    haft_id id;
+
+    haft_section_begin(shared->domain);
+    require(haft_resolve(shared->view, live) != NULL);
+    require(haft_insert(shared->worker, NULL, &id) == HAFT_OK);
+    require(haft_resolve(shared->view, id) != NULL);
+    require(haft_free(shared->worker, id) == HAFT_OK);
+    require(haft_resolve(shared->view, id) == NULL);
+    haft_section_end(shared->domain);
+    require(haft_diagnose(shared->table, id) == HAFT_STALE);
+    require(haft_table_stats_get(shared->table).live == 1);
+}
+
+static void refuse_to_wait(struct shared *shared, haft_id live)
+{
+    haft_local *local;
+    haft_id id;
+
+    resolve_both(shared, live);
+    for (int n = 0; n < 20000; n++) { /* as many as a quiescent point would wait for */
+        if (haft_insert(shared->worker, NULL, &id) == HAFT_OK) {
+            require(haft_free(shared->worker, id) == HAFT_OK);
+        }
+        require(n % 1000 != 0 || haft_worker_quiescent(shared->worker) == HAFT_OK);
+    }
+    require(haft_worker_quiescent(shared->worker) == HAFT_OK);
+    require(haft_worker_flush(shared->worker) == HAFT_OK);
+    require(haft_insert(shared->worker, NULL, &id) == HAFT_BUSY);
+    require(haft_insert_wait(shared->worker, NULL, &id) == HAFT_FORKED);
+    require(haft_reserve_wait(shared->worker, &id, NULL) == HAFT_FORKED);
+    require(haft_domain_wait(shared->domain) == HAFT_FORKED);
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_FORKED);
+    require(haft_unshare(shared->table, &local) == HAFT_FORKED);
+    require(haft_domain_close(shared->domain) == HAFT_FORKED);
+    require(haft_is_live(shared->view, live));
+}
+
+TEST_ON_EACH_ROW(fork_, without_the_calls_the_child_does_what_is_lock_free_and_waits_for_nothing)
+{
+    struct parent parent;
+
+    open_parent(&parent, *row, &options);
+    fork_plainly(refuse_to_wait, &parent.shared, parent.live);
+    cr_expect(haft_is_live(parent.shared.view, parent.live));
+    close_parent(&parent);
+}
+
+/* --- with them --- */
+
+static bool ticks;
+
+/* Fill the table, and empty it. */
+static void use_all(struct shared *shared)
+{
+    static haft_id ids[10000];
+    uint64_t count = 0;
+
+    end_grace(shared, ticks);
+    while (haft_insert(shared->worker, NULL, &ids[count]) == HAFT_OK) {
+        require(++count < 10000);
+    }
+    require(count + 2 >= options.capacity); /* with the live object and the reserved slot */
+    for (uint64_t i = 0; i < count; i++) {
+        require(haft_free(shared->worker, ids[i]) == HAFT_OK);
+        require(!haft_is_live(shared->view, ids[i]));
+    }
+}
+
+static void close_all(struct shared *shared)
+{
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_OK);
+    require(shared->anchor == NULL || haft_table_close(shared->anchor) == HAFT_OK);
+    require(haft_domain_close(shared->domain) == HAFT_OK);
+}
+
+static void go_on(struct shared *shared, haft_id live)
+{
+    resolve_both(shared, live);
+    require(haft_table_stats_get(shared->table).workers == 1);
+    require(haft_table_stats_get(shared->table).reserved == 1);
+    require(haft_worker_flush(shared->worker) == HAFT_OK);
+    require(haft_domain_wait(shared->domain) == (ticks ? HAFT_BUSY : HAFT_OK));
+    for (int n = 0; n < 3; n++) {
+        use_all(shared);
+        require(haft_worker_quiescent(shared->worker) == HAFT_OK);
+    }
+    require(haft_resolve(shared->view, live) != NULL);
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_uses_every_slot_and_closes_everything)
+{
+    struct parent parent;
+
+    ticks = child_ticks(*row);
+    open_parent(&parent, *row, &options);
+    fork_with_the_calls(go_on, &parent.shared, parent.live);
+    cr_expect(haft_is_live(parent.shared.view, parent.live));
+    cr_expect(eq(u64, stats_of(parent.shared.table).workers, 2));
+    close_parent(&parent);
+}
+
+static void do_what_locks(struct shared *shared, haft_id live)
+{
+    haft_worker *worker;
+    haft_domain *domain;
+    haft_table *table;
+    haft_id id;
+
+    (void)live;
+    require(haft_table_insert(shared->table, NULL, &id) == HAFT_OK);
+    require(haft_table_free(shared->table, id) == HAFT_OK);
+    require(haft_worker_current(shared->table, &worker) == HAFT_OK);
+    require(haft_insert(worker, NULL, &id) == HAFT_OK);
+    require(haft_table_open(shared->domain, &options, &table) == HAFT_OK);
+    require(haft_table_close(table) == HAFT_OK);
+    require(haft_domain_open(&domains[FRAME], &domain) == HAFT_OK);
+    require(haft_domain_close(domain) == HAFT_OK);
+    haft_thread_unregister(shared->domain);
+    haft_thread_register(shared->domain);
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_opens_closes_and_locks_as_ever)
+{
+    struct parent parent;
+
+    open_parent(&parent, *row, &options);
+    fork_with_the_calls(do_what_locks, &parent.shared, parent.live);
+    close_parent(&parent);
+}
+
+static void *insert_and_free(void *arg)
+{
+    struct shared *shared = arg;
+    haft_worker *worker;
+    haft_id id;
+
+    haft_thread_register(shared->domain);
+    require(haft_worker_open(shared->table, &worker) == HAFT_OK);
+    for (int n = 0; n < 1000; n++) {
+        require(haft_insert(worker, NULL, &id) == HAFT_OK);
+        haft_section_begin(shared->domain);
+        require(haft_resolve(shared->view, id) != NULL);
+        haft_section_end(shared->domain);
+        require(haft_free(worker, id) == HAFT_OK);
+    }
+    require(haft_worker_close(worker) == HAFT_OK);
+    haft_thread_unregister(shared->domain);
+    return NULL;
+}
+
+static void start_threads(struct shared *shared, haft_id live)
+{
+    pthread_t threads[3];
+
+    (void)live;
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 3; i++) {
+            require(pthread_create(&threads[i], NULL, insert_and_free, shared) == 0);
+        }
+        haft_thread_offline(shared->domain);
+        for (int i = 0; i < 3; i++) {
+            pthread_join(threads[i], NULL);
+        }
+        haft_thread_online(shared->domain);
+        end_grace(shared, ticks);
+    }
+    require(haft_table_stats_get(shared->table).live == 1);
+    require(haft_table_stats_get(shared->table).workers == 1);
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_starts_threads_of_its_own)
+{
+    struct parent parent;
+    const haft_table_options large = {.capacity = 20000, .object_size = 8};
+
+    ticks = child_ticks(*row);
+    open_parent(&parent, *row, &large);
+    fork_with_the_calls(start_threads, &parent.shared, parent.live);
+    close_parent(&parent);
+}
+
+/* --- pins --- */
+
+static void unpin_and_close(struct shared *shared, haft_id live)
+{
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    shared->worker = NULL;
+    require(haft_pins(shared->table, live) == 1);
+    require(haft_table_close(shared->table) == HAFT_IN_USE);
+    require(haft_unpin(shared->table, live) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_OK);
+}
+
+TEST_ON_EACH_ROW(fork_, what_was_pinned_is_pinned_in_the_child_which_may_unpin_it)
+{
+    struct parent parent;
+    const haft_table_options pinned = {.capacity = 5000, .object_size = 8, .pins = true};
+
+    open_parent(&parent, *row, &pinned);
+    haft_section_begin(parent.shared.domain);
+    must(haft_pin(parent.shared.table, parent.live) != NULL);
+    haft_section_end(parent.shared.domain);
+    fork_with_the_calls(unpin_and_close, &parent.shared, parent.live);
+    expect_status(haft_unpin(parent.shared.table, parent.live), HAFT_OK);
+    close_parent(&parent);
+}
+
+/* --- on_reclaim and handlers --- */
+
+struct slow {
+    sem_t inside;
+    sem_t go_on;
+    haft_table *table;
+    haft_id id;
+    bool done;
+};
+
+/* Runs under the lock of the common worker, and opens a table under it. */
+static void stay_in_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct slow *slow = arg;
+    haft_table *table;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    sem_post(&slow->inside);
+    sem_wait(&slow->go_on);
+    must(haft_table_open(haft_table_domain(slow->table), &options, &table) == HAFT_OK);
+    must(haft_table_close(table) == HAFT_OK);
+    slow->done = true;
+}
+
+static void *unpin(void *arg)
+{
+    struct slow *slow = arg;
+
+    must(haft_unpin(slow->table, slow->id) == HAFT_OK);
+    return NULL;
+}
+
+static void *let_go_on(void *arg)
+{
+    struct slow *slow = arg;
+
+    sleep_ms(100);
+    sem_post(&slow->go_on);
+    return NULL;
+}
+
+static struct slow slow;
+
+static void insert_without_a_worker(struct shared *shared, haft_id live)
+{
+    haft_id id;
+
+    (void)live;
+    require(slow.done);
+    require(haft_table_insert(shared->table, NULL, &id) == HAFT_OK);
+}
+
+Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
+{
+    const haft_table_options slowly = {.capacity = 100,
+                                       .object_size = 8,
+                                       .pins = true,
+                                       .on_reclaim = stay_in_reclaim,
+                                       .reclaim_arg = &slow};
+    struct shared shared = open_shared_on(&domains[MEMB_CALLS], &slowly);
+    pthread_t threads[2];
+
+    sem_init(&slow.inside, 0, 0);
+    sem_init(&slow.go_on, 0, 0);
+    slow.table = shared.table;
+    slow.id = insert(shared.worker);
+    haft_section_begin(shared.domain);
+    must(haft_pin(shared.table, slow.id) != NULL);
+    haft_section_end(shared.domain);
+    must(haft_free(shared.worker, slow.id) == HAFT_OK);
+    settle(shared.worker);
+    for (int n = 0; n < 3; n++) {
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    must(pthread_create(&threads[0], NULL, unpin, &slow) == 0);
+    sem_wait(&slow.inside);
+    must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
+    fork_with_the_calls(insert_without_a_worker, &shared, HAFT_NIL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_handed_to_pthread_atfork_twice_every_fork_is_safe)
+{
+    struct parent parent;
+
+    ticks = child_ticks(*row);
+    for (int n = 0; n < 2; n++) { /* by a library and by the program */
+        must(pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child) == 0);
+    }
+    must(pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) ==
+         0);
+    open_parent(&parent, *row, &options);
+    fork_plainly(go_on, &parent.shared, parent.live);
+    fork_plainly(do_what_locks, &parent.shared, parent.live);
+    close_parent(&parent);
+}
+
+static void fork_again(struct shared *shared, haft_id live)
+{
+    int status = -1;
+
+    haft_before_fork();
+    const pid_t child = fork();
+
+    if (child == 0) {
+        haft_after_fork_child();
+        go_on(shared, live);
+        _exit(0);
+    }
+    haft_after_fork_parent();
+    require(waitpid(child, &status, 0) == child && status == 0);
+    go_on(shared, live);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_may_fork_again)
+{
+    struct parent parent;
+
+    ticks = child_ticks(*row);
+    open_parent(&parent, *row, &options);
+    fork_with_the_calls(fork_again, &parent.shared, parent.live);
+    close_parent(&parent);
+}
