@@ -35,7 +35,9 @@ struct haft_local {
     uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
 
     uint64_t capacity;
-    bool is_crowded;    /* there may be more free slots than fit: so after it was shared */
+    bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
+                           was shared */
+    bool in_callback;   /* on_destroy or on_fill runs */
     uint64_t held;      /* slots reserved, or with their destructor running */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
@@ -47,6 +49,9 @@ struct haft_local {
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* An object or a reservation has come: on_fill, if it is time for it. */
+void local_look_at_fill(haft_local *local);
 
 /* local_list.c */
 
@@ -74,6 +79,12 @@ static inline bool local_is_free(const haft_local *local, uint64_t index, uint64
     const uint64_t field = word_index(&local->slots.format, word);
 
     return field == MARK_END || (field >= HAFT_FIRST_INDEX && field != index);
+}
+
+/* Whether each slot that comes or goes is to be looked at, or the fill. */
+static inline bool local_is_watched(const haft_local *local)
+{
+    return asan_is_on() || local->slots.places.records != NULL || local->slots.fill.warn_at != 0;
 }
 
 /* Where the list begins. */

@@ -5,7 +5,9 @@
  * through a ring that other workers may take from, and through the table's depot.  So nearly
  * all calls touch nothing that another thread writes, but for the slot itself.
  *
- * A worker belongs to the thread that opened it until it is closed.
+ * A worker belongs to the thread that opened it until it is closed.  Debug builds assert that no
+ * two threads are inside calls with it at one time, and, with the workers clock, that no other
+ * thread passes its quiescent points or closes it.
  */
 #ifndef HAFT_WORKER_H
 #define HAFT_WORKER_H
