@@ -261,6 +261,7 @@ void add_largest()
 
     add_size("resolve_open", "raw", walk_open<bench::Raw>, largest);
     add_size("resolve_open", "haft_memb", walk_open<bench::MembCaller>, largest);
+    add_size("resolve_open", "haft_huge", walk_open<bench::MembHuge>, largest);
     add_size("resolve_many", "haft_memb", resolve_many<bench::MembCaller>, largest);
     add_size("use_one", "haft_memb", use_all<bench::MembCaller, false>, largest);
     add_size("use_many", "haft_memb", use_all<bench::MembCaller, true>, largest);

@@ -119,7 +119,7 @@ class RawReader
 
 // --- haft's shared table ---
 
-template <class Flavour, haft_clock clock> class HaftTable
+template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTable
 {
   public:
     explicit HaftTable(uint64_t capacity)
@@ -132,6 +132,7 @@ template <class Flavour, haft_clock clock> class HaftTable
         require(haft_domain_open(&domain_options, &domain));
         options.capacity = capacity;
         options.object_size = sizeof(Object);
+        options.huge_pages = huge_pages;
         require(haft_table_open(domain, &options, &table));
     }
 
@@ -218,6 +219,7 @@ template <class Flavour, haft_clock clock> class HaftTable
 using QsbrCaller = HaftTable<Qsbr, HAFT_CLOCK_CALLER>;
 using QsbrThread = HaftTable<Qsbr, HAFT_CLOCK_THREAD>;
 using MembCaller = HaftTable<Memb, HAFT_CLOCK_CALLER>;
+using MembHuge = HaftTable<Memb, HAFT_CLOCK_CALLER, true>;
 using MembThread = HaftTable<Memb, HAFT_CLOCK_THREAD>;
 using MembCalledCaller = HaftTable<MembCalled, HAFT_CLOCK_CALLER>;
 using Workers = HaftTable<Announced, HAFT_CLOCK_WORKERS>;

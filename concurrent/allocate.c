@@ -6,6 +6,7 @@
  *   OWN      only this worker writes the word, or has the batch
  *   HINT     hunger: other workers hand on their slots sooner or later
  */
+#include "concurrent/debug.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <sched.h>
@@ -66,10 +67,25 @@ static void keep_share(haft_worker *worker)
     }
 }
 
+/*
+ * See whether the table fills, unless that is for another to do: whoever runs on_reclaim, or has
+ * the lock of the common worker.  True if the worker has slots now.
+ */
+static bool look_at_fill(haft_worker *worker)
+{
+    if (!worker->reclaiming && load_relaxed(OWN, &worker->state) != WORKER_COMMON) {
+        table_look_at_fill(worker->table, 1);
+    }
+    return worker->filling->count != 0;
+}
+
 haft_status worker_fill(haft_worker *worker)
 {
     const haft_table *table = worker->table;
 
+    if (table->slots.fill.warn_at != 0 && look_at_fill(worker)) {
+        return HAFT_OK; /* on_fill has used the worker */
+    }
     if (exact_is_full(table)) {
         return HAFT_FULL; /* and no slot is looked for */
     }
@@ -110,7 +126,7 @@ static inline atomic_u64 *take_slot(haft_worker *worker, haft_id *id)
     return slots_word(slots, index);
 }
 
-haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller)
 {
     const haft_status status = worker->filling->count != 0 ? HAFT_OK : worker_fill(worker);
 
@@ -123,6 +139,8 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
     }
     atomic_u64 *word = take_slot(worker, id);
 
+    places_note_birth(&worker->table->slots.places,
+                      word_index(&worker->table->slots.format, id->bits), caller);
     mark_reserved(&worker->table->slots, word, *id);
     tally(&worker->counters.reserved, 1);
     if (object != NULL) {
@@ -142,15 +160,24 @@ void haft_publish(haft_worker *worker, haft_id id)
     store_release(PUBLISH, word, id.bits);
 }
 
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+{
+    const uint64_t outer = debug_enter(worker);
+    const haft_status status = worker_reserve(worker, id, object, CALLER);
+
+    debug_leave(worker, outer);
+    return status;
+}
+
 /*
  * haft_insert when the filling batch is empty, or the table is none for the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
-static __attribute__((noinline)) haft_status insert_slowly(haft_worker *worker, const void *object,
-                                                           haft_id *id)
+__attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,
+                                                    haft_id *id, const void *caller)
 {
     void *bytes;
-    const haft_status status = haft_reserve(worker, id, &bytes);
+    const haft_status status = worker_reserve(worker, id, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&worker->table->slots, bytes, object);
@@ -159,12 +186,13 @@ static __attribute__((noinline)) haft_status insert_slowly(haft_worker *worker, 
     return status;
 }
 
-haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
+                                 const void *caller)
 {
     const struct slots *slots = &worker->table->slots;
 
     if (worker->filling->count == 0 || object == NULL || !worker->table->is_quick) {
-        return insert_slowly(worker, object, id);
+        return worker_insert(worker, object, id, caller);
     }
     atomic_u64 *word = take_slot(worker, id);
 
@@ -174,10 +202,20 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
     return HAFT_OK;
 }
 
-haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+{
+    const uint64_t outer = debug_enter(worker);
+    const haft_status status = insert(worker, object, id, CALLER);
+
+    debug_leave(worker, outer);
+    return status;
+}
+
+/* After `status`, the answer of a first try. */
+static haft_status wait_to_reserve(haft_worker *worker, haft_id *id, void **object,
+                                   haft_status status, const void *caller)
 {
     haft_domain *domain = worker->table->domain;
-    haft_status status = haft_reserve(worker, id, object);
 
     while (status == HAFT_BUSY) {
         if (domain_in_section(domain)) {
@@ -188,23 +226,35 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
             return status;
         }
         sched_yield(); /* if nothing waits, slots are on their way between workers */
-        status = haft_reserve(worker, id, object);
+        status = worker_reserve(worker, id, object, caller);
     }
+    return status;
+}
+
+haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
+{
+    const uint64_t outer = debug_enter(worker);
+    const haft_status status =
+        wait_to_reserve(worker, id, object, worker_reserve(worker, id, object, CALLER), CALLER);
+
+    debug_leave(worker, outer);
     return status;
 }
 
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)
 {
-    haft_status status = haft_insert(worker, object, id);
+    const uint64_t outer = debug_enter(worker);
+    haft_status status = insert(worker, object, id, CALLER);
 
     if (status == HAFT_BUSY) {
         void *bytes;
 
-        status = haft_reserve_wait(worker, id, &bytes);
+        status = wait_to_reserve(worker, id, &bytes, status, CALLER);
         if (status == HAFT_OK) {
             slots_fill(&worker->table->slots, bytes, object);
             haft_publish(worker, *id);
         }
     }
+    debug_leave(worker, outer);
     return status;
 }

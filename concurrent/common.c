@@ -63,21 +63,42 @@ void common_destroy(haft_table *table)
     pthread_mutex_destroy(&table->common_lock);
 }
 
+/* Unlock after an insertion, and see whether the table fills; not inside on_reclaim. */
+static void unlock_and_look(haft_table *table)
+{
+    const bool looks = table->slots.fill.warn_at != 0 && !table->common->reclaiming;
+
+    common_unlock(table);
+    if (looks) {
+        table_look_at_fill(table, 0);
+    }
+}
+
 haft_status haft_table_reserve(haft_table *table, haft_id *id, void **object)
 {
     haft_worker *worker = common_lock(table);
-    const haft_status status = worker != NULL ? haft_reserve(worker, id, object) : HAFT_NO_MEMORY;
+    haft_status status = HAFT_NO_MEMORY;
 
-    common_unlock(table);
+    if (worker == NULL) {
+        common_unlock(table);
+        return status;
+    }
+    status = worker_reserve(worker, id, object, CALLER);
+    unlock_and_look(table);
     return status;
 }
 
 haft_status haft_table_insert(haft_table *table, const void *object, haft_id *id)
 {
     haft_worker *worker = common_lock(table);
-    const haft_status status = worker != NULL ? haft_insert(worker, object, id) : HAFT_NO_MEMORY;
+    haft_status status = HAFT_NO_MEMORY;
 
-    common_unlock(table);
+    if (worker == NULL) {
+        common_unlock(table);
+        return status;
+    }
+    status = worker_insert(worker, object, id, CALLER);
+    unlock_and_look(table);
     return status;
 }
 
@@ -89,14 +110,14 @@ void haft_table_publish(haft_table *table, haft_id id)
 
 void haft_table_abort(haft_table *table, haft_id id)
 {
-    haft_abort(common_lock(table), id);
+    worker_abort(common_lock(table), id, CALLER);
     common_unlock(table);
 }
 
 haft_status haft_table_free(haft_table *table, haft_id id)
 {
     haft_worker *worker = common_lock(table);
-    const haft_status status = worker != NULL ? haft_free(worker, id) : HAFT_NO_MEMORY;
+    const haft_status status = worker != NULL ? worker_free(worker, id, CALLER) : HAFT_NO_MEMORY;
 
     common_unlock(table);
     return status;

@@ -8,8 +8,9 @@
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
  */
-#include "concurrent/domain.h"
+#include "concurrent/debug.h"
 #include "concurrent/rcu.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -98,6 +99,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain_in_section(domain)) {
         return HAFT_IN_SECTION;
     }
+    assert(debug_sections(domain) == 0); /* a section is open */
     unlist(&domain->listed);
     domain->clock->stop(domain);
     free(domain);
@@ -183,6 +185,14 @@ void domain_end_grace(haft_domain *domain, uint64_t ticket)
 bool domain_is_driven(const haft_domain *domain)
 {
     return load_relaxed(HINT, &domain->driven_since) != 0;
+}
+
+uint64_t domain_waited_ns(const haft_domain *domain)
+{
+    const uint64_t since = load_relaxed(HINT, &domain->driven_since);
+    const uint64_t now = now_ns();
+
+    return since != 0 && now > since ? now - since : 0;
 }
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)

@@ -81,6 +81,9 @@ bool domain_in_section(const haft_domain *domain);
 /* Call on_stall if a grace period has been under way for too long.  Lock-free but for it. */
 void domain_notice_stall(haft_domain *domain);
 
+/* How long the grace period that is under way has been waited for; 0: none is.  Wait-free. */
+uint64_t domain_waited_ns(const haft_domain *domain);
+
 /* For clocks. */
 
 /* All tickets taken until now: what frees they stand for comes before what the caller does next. */

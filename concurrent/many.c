@@ -10,6 +10,7 @@
  *            object before word
  *   OWN      only this worker writes the word
  */
+#include "concurrent/debug.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <haft/many.h>
@@ -20,6 +21,7 @@
 struct taken {
     const uint32_t *indices;
     uint32_t count;
+    const void *caller;
 };
 
 static void fetch(const struct slots *slots, uint64_t index)
@@ -77,6 +79,7 @@ static void reserve_taken(haft_worker *worker, struct taken taken, haft_id *ids,
         atomic_u64 *word = slots_word(slots, index);
 
         ids[i] = next_id(slots, index);
+        places_note_birth(&slots->places, index, taken.caller);
         mark_reserved(slots, word, ids[i]);
         if (objects != NULL) {
             objects[i] = slots_object(word);
@@ -87,14 +90,16 @@ static void reserve_taken(haft_worker *worker, struct taken taken, haft_id *ids,
 size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
                          haft_status *why)
 {
+    const uint64_t outer = debug_enter(worker);
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct taken taken;
+    struct taken taken = {.caller = CALLER};
 
     while (done < count && (status = take_some(worker, count - done, &taken)) == HAFT_OK) {
         reserve_taken(worker, taken, ids + done, objects != NULL ? objects + done : NULL);
         done += taken.count;
     }
+    debug_leave(worker, outer);
     if (why != NULL) {
         *why = status;
     }
@@ -138,6 +143,7 @@ static void insert_taken(haft_worker *worker, struct taken taken, const char *ob
     for (size_t i = 0; taken.count != 0; i++) {
         const uint64_t index = take_next(slots, &taken);
 
+        places_note_birth(&slots->places, index, taken.caller);
         insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
                     &ids[i]);
     }
@@ -146,16 +152,18 @@ static void insert_taken(haft_worker *worker, struct taken taken, const char *ob
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why)
 {
+    const uint64_t outer = debug_enter(worker);
     const size_t size = worker->table->slots.object_size;
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct taken taken;
+    struct taken taken = {.caller = CALLER};
 
     while (done < count && (status = take_some(worker, count - done, &taken)) == HAFT_OK) {
         insert_taken(worker, taken, bytes != NULL ? bytes + done * size : NULL, ids + done);
         done += taken.count;
     }
+    debug_leave(worker, outer);
     if (why != NULL) {
         *why = status;
     }
@@ -167,6 +175,7 @@ struct freeing {
     const haft_id *ids;
     haft_status *statuses;
     size_t count;
+    const void *caller;
     size_t next;
     size_t freed;
 };
@@ -192,6 +201,7 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
             if (worker->table->is_exact) {
                 exact_give(worker->table);
             }
+            places_note_death(&slots->places, id.bits & slots->view.mask, freeing->caller);
             open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
         }
         if (freeing->statuses != NULL) {
@@ -204,7 +214,8 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
 {
     const struct slots *slots = &worker->table->slots;
-    struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count};
+    struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
+    const uint64_t outer = debug_enter(worker);
 
     for (size_t i = 0; i < count && i < AHEAD; i++) {
         fetch(slots, ids[i].bits & slots->view.mask);
@@ -215,5 +226,6 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
             worker_close_batch(worker);
         }
     }
+    debug_leave(worker, outer);
     return freeing.freed;
 }

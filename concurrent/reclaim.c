@@ -37,6 +37,7 @@ static bool reclaim_slot(haft_worker *worker, uint64_t index)
     if (is_aside) {
         restore_give_back(table);
     }
+    slots_rest(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END));
     return !is_last && !is_aside;

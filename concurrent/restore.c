@@ -14,6 +14,7 @@
  *   HINT     hunger: other workers hand on what they have freed
  *   RETRY    a first look; the compare-and-swap decides
  */
+#include "concurrent/debug.h"
 #include "concurrent/table.h"
 #include <haft/restore.h>
 
@@ -101,7 +102,7 @@ void restore_give_back(haft_table *table)
     fetch_add_release(TALLY, &table->restored, UINT64_MAX);
 }
 
-haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
+static haft_status restore(haft_worker *worker, haft_id id, const void *object, const void *caller)
 {
     haft_table *table = worker->table;
     const struct slots *slots = &table->slots;
@@ -126,8 +127,18 @@ haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
         count_up(&worker->counters.unveiled, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);
         tally(&worker->counters.inserted, 1);
+        places_note_birth(&slots->places, word_index(&slots->format, id.bits), caller);
         slots_fill(slots, slots_object(at), object);
         store_release(PUBLISH, at, id.bits); /* as in haft_publish() */
     }
+    return status;
+}
+
+haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
+{
+    const uint64_t outer = debug_enter(worker);
+    const haft_status status = restore(worker, id, object, CALLER);
+
+    debug_leave(worker, outer);
     return status;
 }

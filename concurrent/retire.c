@@ -4,6 +4,7 @@
  * Edges in this file.
  *   OWN     only this worker writes the word, or has the batch
  */
+#include "concurrent/debug.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <stddef.h>
@@ -36,27 +37,29 @@ void worker_close_batch(haft_worker *worker)
 }
 
 /*
- * Out of the common way: the open batch is full, or the table counts its objects.  Not inlined: it
+ * Out of the common way: the open batch is full, or the table counts its objects, or keeps places.  Not inlined: it
  * would cost haft_free a stack frame.
  */
-static __attribute__((noinline)) void look_further(haft_worker *worker)
+static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
 {
+    const struct batch *open = worker->open;
+
+    places_note_death(&worker->table->slots.places, open->indices[open->count - 1], caller);
     if (worker->table->is_exact) {
         exact_give(worker->table);
     }
-    if (worker->open->count >= worker->share) {
+    if (open->count >= worker->share) {
         worker_close_batch(worker);
     }
 }
 
-static inline void retire(haft_worker *worker, uint64_t index)
+/* Slot `index`, whose life has ended, is one of those that wait.  True: look_further(). */
+static inline bool retire(haft_worker *worker, uint64_t index)
 {
     struct batch *batch = worker->open;
 
     batch->indices[batch->count++] = (uint32_t)index;
-    if (batch->count >= worker->look_at) {
-        look_further(worker);
-    }
+    return batch->count >= worker->look_at;
 }
 
 haft_status table_refusal(const haft_table *table, haft_id id)
@@ -66,18 +69,44 @@ haft_status table_refusal(const haft_table *table, haft_id id)
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 
-haft_status haft_free(haft_worker *worker, haft_id id)
+static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
 {
     const haft_status status = worker_claim(worker, id);
 
+    *looks = false;
     if (status == HAFT_OK) {
         count_up(&worker->counters.freed, 1);
-        retire(worker, id.bits & worker->table->slots.view.mask);
+        *looks = retire(worker, id.bits & worker->table->slots.view.mask);
     }
     return status;
 }
 
-void haft_abort(haft_worker *worker, haft_id id)
+haft_status worker_free(haft_worker *worker, haft_id id, const void *caller)
+{
+    bool looks;
+    const haft_status status = end_life(worker, id, &looks);
+
+    if (looks) {
+        look_further(worker, caller);
+    }
+    return status;
+}
+
+/* The same, and asks for its caller only where that is wanted. */
+haft_status haft_free(haft_worker *worker, haft_id id)
+{
+    const uint64_t outer = debug_enter(worker);
+    bool looks;
+    const haft_status status = end_life(worker, id, &looks);
+
+    if (__builtin_expect(looks, 0)) {
+        look_further(worker, CALLER);
+    }
+    debug_leave(worker, outer);
+    return status;
+}
+
+void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
     const haft_table *table = worker->table;
     const struct word_format *format = &table->slots.format;
@@ -87,7 +116,9 @@ void haft_abort(haft_worker *worker, haft_id id)
 
     assert(load_relaxed(OWN, word) == word_with_index(format, id.bits, MARK_RESERVED));
     count_up(&worker->counters.aborted, 1);
+    slots_rest(&table->slots, word);
     if (word_generation(format, next) == 0) { /* its last life: nothing to take back */
+        places_note_death(&table->slots.places, index, caller);
         store_relaxed(OWN, word, word_with_index(format, next, MARK_EXHAUSTED));
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
@@ -97,5 +128,15 @@ void haft_abort(haft_worker *worker, haft_id id)
         return;
     }
     store_relaxed(OWN, word, next);
-    retire(worker, index);
+    if (retire(worker, index)) {
+        look_further(worker, caller);
+    }
+}
+
+void haft_abort(haft_worker *worker, haft_id id)
+{
+    const uint64_t outer = debug_enter(worker);
+
+    worker_abort(worker, id, CALLER);
+    debug_leave(worker, outer);
 }

@@ -218,6 +218,7 @@ static void take_stock(haft_local *local)
             const bool is_last = word_generation(format, word) == 0;
 
             word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);
+            slots_rest(&local->slots, at);
             store_relaxed(OWN, at, word);
         }
         local->front.count += word_index(format, word) == index;
@@ -238,7 +239,7 @@ static void fit_capacity(haft_local *local)
     if (local->min_free > slots - local->capacity) {
         local->min_free = slots - local->capacity;
     }
-    local->is_crowded = slots - local->min_free > local->capacity;
+    local->is_crowded = local_is_watched(local) || slots - local->min_free > local->capacity;
 }
 
 haft_status haft_unshare(haft_table *table, haft_local **local)

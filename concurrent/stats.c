@@ -105,6 +105,15 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     return difference(begun, ended + restored);
 }
 
+void table_look_at_fill(haft_table *table, uint64_t more)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t objects = table->is_exact ? load_relaxed(COUNT, &table->taken) : taken;
+
+    fill_look(&table->slots.fill, table->name, objects + exhausted + more, table->capacity);
+}
+
 haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
     uint64_t exhausted;

@@ -7,6 +7,7 @@
  *   COUNT   the number of tables on the domain
  */
 #include "concurrent/common.h"
+#include <assert.h>
 #include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +42,16 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .layout = options->layout,
         .tag = options->tag,
         .pins = options->pins,
+        .huge_pages = options->huge_pages,
         .first_generation = options->first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
     };
     return slots_open(&table->slots, &slots_options);
 }
@@ -75,8 +83,9 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
-    table->is_quick = slots_has_words(&table->slots) && !table->is_exact;
-    table->inspects = table->on_reclaim != NULL || table->slots.has_pins ||
+    table->is_quick =
+        slots_has_words(&table->slots) && !table->is_exact && table->slots.places.records == NULL;
+    table->inspects = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
                       table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
     store_relaxed(OWN, &table->fresh, table->restore_end);
@@ -176,6 +185,7 @@ static bool has_open_workers(const haft_table *table)
 
 haft_status table_check_closing(haft_table *table)
 {
+    assert(!table->is_closing); /* else from on_reclaim */
     if (domain_check_process(table->domain) != HAFT_OK) {
         return HAFT_FORKED;
     }
@@ -196,6 +206,7 @@ void table_reclaim_rest(haft_table *table)
     const struct word_format *format = &table->slots.format;
     const uint64_t end = load_relaxed(OWN, &table->fresh);
 
+    table->is_closing = true;
     table_close_implicit(table);
     domain_wait_for(table->domain, domain_ticket(table->domain));
     for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
@@ -232,7 +243,9 @@ haft_status haft_table_close(haft_table *table)
         return status;
     }
     table_reclaim_rest(table);
+    places_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
     table_stop(table);
+    slots_wake_all(&table->slots, load_relaxed(OWN, &table->fresh));
     slots_close(&table->slots);
     table_free(table);
     return HAFT_OK;

@@ -75,6 +75,7 @@ struct haft_worker {
     uint32_t look_at;      /* slots in the open batch from which on a free looks further */
     bool reclaiming;       /* inside on_reclaim */
     bool is_implicit;      /* closed with its thread, or with the table: see implicit.c */
+    atomic_u64 user;       /* debug builds: the thread that is inside a call with it; 0: none */
     uint64_t hunger;       /* the table's, when last answered */
     uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
     struct counters counters;
@@ -104,7 +105,8 @@ struct haft_table {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     bool is_exact;        /* live and reserved objects are counted in `taken` */
-    bool is_quick;        /* haft_insert may do without haft_reserve */
+    bool is_quick;        /* haft_insert may do without worker_reserve */
+    bool is_closing;      /* what was freed is taken back for the last time */
     bool inspects;        /* each slot that is taken back is looked at */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
@@ -212,9 +214,19 @@ static inline haft_id next_id(const struct slots *slots, uint64_t index)
     return id;
 }
 
+/* What haft_reserve, haft_insert, haft_free and haft_abort do, called from `caller`. */
+haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller);
+haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, const void *caller);
+haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
+void worker_abort(haft_worker *worker, haft_id id, const void *caller);
+
+/* An object comes, `more` if it is not counted yet: on_fill, if it is time.  No lock is held. */
+void table_look_at_fill(haft_table *table, uint64_t more);
+
 /* Mark its slot as reserved. */
 static inline void mark_reserved(const struct slots *slots, atomic_u64 *word, haft_id id)
 {
+    slots_wake(slots, word);
     store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
 }
 

@@ -10,6 +10,7 @@
  *   RETRY   a first look; the compare-and-swap decides.  The budget carries numbers only: the
  *           slots held back travel through ring and depot
  */
+#include "concurrent/debug.h"
 #include "concurrent/table.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -27,8 +28,11 @@ haft_worker *first_worker(const haft_table *table)
 
 void worker_set_share(haft_worker *worker, uint32_t share)
 {
+    const haft_table *table = worker->table;
+    const bool has_more_to_do = table->is_exact || table->slots.places.records != NULL;
+
     worker->share = share;
-    worker->look_at = worker->table->is_exact ? 0 : share;
+    worker->look_at = has_more_to_do ? 0 : share;
 }
 
 /* Take what the worker may hold back from the budget, and set its share by it. */
@@ -107,7 +111,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-haft_status haft_worker_flush(haft_worker *worker)
+static void hand_on(haft_worker *worker)
 {
     struct batch *filling = worker->filling;
 
@@ -119,14 +123,24 @@ haft_status haft_worker_flush(haft_worker *worker)
         worker_shelve(worker, filling);
     }
     domain_hurry(worker->table->domain);
+}
+
+haft_status haft_worker_flush(haft_worker *worker)
+{
+    const uint64_t outer = debug_enter(worker);
+
+    hand_on(worker);
+    debug_leave(worker, outer);
     return HAFT_OK;
 }
 
 haft_status haft_worker_close(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
+    const uint64_t outer = debug_enter(worker);
 
-    haft_worker_flush(worker);
+    hand_on(worker);
+    debug_leave(worker, outer);
     return_budget(worker);
     domain->clock->leave(domain, worker, worker->member);
     /* Weakened, the next owner could find the batches as they were before. */
@@ -190,14 +204,9 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
-haft_status haft_worker_quiescent(haft_worker *worker)
+static void pass_quiescent_point(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
-
-    assert(!worker->reclaiming);
-    if (domain_in_section(domain)) {
-        return HAFT_IN_SECTION;
-    }
     const bool hungry = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
@@ -217,5 +226,19 @@ haft_status haft_worker_quiescent(haft_worker *worker)
     if (worker->table->inspects) {
         reclaim_due(worker);
     }
-    return HAFT_OK;
+}
+
+haft_status haft_worker_quiescent(haft_worker *worker)
+{
+    const uint64_t outer = debug_enter(worker);
+    haft_status status = HAFT_IN_SECTION;
+
+    assert(!worker->reclaiming);
+    assert(debug_is_own(worker));
+    if (!domain_in_section(worker->table->domain)) {
+        pass_quiescent_point(worker);
+        status = HAFT_OK;
+    }
+    debug_leave(worker, outer);
+    return status;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define ASAN_GRANULE ((size_t)8)
 
@@ -39,7 +40,10 @@ static inline void asan_poison(const void *memory, size_t size)
 
 static inline void asan_unpoison(const void *memory, size_t size)
 {
-    __asan_unpoison_memory_region(memory, size);
+    /* Memory that never was poisoned need have no books. */
+    if (__asan_region_is_poisoned((void *)(uintptr_t)memory, size) != NULL) {
+        __asan_unpoison_memory_region(memory, size);
+    }
 }
 #else
 static inline bool asan_is_on(void)

@@ -16,11 +16,11 @@ int haft_bad_access_format(const haft_bad_access *access, char *text, size_t siz
                     haft_status_text(access->status), haft_status_name(access->status));
 }
 
-static _Noreturn void give_up(const haft_bad_access *access)
+static _Noreturn void give_up(const struct slots *slots, const haft_bad_access *access)
 {
     char text[512]; /* a longer name cuts the text */
 
-    haft_bad_access_format(access, text, sizeof text);
+    places_describe(slots, access->table, access->id, access->status, text, sizeof text);
     fprintf(stderr, "haft: %s\n", text);
     abort();
 }
@@ -35,7 +35,7 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
     };
 
     if (slots->on_bad_access == NULL) {
-        give_up(&access);
+        give_up(slots, &access);
     }
     slots->on_bad_access(&access, slots->bad_access_arg);
 }

@@ -33,9 +33,16 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .layout = options->layout,
         .tag = options->tag,
         .pins = options->pins,
+        .huge_pages = options->huge_pages,
         .first_generation = options->first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
     };
     uint64_t most;
     haft_status status = slots_check(&slots_options, &most);
@@ -55,6 +62,7 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local->capacity = options->capacity;
     local->on_destroy = options->on_destroy;
     local->destroy_arg = options->destroy_arg;
+    local->is_crowded = local_is_watched(local);
     local_begin_list(local);
 }
 
@@ -134,7 +142,19 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
     return HAFT_OK;
 }
 
-haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
+void local_look_at_fill(haft_local *local)
+{
+    const bool outer = local->in_callback;
+
+    if (local->slots.fill.warn_at != 0) {
+        local->in_callback = true;
+        fill_look(&local->slots.fill, local->name, local->capacity - haft_local_available(local),
+                  local->capacity);
+        local->in_callback = outer;
+    }
+}
+
+static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
     uint64_t index;
@@ -146,6 +166,8 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
     atomic_u64 *at = slots_word(&local->slots, index);
     const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
 
+    slots_wake(&local->slots, at);
+    places_note_birth(&local->slots.places, index, caller);
     store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
     local->held++;
     id->bits = word_with_index(format, word, index);
@@ -153,6 +175,16 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
         *object = slots_object(at);
     }
     return HAFT_OK;
+}
+
+haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
+{
+    const haft_status status = reserve(local, id, object, CALLER);
+
+    if (status == HAFT_OK) {
+        local_look_at_fill(local);
+    }
+    return status;
 }
 
 /* The word of the slot that `id` was reserved in. */
@@ -173,14 +205,15 @@ void haft_local_publish(haft_local *local, haft_id id)
 
 /* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
 static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
-                                                        haft_id *id)
+                                                        haft_id *id, const void *caller)
 {
     void *bytes;
-    const haft_status status = haft_local_reserve(local, id, &bytes);
+    const haft_status status = reserve(local, id, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
         haft_local_publish(local, *id);
+        local_look_at_fill(local);
     }
     return status;
 }
@@ -192,7 +225,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
 
     if (at == NULL) {
-        return insert_any(local, object, id);
+        return insert_any(local, object, id, CALLER);
     }
     slots_copy_words(slots, slots_object(at), object);
     store_relaxed(OWN, at, id->bits);
@@ -223,6 +256,7 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
 {
     const struct word_format *format = &local->slots.format;
 
+    slots_rest(&local->slots, slots_word(&local->slots, index));
     if (word_generation(format, next) == 0) {
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next, MARK_EXHAUSTED));
@@ -232,8 +266,17 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
     local_push(local, index, next);
 }
 
+static void call_on_destroy(haft_local *local, void *object, haft_id id)
+{
+    const bool outer = local->in_callback;
+
+    local->in_callback = true;
+    local->on_destroy(object, id, local->destroy_arg);
+    local->in_callback = outer;
+}
+
 /* End the live object `id`.  While its destructor runs, its slot is in nobody's hands. */
-static void destroy(haft_local *local, haft_id id)
+static void destroy(haft_local *local, haft_id id, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
     const uint64_t index = word_index(format, id.bits);
@@ -242,24 +285,30 @@ static void destroy(haft_local *local, haft_id id)
 
     local->front.count--;
     note_wrap(local, next);
+    places_note_death(&local->slots.places, index, caller);
     if (local->on_destroy != NULL) {
         store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
         local->held++;
-        local->on_destroy(slots_object(at), id, local->destroy_arg);
+        call_on_destroy(local, slots_object(at), id);
         local->held--;
     }
     settle(local, index, next);
 }
 
-void haft_local_abort(haft_local *local, haft_id id)
+static void give_up(haft_local *local, haft_id id, const void *caller)
 {
-    const uint64_t word = load_relaxed(OWN, reserved_word(local, id));
-
-    const uint64_t next = local_next_life(local, word);
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    const uint64_t next = local_next_life(local, load_relaxed(OWN, reserved_word(local, id)));
 
     local->held--;
     note_wrap(local, next);
-    settle(local, word_index(&local->slots.format, id.bits), next);
+    places_note_death(&local->slots.places, index, caller);
+    settle(local, index, next);
+}
+
+void haft_local_abort(haft_local *local, haft_id id)
+{
+    give_up(local, id, CALLER);
 }
 
 haft_status haft_local_free(haft_local *local, haft_id id)
@@ -270,11 +319,11 @@ haft_status haft_local_free(haft_local *local, haft_id id)
     if (!haft_is_live(local->slots.view, id)) {
         return haft_local_diagnose(local, id);
     }
-    destroy(local, id);
+    destroy(local, id, CALLER);
     return HAFT_OK;
 }
 
-void haft_local_clear(haft_local *local)
+static void clear(haft_local *local, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
 
@@ -283,9 +332,9 @@ void haft_local_clear(haft_local *local)
         const uint64_t field = word_index(format, word);
 
         if (field == index) {
-            destroy(local, (haft_id){word});
+            destroy(local, (haft_id){word}, caller);
         } else if (field == MARK_RESERVED) {
-            haft_local_abort(local, (haft_id){word_with_index(format, word, index)});
+            give_up(local, (haft_id){word_with_index(format, word, index)}, caller);
         }
     }
 }
@@ -297,13 +346,21 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
     local->front.generation_mask = local_mask_in_place(local);
 }
 
+void haft_local_clear(haft_local *local)
+{
+    clear(local, CALLER);
+}
+
 void haft_local_close(haft_local *local)
 {
+    assert(!local->in_callback);
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
+    places_report(&local->slots, local->name, local->used);
     if (local->on_destroy != NULL) {
-        haft_local_clear(local);
+        clear(local, CALLER);
     }
+    slots_wake_all(&local->slots, local->used);
     slots_close(&local->slots);
     free(local->name);
     free(local);

@@ -64,8 +64,10 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
         atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
 
         slots_fill(slots, slots_object(at), object);
+        places_note_birth(&slots->places, word_index(&slots->format, id.bits), CALLER);
         store_relaxed(OWN, at, id.bits);
         local->front.count++;
+        local_look_at_fill(local);
     }
     return status;
 }
@@ -89,14 +91,14 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
 
 void haft_local_load_begin(haft_local *local)
 {
-    assert(local->mode == LOCAL_OPEN);
+    assert(local->mode == LOCAL_OPEN && !local->in_callback);
     local->mode = LOCAL_LOADING;
     local_begin_list(local);
 }
 
 void haft_local_load_end(haft_local *local)
 {
-    assert(local->mode == LOCAL_LOADING);
+    assert(local->mode == LOCAL_LOADING && !local->in_callback);
     local->mode = LOCAL_OPEN;
     local_rebuild(local);
 }

@@ -35,7 +35,9 @@ struct haft_local {
     uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
 
     uint64_t capacity;
-    bool is_crowded;    /* there may be more free slots than fit: so after it was shared */
+    bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
+                           was shared */
+    bool in_callback;   /* on_destroy or on_fill runs */
     uint64_t held;      /* slots reserved, or with their destructor running */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
@@ -47,6 +49,9 @@ struct haft_local {
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* An object or a reservation has come: on_fill, if it is time for it. */
+void local_look_at_fill(haft_local *local);
 
 /* local_list.c */
 
@@ -81,6 +86,12 @@ static inline uint64_t local_mask_in_place(const haft_local *local)
 {
     return local->is_in_place && local->on_destroy == NULL ? local->slots.format.generation_mask
                                                            : 0;
+}
+
+/* Whether each slot that comes or goes is to be looked at, or the fill. */
+static inline bool local_is_watched(const haft_local *local)
+{
+    return asan_is_on() || local->slots.places.records != NULL || local->slots.fill.warn_at != 0;
 }
 
 /* Where the list begins. */

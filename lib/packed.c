@@ -102,6 +102,12 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
         .first_generation = options->first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
     };
     haft_status status = slots_open(&packed->slots, &slots_options);
 
@@ -154,9 +160,11 @@ haft_status haft_packed_open(const haft_packed_options *options, haft_packed **p
 void haft_packed_close(haft_packed *packed)
 {
     assert(!packed->in_callback);
+    places_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
     if (packed->on_destroy != NULL) {
-        packed_destroy_all(packed);
+        packed_destroy_all(packed, CALLER);
     }
+    asan_unpoison(packed->view.objects, (size_t)((packed->used + 1) * packed->view.object_size));
     close_memory(packed);
     free(packed->name);
     free(packed);
@@ -272,6 +280,17 @@ static haft_status take_slot(struct haft_packed *packed, uint64_t *index)
     return status;
 }
 
+/* An object has come: on_fill, if it is time for it. */
+static void look_at_fill(struct haft_packed *packed)
+{
+    const bool outer = packed->in_callback;
+
+    packed->in_callback = true;
+    fill_look(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
+              packed->capacity);
+    packed->in_callback = outer;
+}
+
 haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
 {
     uint64_t index;
@@ -285,6 +304,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     char *bytes = packed_object(packed, position);
     const uint64_t word = slots_begin(&packed->slots, load_relaxed(OWN, &slot->word));
 
+    packed_wake(packed, position);
     if (object == NULL) {
         memset(bytes, 0, packed->view.object_size);
     } else {
@@ -294,6 +314,10 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     packed->ids[position] = *id;
     slot->position = (uint32_t)position;
     slot->death = 0;
+    places_note_birth(&packed->slots.places, index, CALLER);
     store_relaxed(OWN, &slot->word, id->bits);
+    if (packed->slots.fill.warn_at != 0) {
+        look_at_fill(packed);
+    }
     return HAFT_OK;
 }

@@ -66,6 +66,18 @@ static inline char *packed_object(const struct haft_packed *packed, uint64_t pos
     return packed->view.objects + position * packed->view.object_size;
 }
 
+/* An object may stand in a position; no object stands in `count` of them, and who looks there is
+ * reported by AddressSanitizer. */
+static inline void packed_wake(const struct haft_packed *packed, uint64_t position)
+{
+    asan_unpoison(packed_object(packed, position), packed->view.object_size);
+}
+
+static inline void packed_rest(const struct haft_packed *packed, uint64_t position, uint64_t count)
+{
+    asan_poison(packed_object(packed, position), (size_t)(count * packed->view.object_size));
+}
+
 /* The slot that an id of this table leads to. */
 static inline haft_packed_slot *packed_slot(const struct haft_packed *packed, haft_id id)
 {
@@ -81,6 +93,6 @@ static inline void packed_move(struct haft_packed *packed, uint64_t to, uint64_t
 }
 
 /* End the lives of all objects, and call on_destroy for each.  They keep their positions. */
-void packed_destroy_all(struct haft_packed *packed);
+void packed_destroy_all(struct haft_packed *packed, const void *caller);
 
 #endif /* HAFT_LIB_PACKED_H */

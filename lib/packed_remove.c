@@ -70,6 +70,7 @@ static void fill_gap_with_last(struct haft_packed *packed, uint64_t position)
     if (position != packed->count) {
         packed_move(packed, position, packed->count);
     }
+    packed_rest(packed, packed->count, 1);
 }
 
 /* Move `count` objects up, from `from` to `to`. */
@@ -100,6 +101,7 @@ static void close_gaps(struct haft_packed *packed, uint64_t to)
         }
         from = end + 1;
     }
+    packed_rest(packed, to, packed->count - to);
     packed->count = to;
 }
 
@@ -119,7 +121,8 @@ static uint64_t first_gap(const struct haft_packed *packed)
 /* Fill the gaps of dead objects that are not at the end anyway, each with the last live object. */
 static void fill_gaps(struct haft_packed *packed)
 {
-    const uint64_t kept = packed->count - packed->dead_count;
+    const uint64_t before = packed->count;
+    const uint64_t kept = before - packed->dead_count;
 
     for (uint64_t i = 0; i < packed->dead_count; i++) {
         const uint64_t gap = packed->slot[packed->dead[i]].position;
@@ -133,6 +136,7 @@ static void fill_gaps(struct haft_packed *packed)
         fill_gap_with_last(packed, gap);
     }
     packed->count = kept;
+    packed_rest(packed, kept, before - kept);
 }
 
 /* --- free --- */
@@ -161,6 +165,7 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id)
     if (slot->death != 0) {
         unlist(packed, slot);
     }
+    places_note_death(&packed->slots.places, index, CALLER);
     end_life(packed, index);
     if (packed->keep_order) {
         close_gaps(packed, slot->position);
@@ -174,14 +179,16 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id)
 /* --- kill and refresh --- */
 
 /* Put a live object on the list of the dead, if it is not there. */
-static bool list_dead(struct haft_packed *packed, haft_id id)
+static bool list_dead(struct haft_packed *packed, haft_id id, const void *caller)
 {
-    haft_packed_slot *slot = packed_slot(packed, id);
+    const uint64_t index = word_index(&packed->slots.format, id.bits);
+    haft_packed_slot *slot = &packed->slot[index];
 
     if (slot->death != 0) {
         return false;
     }
-    packed->dead[packed->dead_count++] = (uint32_t)word_index(&packed->slots.format, id.bits);
+    places_note_death(&packed->slots.places, index, caller);
+    packed->dead[packed->dead_count++] = (uint32_t)index;
     slot->death = (uint32_t)packed->dead_count;
     return true;
 }
@@ -191,7 +198,7 @@ haft_status haft_packed_kill(haft_packed *packed, haft_id id)
     if (!haft_packed_is_live(packed->view, id)) {
         return haft_packed_diagnose(packed, id);
     }
-    return list_dead(packed, id) ? HAFT_OK : HAFT_DEAD;
+    return list_dead(packed, id, CALLER) ? HAFT_OK : HAFT_DEAD;
 }
 
 haft_status haft_packed_refresh(haft_packed *packed)
@@ -214,14 +221,14 @@ haft_status haft_packed_refresh(haft_packed *packed)
 
 /* --- clear --- */
 
-void packed_destroy_all(struct haft_packed *packed)
+void packed_destroy_all(struct haft_packed *packed, const void *caller)
 {
     uint64_t done = 0;
 
     for (uint64_t position = 0; position < packed->count;) {
         for (; position < packed->count; position++) {
             if (!haft_id_is_nil(packed->ids[position])) { /* nil: inserted, killed, destroyed */
-                list_dead(packed, packed->ids[position]);
+                list_dead(packed, packed->ids[position], caller);
             }
         }
         destroy_dead(packed, done);
@@ -234,7 +241,8 @@ haft_status haft_packed_clear(haft_packed *packed)
     if (packed->in_callback) {
         return HAFT_IN_CALLBACK;
     }
-    packed_destroy_all(packed);
+    packed_destroy_all(packed, CALLER);
+    packed_rest(packed, 0, packed->count);
     packed->count = 0;
     give_back_dead(packed);
     return HAFT_OK;

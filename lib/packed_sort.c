@@ -104,10 +104,14 @@ haft_status haft_packed_sort(haft_packed *packed,
     if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
         return HAFT_NO_MEMORY;
     }
+    packed_wake(packed, packed->count);
     for (uint64_t position = 0; position < count; position++) {
         if (packed->order[position] != position) {
             move_cycle(packed, position, packed->count);
         }
+    }
+    if (packed->count < packed->ready) {
+        packed_rest(packed, packed->count, 1);
     }
     return HAFT_OK;
 }

@@ -40,6 +40,11 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     return HAFT_OK;
 }
 
+void reservation_ask_for_huge_pages(const struct reservation *reservation)
+{
+    madvise(reservation->base, reservation->size, MADV_HUGEPAGE);
+}
+
 void reservation_close(struct reservation *reservation)
 {
     munmap(reservation->base, reservation->size);

@@ -23,6 +23,9 @@ struct reservation {
 haft_status reservation_open(struct reservation *reservation, uint64_t size);
 void reservation_close(struct reservation *reservation);
 
+/* Ask for huge pages, which are declined otherwise.  The system may have none. */
+void reservation_ask_for_huge_pages(const struct reservation *reservation);
+
 /* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 

@@ -61,7 +61,14 @@ static haft_status check(const struct slots_options *options)
     if (options->first_generation > haft_field_max(options->layout.generation_bits)) {
         return HAFT_BAD_FIRST_GENERATION;
     }
-    return options->aside <= most - options->capacity ? HAFT_OK : HAFT_BAD_RESTORE_RANGE;
+    if (options->aside > most - options->capacity) {
+        return HAFT_BAD_RESTORE_RANGE;
+    }
+    if (options->warn_at > options->capacity ||
+        (options->warn_at != 0) != (options->on_fill != NULL)) {
+        return HAFT_BAD_WARN_AT;
+    }
+    return HAFT_OK;
 }
 
 haft_status slots_check(const struct slots_options *options, uint64_t *most)
@@ -104,6 +111,24 @@ static uint64_t round_up(uint64_t size, uint64_t alignment)
     return (size + alignment - 1) / alignment * alignment;
 }
 
+/* What is kept of the options as it is. */
+static void keep(struct slots *slots, const struct slots_options *full)
+{
+    slots->format = word_format_of(full->layout, full->tag, full->first_generation);
+    slots->object_size = full->object_size;
+    slots->has_pins = full->pins;
+    slots->on_bad_access = full->on_bad_access;
+    slots->bad_access_arg = full->bad_access_arg;
+    slots->fill.warn_at = full->warn_at;
+    slots->fill.on_fill = full->on_fill;
+    slots->fill.arg = full->fill_arg;
+    store_relaxed(OWN, &slots->fill.warned, 0);
+    slots->places.records = NULL;
+    slots->places.on_leak = full->on_leak;
+    slots->places.leak_arg = full->leak_arg;
+    slots->wrapped = false;
+}
+
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
 {
     const struct slots_options full = completed(options);
@@ -126,18 +151,19 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     if (status != HAFT_OK) {
         return status;
     }
+    if (full.huge_pages) {
+        reservation_ask_for_huge_pages(&slots->memory);
+    }
     slots->view.base = slots->memory.base + bias;
     slots->view.mask = count - 1;
     slots->view.stride = stride;
-    slots->format = word_format_of(full.layout, full.tag, full.first_generation);
-    slots->object_size = full.object_size;
-    slots->has_pins = full.pins;
-    slots->on_bad_access = full.on_bad_access;
-    slots->bad_access_arg = full.bad_access_arg;
+    keep(slots, &full);
     slots->limit = end + (full.extra < room ? full.extra : room);
-    slots->wrapped = false;
     runs_setup(slots);
-    status = slots_commit(slots, 1);
+    status = full.places ? places_open(&slots->places, count) : HAFT_OK;
+    if (status == HAFT_OK) {
+        status = slots_commit(slots, 1);
+    }
     if (status != HAFT_OK) {
         slots_close(slots);
         return status;
@@ -149,14 +175,22 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
 void slots_close(struct slots *slots)
 {
     runs_close(&slots->runs);
+    places_close(&slots->places);
     reservation_close(&slots->memory);
+}
+
+void slots_wake_all(const struct slots *slots, uint64_t end)
+{
+    asan_unpoison(slots->view.base, (size_t)(end * slots->view.stride));
 }
 
 haft_status slots_commit(struct slots *slots, uint64_t end)
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
-    return reservation_commit(&slots->memory, bias + end * slots->view.stride);
+    const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
+
+    return status == HAFT_OK ? places_commit(&slots->places, end) : status;
 }
 
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)

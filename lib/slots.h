@@ -4,6 +4,9 @@
 #ifndef HAFT_LIB_SLOTS_H
 #define HAFT_LIB_SLOTS_H
 
+#include "lib/asan.h"
+#include "lib/fill.h"
+#include "lib/places.h"
 #include "lib/reservation.h"
 #include "lib/runs.h"
 #include "lib/word.h"
@@ -16,6 +19,7 @@ struct slots_options {
     uint64_t capacity;
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
     bool pins;      /* a counter behind each object */
+    bool huge_pages;
     uint64_t aside; /* slots below all others, that are not for the capacity */
     uint64_t spare; /* address space wished for beyond those, for slots */
     size_t object_size;
@@ -25,6 +29,12 @@ struct slots_options {
     uint64_t first_generation; /* 0: 1 */
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
+    bool places; /* of each slot's last allocation and free */
+    haft_on_leak *on_leak;
+    void *leak_arg;
+    uint64_t warn_at;
+    haft_on_fill *on_fill;
+    void *fill_arg;
 };
 
 struct slots {
@@ -37,6 +47,8 @@ struct slots {
     struct runs runs;
     haft_on_bad_access *on_bad_access; /* NULL: abort */
     void *bad_access_arg;
+    struct places places;
+    struct fill fill;
     bool wrapped; /* some slot has begun its generations again, so ids repeat */
 };
 
@@ -46,6 +58,9 @@ haft_status slots_check(const struct slots_options *options, uint64_t *most);
 /* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
+
+/* The objects below index `end` may be touched again: who comes after the table may lie there. */
+void slots_wake_all(const struct slots *slots, uint64_t end);
 
 /* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
 uint64_t slots_spare(uint64_t capacity);
@@ -82,6 +97,17 @@ static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word
     return word + 1 + (slots->object_size + 7) / 8;
 }
 
+/* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
+static inline void slots_rest(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+}
+
+static inline void slots_wake(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_unpoison(word + 1, slots->object_size);
+}
+
 /*
  * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
  * tables whose runs are never given back.
@@ -105,6 +131,7 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
 /* Copy an object into its slot; NULL stands for zeros. */
 static inline void slots_fill(const struct slots *slots, void *object, const void *from)
 {
+    asan_unpoison(object, slots->object_size);
     if (from == NULL) {
         memset(object, 0, slots->object_size);
     } else {
@@ -123,6 +150,7 @@ static inline void slots_copy_words(const struct slots *slots, void *object, con
 {
     const size_t size = slots->object_size;
 
+    asan_unpoison(object, size);
     for (size_t at = 0; at < size; at += 8) {
         memcpy((char *)object + at, (const char *)from + at, 8);
     }

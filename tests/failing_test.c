@@ -229,6 +229,37 @@ Test(nth_call_fails, opening_a_local_table)
     fail_each_both_ways(open_local, close_local);
 }
 
+static haft_status open_local_with_places(void **opened)
+{
+    const haft_local_options local = {.capacity = 1000, .object_size = 8, .places = true};
+    haft_local *made = *opened;
+    const haft_status status = haft_local_open(&local, &made);
+
+    *opened = made;
+    return status;
+}
+
+static haft_status open_table_with_places(void **opened)
+{
+    const haft_table_options with = {.capacity = 1000, .object_size = 8, .places = true};
+    haft_table *made = *opened;
+    const haft_status status = haft_table_open(domain, &with, &made);
+
+    *opened = made;
+    return status;
+}
+
+Test(nth_call_fails, opening_tables_with_places)
+{
+    open_domain((void **)&domain);
+    for (int strict = 0; strict < 2; strict++) {
+        faults.strict = strict;
+        fail_each_both_ways(open_local_with_places, close_local);
+        fail_each_both_ways(open_table_with_places, close_table);
+    }
+    close_domain(domain);
+}
+
 Test(nth_call_fails, closing_everything_gives_everything_back)
 {
     const long before = faults.balance;
@@ -248,14 +279,14 @@ Test(nth_call_fails, closing_everything_gives_everything_back)
 #define OBJECTS 20000
 
 /* Every so often an insert meets a refusal, answers so, and the next one goes on. */
-TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_insert_goes_on)
+static void refuse_often(int kind, bool places)
 {
-    const haft_table_options large = {.capacity = 100000, .object_size = 1016};
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016, .places = places};
     static haft_id ids[OBJECTS];
     int refusals = 0;
 
     faults.strict = true;
-    struct subject subject = subject_open(*kind, &large);
+    struct subject subject = subject_open(kind, &large);
 
     for (int i = 0; i < OBJECTS; i++) {
         haft_id id = {0x5a5a};
@@ -279,6 +310,16 @@ TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_inser
         must(subject_free(&subject, ids[i]) == HAFT_OK);
     }
     subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_insert_goes_on)
+{
+    refuse_often(*kind, false);
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, so_it_is_with_places)
+{
+    refuse_often(*kind, true);
 }
 
 TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte)

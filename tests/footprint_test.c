@@ -175,3 +175,63 @@ TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no
     cr_expect(lt(long, resident_pages() - before, 2000));
     subject_close(&subject);
 }
+
+/* --- many tables on one domain --- */
+
+#define TABLES 1000
+#define EMPTY_BYTES 16384 /* resident, a table without workers */
+#ifdef __SANITIZE_ADDRESS__
+#define WORKER_BYTES 65536 /* what malloc gives is filled */
+#else
+#define WORKER_BYTES 16384
+#endif
+
+static haft_table *tables[TABLES];
+static haft_worker *workers[TABLES];
+
+/* Bytes that each of many tables makes resident when `use` is done with it. */
+static long bytes_each(haft_domain *domain, void (*use)(haft_domain *domain, int table))
+{
+    const long before = resident_pages();
+
+    for (int i = 0; i < TABLES; i++) {
+        use(domain, i);
+    }
+    return (resident_pages() - before) * 4096 / TABLES;
+}
+
+static void open_one(haft_domain *domain, int table)
+{
+    const haft_table_options options = {.capacity = 1 << 20, .object_size = 56};
+
+    must(haft_table_open(domain, &options, &tables[table]) == HAFT_OK);
+}
+
+static void open_worker_on(haft_domain *domain, int table)
+{
+    (void)domain;
+    must(haft_worker_open(tables[table], &workers[table]) == HAFT_OK);
+}
+
+TEST_ON_EACH_CLOCK(resident, a_thousand_tables_on_one_domain_cost_little_and_all_work)
+{
+    struct shared shared = open_shared(*setting, &(haft_table_options){.capacity = 1});
+    const long empty = bytes_each(shared.domain, open_one);
+    const long with_worker = bytes_each(shared.domain, open_worker_on);
+    static haft_id ids[TABLES];
+
+    cr_expect(le(long, empty, EMPTY_BYTES));
+    cr_expect(le(long, with_worker, WORKER_BYTES));
+    for (int i = 0; i < TABLES; i++) {
+        ids[i] = insert(workers[i]);
+    }
+    for (int i = 0; i < TABLES; i++) {
+        must(haft_is_live(haft_table_view(tables[i]), ids[i]));
+        must(haft_free(workers[i], ids[i]) == HAFT_OK);
+        must(haft_worker_close(workers[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < TABLES; i++) {
+        must(haft_table_close(tables[i]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}

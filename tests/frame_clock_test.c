@@ -187,3 +187,27 @@ Test(frame_clock, sections_that_have_ended_let_the_tick_pass)
     expect_status(haft_domain_tick(shared.domain), HAFT_OK);
     close_shared(&shared);
 }
+
+static void close_domain_inside(haft_clock clock)
+{
+    const haft_domain_options on = {.clock = clock};
+    haft_domain *domain;
+
+    assert_status(haft_domain_open(&on, &domain), HAFT_OK);
+    haft_section_begin(domain);
+    haft_domain_close(domain);
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+}
+
+Test(frame_clock, closing_the_domain_inside_a_section_is_an_assertion_in_debug_builds,
+     .signal = SIGABRT)
+{
+    close_domain_inside(HAFT_CLOCK_FRAME);
+}
+
+Test(frame_clock, so_it_is_with_the_workers_clock, .signal = SIGABRT)
+{
+    close_domain_inside(HAFT_CLOCK_WORKERS);
+}

@@ -1,5 +1,6 @@
 /* on_destroy: once for each object that was live, and what it may call. */
 #include "tests/support.h"
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -352,4 +353,74 @@ Test(destroy, a_table_of_boxes_frees_what_its_pointers_point_to)
     haft_local_close(local);
     cr_expect(eq(int, freed, 10));
     expect_no_leaks();
+}
+
+/* --- what it may not do --- */
+
+static void close_table(haft_id id)
+{
+    (void)id;
+    haft_local_close(seen.local);
+}
+
+static void begin_to_load(haft_id id)
+{
+    (void)id;
+    haft_local_load_begin(seen.local);
+}
+
+static void end_to_load(haft_id id)
+{
+    (void)id;
+    haft_local_load_end(seen.local);
+}
+
+static void free_one_and_call(void (*act)(haft_id id))
+{
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    const haft_id id = insert_bytes();
+
+    seen.act = act;
+    haft_local_free(seen.local, id);
+}
+
+Test(destroy, closing_the_table_inside_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+    free_one_and_call(close_table);
+}
+
+Test(destroy, closing_a_table_that_is_being_closed_is_an_assertion_in_debug_builds,
+     .signal = SIGABRT)
+{
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    insert_bytes();
+    seen.act = close_table;
+    haft_local_close(seen.local);
+}
+
+Test(destroy, beginning_to_load_inside_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+    free_one_and_call(begin_to_load);
+}
+
+static void free_while_loading(haft_id id)
+{
+    haft_local_load_begin(seen.local);
+    seen.act = end_to_load;
+    haft_local_free(seen.local, id);
+}
+
+Test(destroy, ending_to_load_inside_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    free_while_loading(insert_bytes());
 }

@@ -190,6 +190,12 @@ TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
     packed_close(packed);
 }
 
+/* Behind the last object, where nobody else may look. */
+static __attribute__((no_sanitize_address)) uint64_t value_behind(const uint64_t *value)
+{
+    return *value;
+}
+
 /* Seen by the bytes that lie behind the objects afterwards: those of the dead that stood there. */
 Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
 {
@@ -204,8 +210,8 @@ Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
     }
     must(haft_packed_refresh(packed) == HAFT_OK);
     cr_expect(packed_has(packed, (const uint64_t[]){0, 1, 6, 3, 4, 9}, 6));
-    cr_expect(eq(u64, values[7], 7));
-    cr_expect(eq(u64, values[8], 8));
+    cr_expect(eq(u64, value_behind(&values[7]), 7));
+    cr_expect(eq(u64, value_behind(&values[8]), 8));
     packed_must_be_sound(packed, 8);
     packed_close(packed);
 }

@@ -11,6 +11,10 @@ static haft_status open_local(const haft_table_options *options, struct subject 
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
+        .huge_pages = options->huge_pages,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
     };
     const haft_status status = haft_local_open(&local, &subject->local);
 

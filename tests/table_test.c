@@ -1,5 +1,6 @@
 /* The shared table: opening, closing, what it tells of itself. */
 #include "tests/support.h"
+#include <signal.h>
 
 TestSuite(table, .timeout = SUITE_SECONDS);
 TestSuite(table_close, .timeout = SUITE_SECONDS);
@@ -130,4 +131,29 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_on_another_thread)
     shared.worker = NULL;
     shared.table = NULL;
     close_shared(&shared);
+}
+
+static haft_table *ending;
+
+static void close_again(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+    haft_table_close(ending);
+}
+
+Test(table_close, from_on_reclaim_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+    const haft_table_options reclaims = {.capacity = 10, .on_reclaim = close_again};
+    struct shared shared = open_shared(MEMB_CALLER, &reclaims);
+
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    ending = shared.table;
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    haft_table_close(shared.table);
 }

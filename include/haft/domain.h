@@ -98,7 +98,8 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *                               but for qsbr)
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
- *           With qsbr it is a quiescent point of the calling thread.
+ *           With qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
+ *           workers and the frame clock that no haft_section_begin() is without its end.
  * Ordering  none.
  * Progress  blocking: waits for a grace period that its thread is in the middle of.
  * Cost      O(1).

@@ -13,6 +13,8 @@
 #include <haft/bad_access.h>
 #include <haft/commands.h>
 #include <haft/domain.h>
+#include <haft/explain.h>
+#include <haft/fill.h>
 #include <haft/fork.h>
 #include <haft/id.h>
 #include <haft/implicit.h>
@@ -21,6 +23,7 @@
 #include <haft/many.h>
 #include <haft/packed.h>
 #include <haft/pin.h>
+#include <haft/places.h>
 #include <haft/ref.h>
 #include <haft/require.h>
 #include <haft/restore.h>

@@ -6,11 +6,16 @@
  *   void *object = haft_resolve(haft_local_view(local), id);
  *
  * All functions: one thread at a time, no ordering, no locks.
+ *
+ * In programs built with AddressSanitizer, library and all, whoever looks at an object that was freed
+ * is reported, until its slot is used again.
  */
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
 #include <haft/bad_access.h>
+#include <haft/fill.h>
+#include <haft/places.h>
 #include <haft/run.h>
 #include <haft/status.h>
 #include <haft/view.h>
@@ -50,10 +55,20 @@ typedef struct haft_local_options {
     uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
+    bool huge_pages;   /* for the slots, if the system has them: see below */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
     void *bad_access_arg;
+
+    /* on_fill is called as the last thing of the call that brings the table there. */
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/fill.h; 0: never */
+    haft_on_fill *on_fill;
+    void *fill_arg;
+
+    bool places;           /* keep where objects are allocated and freed: see haft/places.h */
+    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
+    void *leak_arg;
 } haft_local_options;
 
 /*
@@ -73,12 +88,21 @@ typedef struct haft_local_options {
  */
 
 /*
+ * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
+ * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
+ * the first of them with the table.  haft_local_trim() gives the same runs back as without: a huge
+ * page of which a part goes is a huge page no more, its parts leave the program's resident memory at
+ * once, and the system uses them again when it gets round to it.  Where the system has no huge
+ * pages, or is told not to give any, the option changes nothing.
+ */
+
+/*
  * haft_local_open - a new table.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
+ *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any one.

@@ -22,6 +22,9 @@
  * All functions: one thread at a time, no ordering, no locks.  Any number of threads may resolve,
  * walk and ask at one time, while none changes the table.
  *
+ * In programs built with AddressSanitizer, library and all, whoever looks behind the last object is
+ * reported: such as by a pointer to it from before another was freed.
+ *
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
  */
@@ -30,7 +33,9 @@
 
 #include <haft/atomics.h>
 #include <haft/bad_access.h>
+#include <haft/fill.h>
 #include <haft/id.h>
+#include <haft/places.h>
 #include <haft/status.h>
 
 #ifdef __cplusplus
@@ -83,6 +88,15 @@ typedef struct haft_packed_options {
 
     haft_on_bad_access *on_bad_access; /* of haft_packed_require(); NULL: abort */
     void *bad_access_arg;
+
+    /* on_fill is called as the last thing of the insertion that brings the table there. */
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/fill.h; 0: never */
+    haft_on_fill *on_fill;
+    void *fill_arg;
+
+    bool places;           /* keep where objects are allocated and freed: see haft/places.h */
+    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
+    void *leak_arg;
 } haft_packed_options;
 
 /* What stands behind an id, or in a position. */
@@ -112,7 +126,8 @@ typedef struct haft_packed_view {
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any one.

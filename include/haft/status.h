@@ -57,6 +57,7 @@ typedef enum haft_status {
     HAFT_BAD_MIN_FREE,
     HAFT_BAD_PINS,
     HAFT_BAD_RESTORE_RANGE,
+    HAFT_BAD_WARN_AT,
     HAFT_BAD_FLAVOUR,
     HAFT_BAD_CLOCK,
     HAFT_BAD_BLOCK_SIZE,

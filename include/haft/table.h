@@ -3,12 +3,17 @@
  *
  * Threads insert and free through workers (haft/worker.h) and resolve through the table's view
  * (haft/view.h).  Objects never move; growth takes address space that was reserved at opening.
+ *
+ * In programs built with AddressSanitizer, library and all, whoever looks at an object that was freed
+ * is reported from when its slot has been taken back, after the grace period, until it is used again.
  */
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
 #include <haft/bad_access.h>
 #include <haft/domain.h>
+#include <haft/fill.h>
+#include <haft/places.h>
 #include <haft/view.h>
 
 #ifdef __cplusplus
@@ -53,6 +58,12 @@ typedef struct haft_table_options {
     bool pins; /* objects can be pinned: see haft/pin.h */
 
     /*
+     * Huge pages for the slots, if the system has them: faster where the slots of a large table are
+     * used in no order.  Memory then comes by 2 MiB at a time, the first of them with the table.
+     */
+    bool huge_pages;
+
+    /*
      * Never more than `capacity` objects live or reserved, restored ones among them: HAFT_FULL is
      * said exactly when there are so many (or slots are exhausted), HAFT_BUSY when there are fewer
      * and no slot is at hand.  One shared counter more for each reserve and free.
@@ -70,6 +81,21 @@ typedef struct haft_table_options {
 
     haft_on_bad_access *on_bad_access; /* of haft_require(); NULL: abort */
     void *bad_access_arg;
+
+    /*
+     * A worker looks when it takes a batch of slots, before it uses the first; threads without a
+     * worker look after each insertion.  So on_fill is called no earlier than when the object on its
+     * way makes warn_at of them, and no later than when every open worker has used up a batch
+     * after that: at most 128 slots, fewer in tables below 4,096.  What is restored counts with
+     * exact_capacity only.
+     */
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/fill.h; 0: never */
+    haft_on_fill *on_fill;
+    void *fill_arg;
+
+    bool places;           /* keep where objects are allocated and freed: see haft/places.h */
+    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
+    void *leak_arg;
 } haft_table_options;
 
 /* Each number is exact when no call on the table is under way. */
@@ -93,7 +119,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any.
@@ -114,8 +140,9 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
  *                               but for qsbr)
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
- * Threads   one thread outside read sections, when no other thread uses the table any more.
- *           With qsbr and the workers clock it is a quiescent point of the calling thread.
+ * Threads   one thread outside read sections, not from on_reclaim, when no other thread uses the
+ *           table any more.  With qsbr and the workers clock it is a quiescent point of the
+ *           calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: lock-free; nobody may hold a pointer.
  * Cost      a grace period; O(slots ever used) with an on_reclaim or pins, or if it was a local

@@ -6,7 +6,9 @@
  * all calls touch nothing that another thread writes, but for the slot itself.
  *
  * A worker belongs to the thread that opened it until it is closed.  If a thread may end anywhere,
- * haft_worker_current() (haft/implicit.h) closes its workers with it.
+ * haft_worker_current() (haft/implicit.h) closes its workers with it.  Debug builds assert that no
+ * two threads are inside calls with it at one time, and, with the workers clock, that no other
+ * thread passes its quiescent points.
  */
 #ifndef HAFT_WORKER_H
 #define HAFT_WORKER_H

@@ -1,0 +1,437 @@
+/* The warning before a table is full: when on_fill is called, and what it may call. */
+#include "tests/support.h"
+#include <haft/packed.h>
+#include <haft/restore.h>
+#include <haft/share.h>
+#include <haft/unregistered.h>
+#include <string.h>
+
+TestSuite(fill, .timeout = SUITE_SECONDS);
+
+#define CAPACITY 1000
+#define WARN_AT 800
+#define LOW 700 /* an eighth below */
+
+/* What on_fill saw, and what it shall do to the table. */
+static struct {
+    int calls;
+    uint64_t in_use;
+    uint64_t capacity;
+    char table[32];
+    void (*act)(void);
+    haft_local *local;
+    struct shared shared;
+    haft_id ids[2 * CAPACITY];
+} seen;
+
+static void note(const haft_fill *fill, void *arg)
+{
+    must(arg == &seen);
+    seen.calls++;
+    seen.in_use = fill->in_use;
+    seen.capacity = fill->capacity;
+    strncpy(seen.table, fill->table, sizeof seen.table - 1);
+    if (seen.act != NULL) {
+        seen.act();
+    }
+}
+
+/* --- tables of one thread: exact --- */
+
+static void open_local(haft_local_reuse reuse, uint64_t warn_at)
+{
+    const haft_local_options options = {
+        .name = "players",
+        .capacity = CAPACITY,
+        .object_size = 8,
+        .reuse = reuse,
+        .warn_at = warn_at,
+        .on_fill = note,
+        .fill_arg = &seen,
+    };
+
+    memset(&seen, 0, sizeof seen);
+    assert_status(haft_local_open(&options, &seen.local), HAFT_OK);
+}
+
+/* Objects `from` to `to` of seen.ids. */
+static void insert_local(int from, int to)
+{
+    uint64_t object = 1;
+
+    for (int i = from; i < to; i++) {
+        must(haft_local_insert(seen.local, &object, &seen.ids[i]) == HAFT_OK);
+    }
+}
+
+static void free_local(int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        must(haft_local_free(seen.local, seen.ids[i]) == HAFT_OK);
+    }
+}
+
+static void expect_exact(haft_local_reuse reuse)
+{
+    open_local(reuse, WARN_AT);
+    insert_local(0, WARN_AT - 1);
+    cr_expect(zero(int, seen.calls));
+    insert_local(WARN_AT - 1, WARN_AT);
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, seen.in_use, WARN_AT));
+    cr_expect(eq(u64, seen.capacity, CAPACITY));
+    cr_expect(eq(str, seen.table, "players"));
+    insert_local(WARN_AT, CAPACITY);
+    cr_expect(eq(int, seen.calls, 1));
+    haft_local_close(seen.local);
+}
+
+Test(fill, of_a_local_table_is_told_with_the_object_that_reaches_it_and_once)
+{
+    expect_exact(HAFT_REUSE_LIFO);
+    expect_exact(HAFT_REUSE_FIFO);
+}
+
+Test(fill, is_told_again_only_after_it_fell_by_an_eighth)
+{
+    open_local(HAFT_REUSE_LIFO, WARN_AT);
+    insert_local(0, WARN_AT);
+    free_local(LOW + 1, WARN_AT); /* one more than the eighth below */
+    insert_local(LOW + 1, WARN_AT);
+    cr_expect(eq(int, seen.calls, 1));
+    free_local(LOW, WARN_AT);
+    insert_local(LOW, WARN_AT);
+    cr_expect(eq(int, seen.calls, 2));
+    haft_local_close(seen.local);
+}
+
+Test(fill, of_one_object_is_told_each_time_the_table_was_empty)
+{
+    open_local(HAFT_REUSE_LIFO, 1);
+    insert_local(0, 2);
+    free_local(1, 2);
+    insert_local(1, 2);
+    cr_expect(eq(int, seen.calls, 1));
+    free_local(0, 2);
+    insert_local(0, 1);
+    cr_expect(eq(int, seen.calls, 2));
+    haft_local_close(seen.local);
+}
+
+Test(fill, counts_reservations_and_restored_ids_and_exhausted_slots)
+{
+    const haft_local_options options = {
+        .capacity = 10,
+        .layout = {8, 1, 0},
+        .warn_at = 4,
+        .on_fill = note,
+        .fill_arg = &seen,
+    };
+    haft_id id;
+
+    memset(&seen, 0, sizeof seen);
+    assert_status(haft_local_open(&options, &seen.local), HAFT_OK);
+    assert_status(haft_local_insert(seen.local, NULL, &id), HAFT_OK);
+    assert_status(haft_local_free(seen.local, id), HAFT_OK); /* its only life: exhausted */
+    assert_status(haft_local_insert(seen.local, NULL, &id), HAFT_OK);
+    assert_status(haft_local_restore(seen.local, haft_id_pack(options.layout, 9, 1, 0), NULL),
+                  HAFT_OK);
+    cr_expect(zero(int, seen.calls));
+    assert_status(haft_local_reserve(seen.local, &id, NULL), HAFT_OK);
+    cr_expect(eq(int, seen.calls, 1));
+    haft_local_close(seen.local);
+
+    memset(&seen, 0, sizeof seen);
+    assert_status(haft_local_open(&options, &seen.local), HAFT_OK);
+    for (uint64_t index = 9; index < 13; index++) {
+        cr_expect(zero(int, seen.calls));
+        assert_status(
+            haft_local_restore(seen.local, haft_id_pack(options.layout, index, 1, 0), NULL),
+            HAFT_OK);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    haft_local_close(seen.local);
+}
+
+static void clear_and_insert(void)
+{
+    haft_local_clear(seen.local);
+    for (int i = 0; i < WARN_AT - 1; i++) {
+        must(haft_local_insert(seen.local, NULL, &seen.ids[CAPACITY + i]) == HAFT_OK);
+    }
+}
+
+Test(fill, of_a_local_table_may_free_and_insert)
+{
+    open_local(HAFT_REUSE_LIFO, WARN_AT);
+    seen.act = clear_and_insert;
+    insert_local(0, WARN_AT);
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, haft_local_count(seen.local), WARN_AT - 1));
+    cr_expect(not(haft_is_live(haft_local_view(seen.local), seen.ids[WARN_AT - 1])));
+    haft_local_close(seen.local);
+}
+
+Test(fill, of_a_packed_table_is_told_with_the_object_that_reaches_it)
+{
+    const haft_packed_options options = {
+        .name = "players",
+        .capacity = CAPACITY,
+        .object_size = 8,
+        .warn_at = WARN_AT,
+        .on_fill = note,
+        .fill_arg = &seen,
+    };
+    haft_packed *packed;
+    haft_id ids[CAPACITY];
+
+    assert_status(haft_packed_open(&options, &packed), HAFT_OK);
+    for (int i = 0; i < CAPACITY; i++) {
+        must(haft_packed_insert(packed, NULL, &ids[i]) == HAFT_OK);
+        must(seen.calls == (i >= WARN_AT - 1));
+    }
+    cr_expect(eq(u64, seen.in_use, WARN_AT));
+    for (int i = LOW; i < CAPACITY; i++) {
+        must(haft_packed_free(packed, ids[i]) == HAFT_OK);
+    }
+    for (int i = LOW; i < WARN_AT; i++) {
+        must(haft_packed_insert(packed, NULL, &ids[i]) == HAFT_OK);
+    }
+    cr_expect(eq(int, seen.calls, 2));
+    haft_packed_close(packed);
+}
+
+/* --- the shared table: by batches --- */
+
+static void open_table(uint64_t capacity, uint64_t warn_at, bool is_exact)
+{
+    const haft_table_options options = {
+        .name = "players",
+        .capacity = capacity,
+        .object_size = 8,
+        .exact_capacity = is_exact,
+        .restore_range = 10,
+        .warn_at = warn_at,
+        .on_fill = note,
+        .fill_arg = &seen,
+    };
+
+    memset(&seen, 0, sizeof seen);
+    seen.shared = open_shared(MEMB_CALLER, &options);
+}
+
+static uint64_t live(void)
+{
+    return stats_of(seen.shared.table).live;
+}
+
+/* Insert with each of the workers in turn; how many objects were live when it was told. */
+static uint64_t fill_until_told(haft_worker **workers, int count)
+{
+    while (seen.calls == 0) {
+        for (int i = 0; i < count && seen.calls == 0; i++) {
+            insert(workers[i]);
+        }
+        must(live() < 20000);
+    }
+    return live();
+}
+
+Test(fill, of_a_shared_table_is_told_within_a_batch_of_each_worker)
+{
+    haft_worker *workers[4];
+
+    open_table(20000, 10000, false);
+    workers[0] = seen.shared.worker;
+    for (int i = 1; i < 4; i++) {
+        workers[i] = open_worker(seen.shared.table);
+    }
+    const uint64_t told_at = fill_until_told(workers, 4);
+
+    cr_expect(ge(u64, told_at, 10000));
+    cr_expect(le(u64, told_at, 10000 + 4 * 128));
+    cr_expect(ge(u64, seen.in_use, 10000));
+    cr_expect(eq(u64, seen.capacity, 20000));
+    cr_expect(eq(str, seen.table, "players"));
+    for (int i = 1; i < 4; i++) {
+        haft_worker_close(workers[i]);
+    }
+    close_shared(&seen.shared);
+}
+
+Test(fill, of_a_shared_table_is_told_again_only_after_it_fell)
+{
+    static haft_id ids[12000];
+
+    open_table(20000, 10000, false);
+    for (int i = 0; i < 12000; i++) {
+        ids[i] = insert(seen.shared.worker);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    for (int round = 2; round < 4; round++) {
+        for (int i = 8000; i < 12000; i++) {
+            must(haft_free(seen.shared.worker, ids[i]) == HAFT_OK);
+        }
+        settle(seen.shared.worker);
+        for (int i = 8000; i < 12000; i++) {
+            ids[i] = insert(seen.shared.worker);
+        }
+        cr_expect(eq(int, seen.calls, round));
+    }
+    for (int i = 11000; i < 12000; i++) { /* not low enough */
+        must(haft_free(seen.shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(seen.shared.worker);
+    for (int i = 11000; i < 12000; i++) {
+        ids[i] = insert(seen.shared.worker);
+    }
+    cr_expect(eq(int, seen.calls, 3));
+    close_shared(&seen.shared);
+}
+
+Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
+{
+    haft_id id;
+
+    open_table(CAPACITY, 10, false);
+    for (int i = 1; i <= 12; i++) {
+        assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+        cr_expect(eq(int, seen.calls, i >= 10));
+    }
+    cr_expect(eq(u64, seen.in_use, 10));
+    close_shared(&seen.shared);
+}
+
+static void *insert_without_worker(void *arg)
+{
+    haft_id id;
+
+    must(haft_table_insert(arg, NULL, &id) == HAFT_OK);
+    return NULL;
+}
+
+/* It would never end if a lock were held. */
+static void insert_on_another_thread(void)
+{
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, insert_without_worker, seen.shared.table) == 0);
+    pthread_join(thread, NULL);
+}
+
+Test(fill, is_told_with_no_lock_held)
+{
+    haft_id id;
+
+    open_table(CAPACITY, 10, false);
+    seen.act = insert_on_another_thread;
+    for (int i = 0; i < 12; i++) {
+        assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, live(), 13));
+    close_shared(&seen.shared);
+}
+
+/* More than a batch. */
+static void insert_by_the_same_worker(void)
+{
+    for (int i = 0; i < 300; i++) {
+        seen.ids[i] = insert(seen.shared.worker);
+    }
+    for (int i = 0; i < 100; i++) {
+        must(haft_free(seen.shared.worker, seen.ids[i]) == HAFT_OK);
+    }
+}
+
+Test(fill, of_a_shared_table_may_insert_and_free_by_the_same_worker)
+{
+    open_table(5000, 1000, false);
+    seen.act = insert_by_the_same_worker;
+    for (int i = 0; i < 2000; i++) {
+        insert(seen.shared.worker);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, live(), 2200));
+    haft_id id;
+
+    settle(seen.shared.worker);
+    while (haft_insert(seen.shared.worker, NULL, &id) == HAFT_OK) {
+        /* until it is full */
+    }
+    cr_expect(eq(u64, live(), stats_of(seen.shared.table).limit - 10)); /* no slot has got lost */
+    for (int i = 100; i < 300; i++) {
+        cr_expect(haft_is_live(seen.shared.view, seen.ids[i]));
+    }
+    close_shared(&seen.shared);
+}
+
+Test(fill, counts_restored_objects_with_exact_capacity)
+{
+    for (int is_exact = 0; is_exact < 2; is_exact++) {
+        open_table(100, 10, is_exact);
+        for (uint64_t i = 0; i < 10; i++) {
+            const haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + i, 1, 0);
+
+            assert_status(haft_restore(seen.shared.worker, id, NULL), HAFT_OK);
+        }
+        insert(seen.shared.worker);
+        cr_expect(eq(int, seen.calls, is_exact));
+        close_shared(&seen.shared);
+    }
+}
+
+Test(fill, goes_with_a_local_table_that_is_shared_and_back)
+{
+    open_local(HAFT_REUSE_LIFO, WARN_AT);
+    const haft_domain_options domain = domain_options(MEMB_CALLER);
+    struct shared shared = {0};
+
+    insert_local(0, WARN_AT - 100);
+    assert_status(haft_domain_open(&domain, &shared.domain), HAFT_OK);
+    haft_thread_register(shared.domain);
+    assert_status(haft_share(seen.local, shared.domain, NULL, &shared.table), HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    for (int i = WARN_AT - 100; i < CAPACITY; i++) {
+        seen.ids[i] = insert(shared.worker);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    haft_worker_close(shared.worker);
+    assert_status(haft_unshare(shared.table, &seen.local), HAFT_OK);
+    free_local(LOW, CAPACITY);
+    insert_local(LOW, WARN_AT);
+    cr_expect(eq(int, seen.calls, 2));
+    haft_local_close(seen.local);
+    shared.worker = NULL;
+    shared.table = NULL;
+    close_shared(&shared);
+}
+
+/* --- options --- */
+
+static void expect_refused(uint64_t warn_at, haft_on_fill *on_fill)
+{
+    const haft_local_options local_options = {
+        .capacity = 10, .warn_at = warn_at, .on_fill = on_fill};
+    const haft_packed_options packed_options = {
+        .capacity = 10, .object_size = 8, .warn_at = warn_at, .on_fill = on_fill};
+    const haft_table_options options = {.capacity = 10, .warn_at = warn_at, .on_fill = on_fill};
+    struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 1});
+    haft_local *local = NULL;
+    haft_packed *packed = NULL;
+    haft_table *table = NULL;
+
+    expect_status(haft_local_open(&local_options, &local), HAFT_BAD_WARN_AT);
+    expect_status(haft_packed_open(&packed_options, &packed), HAFT_BAD_WARN_AT);
+    expect_status(haft_table_open(shared.domain, &options, &table), HAFT_BAD_WARN_AT);
+    cr_expect(local == NULL && packed == NULL && table == NULL);
+    close_shared(&shared);
+}
+
+Test(fill, above_the_capacity_or_without_its_function_is_refused)
+{
+    expect_refused(11, note);
+    expect_refused(UINT64_MAX, note);
+    expect_refused(5, NULL);
+    expect_refused(0, note);
+}

@@ -1,0 +1,98 @@
+/* The option huge_pages: what the system is asked for, and that tables work as without it. */
+#include "tests/support.h"
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(huge_pages, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 200000
+
+/* Whether the mapping that `address` lies in has the flag, such as "hg": asked for huge pages. */
+static bool has_flag(const void *address, const char *flag)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool is_there = false;
+    bool found = false;
+
+    cr_assert(ne(ptr, file, NULL));
+    while (fgets(line, sizeof line, file) != NULL) {
+        unsigned long begin;
+        unsigned long end;
+
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
+            is_there = begin <= (unsigned long)address && (unsigned long)address < end;
+        } else if (is_there && strncmp(line, "VmFlags:", 8) == 0) {
+            char wanted[8];
+
+            snprintf(wanted, sizeof wanted, " %s ", flag);
+            found = strstr(line, wanted) != NULL;
+        }
+    }
+    fclose(file);
+    return found;
+}
+
+static void expect_flags(int kind, bool huge_pages, const char *has, const char *has_not)
+{
+    const haft_table_options options = {
+        .capacity = 1 << 20, .object_size = 56, .huge_pages = huge_pages};
+    struct subject subject = subject_open(kind, &options);
+
+    cr_expect(has_flag(subject.view.base, has));
+    cr_expect(not(has_flag(subject.view.base, has_not)));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_without)
+{
+    expect_flags(*kind, true, "hg", "nh");
+    expect_flags(*kind, false, "nh", "hg");
+}
+
+TEST_ON_EACH_TABLE(huge_pages, objects_on_them_live_and_die_as_on_others)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS, .object_size = sizeof(int), .huge_pages = true};
+    struct subject subject = subject_open(*kind, &options);
+    static haft_id ids[OBJECTS];
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(subject_insert(&subject, &i, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        must(*(int *)haft_resolve(subject.view, ids[i]) == i);
+        must(subject_free(&subject, ids[i]) == HAFT_OK);
+        must(haft_resolve(subject.view, ids[i]) == NULL);
+    }
+    cr_expect(zero(u64, subject_live(&subject)));
+    subject_close(&subject);
+}
+
+Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)
+{
+    const haft_local_options options = {.capacity = OBJECTS, .object_size = 56, .huge_pages = true};
+    const uint64_t bytes = OBJECTS * UINT64_C(64);
+    static haft_id ids[OBJECTS];
+    haft_local *local;
+    uint64_t given_back;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 1; i < OBJECTS; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    expect_status(haft_local_trim(local, &given_back), HAFT_OK);
+    cr_expect(gt(u64, given_back, bytes / 100 * 99));
+    cr_expect(haft_is_live(haft_local_view(local), ids[0])); /* on the first huge page of all */
+    for (int i = 1; i < OBJECTS; i++) {
+        haft_id id;
+
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must(haft_local_diagnose(local, ids[i]) == HAFT_STALE);
+    }
+    haft_local_close(local);
+    expect_no_leaks();
+}
