@@ -298,6 +298,7 @@ static void blame(const haft_domain *domain, haft_stall *stall)
 }
 
 const struct clock workers_clock = {
+    .name = "workers",
     .has_flavour = false,
     .start = start,
     .stop = stop,

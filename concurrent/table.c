@@ -7,6 +7,7 @@
  *   COUNT   the number of tables on the domain
  */
 #include "concurrent/common.h"
+#include "concurrent/registry.h"
 #include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,13 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return HAFT_NO_MEMORY;
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
+    registry_add(table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
+    registry_remove(table);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);
