@@ -23,7 +23,7 @@ static void parse_stat(char *text, struct process *process)
     snprintf(process->program, sizeof process->program, "%s", name + 1);
     char *field = end + 1;
 
-    for (int spaces = 0; spaces < 20 && field != NULL; spaces++) {
+    for (int spaces = 0; spaces < 19 && field != NULL; spaces++) {
         field = strchr(field + 1, ' ');
     }
     if (field != NULL) {
