@@ -15,6 +15,7 @@
 struct member;
 
 struct clock {
+    const char *name;
     bool has_flavour; /* its read sections are those of a liburcu flavour */
 
     haft_status (*start)(haft_domain *domain);

@@ -8,6 +8,7 @@ static haft_status start(haft_domain *domain)
 }
 
 const struct clock caller_clock = {
+    .name = "caller",
     .has_flavour = true,
     .start = start,
     .stop = rcu_clock_stop,

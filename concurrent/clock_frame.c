@@ -43,6 +43,7 @@ haft_status haft_domain_tick(haft_domain *domain)
 }
 
 const struct clock frame_clock = {
+    .name = "frame",
     .has_flavour = false,
     .start = start,
     .stop = clock_ignore,

@@ -10,9 +10,9 @@
  *   OWN    before the thread starts
  *   HINT   the stop flag: the semaphore's post orders it
  */
+#include "concurrent/background.h"
 #include "concurrent/domain.h"
 #include "concurrent/rcu.h"
-#include <signal.h>
 #include <stddef.h>
 
 #define TICKETS_PER_WAKE 32 /* 4,096 slots: half of what one worker lets wait */
@@ -39,20 +39,6 @@ static void *drive_until_stopped(void *arg)
     }
 }
 
-/* All signals go to the program's own threads. */
-static int create_without_signals(haft_domain *domain)
-{
-    sigset_t all;
-    sigset_t before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&domain->thread.thread, NULL, drive_until_stopped, domain);
-
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 static haft_status start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->thread.stopping, 0);
@@ -61,7 +47,7 @@ static haft_status start(haft_domain *domain)
         return HAFT_NO_THREAD;
     }
     rcu_clock_start(domain);
-    if (create_without_signals(domain) != 0) {
+    if (background_start(&domain->thread.thread, drive_until_stopped, domain) != 0) {
         rcu_clock_stop(domain);
         sem_destroy(&domain->thread.wake);
         return HAFT_NO_THREAD;
@@ -97,6 +83,7 @@ static void requested(haft_domain *domain, uint64_t ticket)
 }
 
 const struct clock thread_clock = {
+    .name = "thread",
     .has_flavour = true,
     .start = start,
     .stop = stop,

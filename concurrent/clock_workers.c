@@ -304,6 +304,7 @@ static const struct clock *after_fork(haft_domain *domain)
 }
 
 const struct clock workers_clock = {
+    .name = "workers",
     .has_flavour = false,
     .start = start,
     .stop = stop,

@@ -4,7 +4,7 @@
  * Edges in this file.
  *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
  *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
- *   COUNT    statistics, and the number of open tables, checked when nobody else is about
+ *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when nobody else is about
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
  */
@@ -43,6 +43,13 @@ static uint64_t stall_limit(uint64_t stall_ns)
     return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
 }
 
+static uint64_t domain_number(void)
+{
+    static atomic_u64 given;
+
+    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
 static haft_status check(const haft_domain_options *options)
 {
     if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
@@ -67,6 +74,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
         return HAFT_NO_MEMORY;
     }
     memset(opened, 0, sizeof *opened);
+    opened->number = domain_number();
     opened->flavour = options->flavour;
     opened->clock = clocks[options->clock];
     opened->on_stall = options->on_stall;

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 struct haft_domain {
+    uint64_t number;                         /* no other domain of the process ever has it */
     const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
     const struct clock *clock;
     struct rcu_clock rcu;       /* the state of the clocks with a flavour */

@@ -62,10 +62,11 @@ static inline bool retire(haft_worker *worker, uint64_t index)
     return batch->count >= worker->look_at;
 }
 
-haft_status table_refusal(const haft_table *table, haft_id id)
+haft_status worker_refusal(haft_worker *worker, haft_id id)
 {
-    const haft_status status = slots_diagnose(&table->slots, id);
+    const haft_status status = slots_diagnose(&worker->table->slots, id);
 
+    count_up(&worker->counters.refused, 1);
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 

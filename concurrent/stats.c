@@ -8,11 +8,12 @@
  *   HINT    which workers are open
  */
 #include "concurrent/table.h"
+#include <haft/counted.h>
 #include <stddef.h>
 
 struct sums {
     uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, unveiled, moved,
-        open;
+        refused, stale, open;
 };
 
 /*
@@ -36,6 +37,8 @@ static struct sums sum(const haft_table *table)
         sums.reserved += load_relaxed(COUNT, &counters->reserved);
         sums.unveiled += load_relaxed(COUNT, &counters->unveiled);
         sums.moved += load_relaxed(COUNT, &counters->moved);
+        sums.refused += load_relaxed(COUNT, &counters->refused);
+        sums.stale += load_relaxed(COUNT, &counters->stale);
         sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
     }
     return sums;
@@ -72,10 +75,19 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .limit = table->slots.limit - HAFT_FIRST_INDEX,
         .batches_moved = sums.moved,
         .workers = sums.open,
+        .created = sums.published + sums.inserted,
+        .freed = sums.freed,
+        .refused_frees = sums.refused,
+        .stale_resolves = sums.stale,
         .clock = haft_domain_stats_get(table->domain),
     };
     stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted);
     return stats;
+}
+
+void haft_count_stale(haft_worker *worker)
+{
+    count_up(&worker->counters.stale, 1);
 }
 
 /*

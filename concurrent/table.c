@@ -7,6 +7,7 @@
  *   COUNT   the number of tables on the domain
  */
 #include "concurrent/common.h"
+#include "concurrent/registry.h"
 #include <assert.h>
 #include <haft/share.h>
 #include <stdlib.h>
@@ -101,12 +102,14 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
     list_table(&table->listed, table);
+    registry_add(table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
     unlist(&table->listed);
+    registry_remove(table);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);

@@ -38,6 +38,8 @@ struct counters {
     atomic_u64 worn;     /* the same in the restore range */
     atomic_u64 unveiled; /* slots of the restore range that were used for the first time */
     atomic_u64 moved;    /* batches to the depot, or from elsewhere than the worker's own ring */
+    atomic_u64 refused;  /* frees of ids that were not live */
+    atomic_u64 stale;    /* counted resolves of ids that were not live */
 };
 
 /* A ticket this worker took, and what it had retired until then. */
@@ -129,6 +131,7 @@ struct haft_table {
     uint64_t number;           /* no other table ever has it */
     bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
     haft_table *next_implicit; /* in that list */
+    haft_table *next_open;     /* in the list of all: see registry.h */
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */
@@ -259,12 +262,12 @@ struct batch *worker_steal_ready(haft_worker *worker);
 /* Close the open batch, if there is anything in it: it takes its ticket and is shelved. */
 void worker_close_batch(haft_worker *worker);
 
-/* What free says of an id that was not live when it looked. */
-haft_status table_refusal(const haft_table *table, haft_id id);
+/* What free says of an id that was not live when it looked; counted. */
+haft_status worker_refusal(haft_worker *worker, haft_id id);
 
 /*
  * End the life of `id`: its slot is the caller's to count as freed and to put into the open batch.
- * HAFT_OK to one of all who try, else table_refusal().
+ * HAFT_OK to one of all who try, else worker_refusal().
  */
 static inline haft_status worker_claim(haft_worker *worker, haft_id id)
 {
@@ -274,13 +277,13 @@ static inline haft_status worker_claim(haft_worker *worker, haft_id id)
 
     /* A compare-and-swap that must fail would still dirty the line. */
     if (load_relaxed(RETRY, word) != id.bits) {
-        return table_refusal(table, id);
+        return worker_refusal(worker, id);
     }
     const uint64_t next = word_next_life(format, id.bits, MARK_FREE);
 
     /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
     if (!cas_acquire(PUBLISH, word, id.bits, next)) {
-        return table_refusal(table, id);
+        return worker_refusal(worker, id);
     }
     if (word_generation(format, next) == 0) {
         worker->open->has_last_lives = true;

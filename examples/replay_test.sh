@@ -133,6 +133,30 @@ check_small_traces()
     expect "wrong answers of a trace without frees" "$(value wrong_answers)" 0
 }
 
+# While it runs, its file is there; afterwards nothing is.
+check_export()
+{
+    mkdir exports
+    "$replay" --workers 2 --repeat 100000 --export exports "$trace" >out.txt 2>err.txt &
+    local running=$!
+    until [[ -e exports/haft-$running.json ]]; do
+        kill -0 $running || break
+        sleep 0.01
+    done
+    grep -q '"name": "replay"' exports/haft-$running.json || fail "no table in the export"
+    kill $running
+    wait $running || true
+    rm -r exports
+    mkdir exports
+    run --export exports --json "$trace"
+    check_counts 1
+    [[ -z $(ls -A exports) ]] || fail "the export was not closed: $(ls -A exports)"
+    run --export missing "$trace"
+    expect "exit code for --export missing" "$code" 2
+    expect "message for --export missing" "$err" \
+        "replay: cannot export statistics to missing: directory: one that exists and that this process may write to"
+}
+
 check_help()
 {
     run --help
@@ -232,6 +256,7 @@ check_runs
 check_summary
 check_plain_file
 check_small_traces
+check_export
 check_help
 check_malformed_lines
 check_impossible_traces

@@ -19,6 +19,7 @@ static const struct {
     [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period"},
     [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
+    [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
     [HAFT_USED_UP] = {"HAFT_USED_UP",
                       "the recorder has created as many objects as it was opened for"},
     [HAFT_IN_USE] = {"HAFT_IN_USE",
@@ -66,6 +67,9 @@ static const struct {
     [HAFT_BAD_BUFFER_SIZE] = {"HAFT_BAD_BUFFER_SIZE",
                               "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
                               "without one 0"},
+    [HAFT_BAD_DIRECTORY] = {"HAFT_BAD_DIRECTORY",
+                            "directory: one that exists and that this process may write to"},
+    [HAFT_BAD_INTERVAL_MS] = {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
 };
 
 const char *haft_status_text(haft_status status)

@@ -49,6 +49,7 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BUSY);
     expect_name(HAFT_NO_MEMORY);
     expect_name(HAFT_NO_THREAD);
+    expect_name(HAFT_NO_FILE);
     expect_name(HAFT_USED_UP);
     expect_name(HAFT_IN_USE);
     expect_name(HAFT_IN_SECTION);
@@ -77,6 +78,8 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BAD_BLOCK_SIZE);
     expect_name(HAFT_BAD_MAX_BLOCK_SIZE);
     expect_name(HAFT_BAD_BUFFER_SIZE);
+    expect_name(HAFT_BAD_DIRECTORY);
+    expect_name(HAFT_BAD_INTERVAL_MS);
 #undef expect_name
 }
 
@@ -102,6 +105,8 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_BLOCK_SIZE, "block_size"},
         {HAFT_BAD_MAX_BLOCK_SIZE, "max_block_size"},
         {HAFT_BAD_BUFFER_SIZE, "buffer_size"},
+        {HAFT_BAD_DIRECTORY, "directory"},
+        {HAFT_BAD_INTERVAL_MS, "interval_ms"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

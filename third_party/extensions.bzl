@@ -9,5 +9,11 @@ def _system_libraries_impl(_ctx):
         library = "glib",
         package = "glib-2.0",
     )
+    pkg_config_library(
+        name = "lua",
+        debian_package = "liblua5.4-dev",
+        library = "lua",
+        package = "lua5.4",
+    )
 
 system_libraries = module_extension(implementation = _system_libraries_impl)

@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-FOLDERS = ("include", "lib", "concurrent", "tests", "stress", "fuzz", "bench", "examples")
+FOLDERS = ("include", "lib", "concurrent", "tests", "stress", "fuzz", "bench", "examples", "top")
 SUFFIXES = {".c", ".h", ".cc", ".hpp"}
 
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

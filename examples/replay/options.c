@@ -32,6 +32,7 @@ static const char help[] =
     "                  caller, whichever worker needs one; or workers, all of them\n"
     "                  together, without liburcu and so without a flavour\n"
     "  --seed N        of the random checks (default: a new one, which is printed)\n"
+    "  --export DIR    while it runs, its statistics are in DIR: see haft-top\n"
     "  --json          print the result as JSON\n"
     "  --help          print this\n"
     "\n"
@@ -52,6 +53,7 @@ static const char help[] =
     "  replay examples/data/npm_install_fds.csv.gz\n"
     "  replay --repeat 100 --workers 4 --flavour qsbr --clock caller trace.csv\n"
     "  replay --clock workers trace.csv\n"
+    "  replay --repeat 5000 --export /tmp trace.csv & haft-top /tmp\n"
     "  replay --json --seed 7 trace.csv.gz | jq .latency_ns.p99\n";
 
 /* What GLib writes; checked and turned into struct options after it. */
@@ -61,6 +63,7 @@ struct raw {
     gint64 seed;
     char *flavour;
     char *clock;
+    char *export_directory;
     char **paths;
     gboolean json;
     gboolean help;
@@ -87,6 +90,7 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **err
         {"flavour", 0, 0, G_OPTION_ARG_STRING, &raw->flavour, NULL, NULL},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &raw->clock, NULL, NULL},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &raw->seed, NULL, NULL},
+        {"export", 0, 0, G_OPTION_ARG_FILENAME, &raw->export_directory, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
@@ -139,6 +143,7 @@ static bool take_numbers(struct options *options, const struct raw *raw, GError 
     options->workers = (unsigned)raw->workers;
     options->seed = (uint64_t)raw->seed;
     options->json = raw->json;
+    options->export_directory = g_strdup(raw->export_directory);
     return true;
 }
 
@@ -206,6 +211,7 @@ bool options_parse(struct options *options, int argc, char **argv, GError **erro
 
     g_free(raw.flavour);
     g_free(raw.clock);
+    g_free(raw.export_directory);
     g_strfreev(raw.paths);
     return accepted;
 }
@@ -213,4 +219,5 @@ bool options_parse(struct options *options, int argc, char **argv, GError **erro
 void options_clear(struct options *options)
 {
     g_free(options->trace_path);
+    g_free(options->export_directory);
 }

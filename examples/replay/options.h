@@ -19,6 +19,7 @@ struct options {
     uint64_t repeat;
     uint64_t seed;
     bool json;
+    char *export_directory; /* for haft-top; NULL: statistics are not exported */
 };
 
 /* False, with `error` set, if the arguments are not acceptable.  --help prints and exits. */

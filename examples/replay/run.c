@@ -41,6 +41,30 @@ static bool open_table(struct run *run, GError **error)
     return true;
 }
 
+static bool open_export(struct run *run, GError **error)
+{
+    const haft_export_options options = {.directory = run->options->export_directory};
+
+    if (options.directory == NULL) {
+        return true;
+    }
+    const haft_status status = haft_export_open(&options, &run->exported);
+
+    if (status != HAFT_OK) {
+        g_set_error(
+            error, REPLAY_FAILURE, status == HAFT_BAD_DIRECTORY ? EXIT_REFUSED : EXIT_SYSTEM,
+            "cannot export statistics to %s: %s", options.directory, haft_status_text(status));
+    }
+    return status == HAFT_OK;
+}
+
+static void close_export(struct run *run)
+{
+    if (run->exported != NULL) {
+        haft_export_close(run->exported);
+    }
+}
+
 /*
  * GThreadPool: a job may push jobs, an exclusive pool has exactly as many threads as asked for, a
  * GPrivate's destructor runs when one of them ends, and it is C.
@@ -216,7 +240,7 @@ bool run_trace(const struct options *options, const struct trace *trace, struct 
     run.complaints = g_ptr_array_new_with_free_func(g_free);
     run.members = g_new0(struct member *, options->workers + 1);
     open_replays(&run);
-    const bool opened = open_pool(&run, error);
+    const bool opened = open_export(&run, error) && open_pool(&run, error);
 
     if (opened) {
         result->elapsed_ns = run_replays(&run);
@@ -226,6 +250,7 @@ bool run_trace(const struct options *options, const struct trace *trace, struct 
         haft_domain_close(run.domain);
         g_ptr_array_unref(run.complaints);
     }
+    close_export(&run);
     close_replays(&run);
     members_free(&run);
     g_cond_clear(&run.changed);

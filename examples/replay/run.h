@@ -12,6 +12,7 @@
 #include "latency.h"
 #include "options.h"
 #include "trace.h"
+#include <haft/export.h>
 #include <haft/section.h>
 #include <haft/worker.h>
 #include <stdatomic.h>
@@ -69,6 +70,7 @@ struct run {
     haft_domain *domain;
     haft_table *table;
     haft_view view;
+    haft_export *exported; /* NULL: nothing is */
     GThreadPool *pool;
     struct member **members; /* one for each worker, and main's */
     struct replay *replays;

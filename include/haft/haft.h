@@ -12,8 +12,10 @@
 #include <haft/atomics.h>
 #include <haft/bad_access.h>
 #include <haft/commands.h>
+#include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/explain.h>
+#include <haft/export.h>
 #include <haft/fill.h>
 #include <haft/fork.h>
 #include <haft/id.h>

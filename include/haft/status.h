@@ -29,6 +29,7 @@ typedef enum haft_status {
     HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
+    HAFT_NO_FILE,   /* the system did not take the file */
     HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
 
     /* Calls at the wrong moment: nothing was done. */
@@ -63,6 +64,8 @@ typedef enum haft_status {
     HAFT_BAD_BLOCK_SIZE,
     HAFT_BAD_MAX_BLOCK_SIZE,
     HAFT_BAD_BUFFER_SIZE,
+    HAFT_BAD_DIRECTORY,
+    HAFT_BAD_INTERVAL_MS,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;

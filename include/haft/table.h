@@ -110,6 +110,10 @@ typedef struct haft_table_stats {
     uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
     uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */
     uint64_t workers;        /* open now */
+    uint64_t created;        /* objects ever published, shared or restored; never falls */
+    uint64_t freed;          /* objects ever freed; never falls */
+    uint64_t refused_frees;  /* frees, by workers or without, of ids that were not live */
+    uint64_t stale_resolves; /* ids not live, where they are counted: see haft/counted.h */
     haft_domain_stats clock; /* the domain's */
 } haft_table_stats;
 

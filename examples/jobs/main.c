@@ -1,0 +1,190 @@
+/* jobs_glib, jobs_libuv, jobs_openmp, jobs_tbb - the same jobs on one of four job systems. */
+#include "examples/screen/text.h"
+#include "jobs.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* liburcu's own headers declare one flavour at a time. */
+extern const struct rcu_flavor_struct urcu_memb_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+enum { RIGHT, WRONG, REFUSED, SYSTEM };
+
+static const char help[] =
+    "Usage: %1$s [OPTION...]\n"
+    "\n"
+    "Runs 500,000 jobs on %2$s.  They share one haft table and\n"
+    "hand each other ids: spawn jobs make monsters, hit jobs take their lives.\n"
+    "\n"
+    "Options:\n"
+    "  --threads N     2 to 64 (default: 4)\n"
+    "  --clock NAME    memb or qsbr (liburcu's read sections; the jobs drive the clock),\n"
+    "                  thread (memb, driven by a thread of haft's own), workers, or\n"
+    "                  frame where the system has frames (default: %3$s)\n"
+    "  --block MS      one job blocks until all monsters are dead, but for no longer than\n"
+    "                  MS milliseconds; it may still use what it resolved\n"
+    "  --let-go        it does not: it ends its read section and goes offline first\n"
+    "  --help          print this\n"
+    "\n"
+    "Exit status: 0 if each monster died once and each hit was counted, 1 if not, 2 for\n"
+    "options that are not acceptable, 3 if the system gave no memory or threads.\n"
+    "\n"
+    "Examples:\n"
+    "  %1$s --threads 8\n"
+    "  %1$s --clock qsbr --block 500\n"
+    "  %1$s --clock qsbr --block 5000 --let-go\n";
+
+static const struct {
+    const char *name;
+    haft_clock clock;
+    const struct rcu_flavor_struct *flavour;
+} clocks[] = {
+    {"memb", HAFT_CLOCK_CALLER, &urcu_memb_flavor},
+    {"qsbr", HAFT_CLOCK_CALLER, &urcu_qsbr_flavor},
+    {"thread", HAFT_CLOCK_THREAD, &urcu_memb_flavor},
+    {"workers", HAFT_CLOCK_WORKERS, NULL},
+    {"frame", HAFT_CLOCK_FRAME, NULL},
+};
+enum { CLOCKS = sizeof clocks / sizeof clocks[0] };
+
+/* --- options --- */
+
+static void refuse(const char *option, const char *what)
+{
+    fprintf(stderr, "%s: --%s must be %s; --help says more\n", job_system.name, option, what);
+    exit(REFUSED);
+}
+
+static unsigned parse_number(const char *option, const char *text, unsigned least, unsigned most)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+
+    if (end == text || *end != '\0' || number < (long)least || number > (long)most) {
+        char range[64];
+
+        snprintf(range, sizeof range, "from %u to %u", least, most);
+        refuse(option, range);
+    }
+    return (unsigned)number;
+}
+
+static void take_clock(struct setting *setting, const char *name)
+{
+    for (int i = 0; i < CLOCKS; i++) {
+        if (strcmp(name, clocks[i].name) == 0 &&
+            (clocks[i].clock != HAFT_CLOCK_FRAME || job_system.has_frames)) {
+            setting->clock = clocks[i].clock;
+            setting->flavour = clocks[i].flavour;
+            return;
+        }
+    }
+    refuse("clock", job_system.has_frames ? "memb, qsbr, thread, workers or frame"
+                                          : "memb, qsbr, thread or workers");
+}
+
+static const char *clock_name(haft_clock clock)
+{
+    int i = 0;
+
+    while (clocks[i].clock != clock) {
+        i++;
+    }
+    return clocks[i].name;
+}
+
+static struct setting parse(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"threads", required_argument, NULL, 't'}, {"clock", required_argument, NULL, 'c'},
+        {"block", required_argument, NULL, 'b'},   {"let-go", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    struct setting setting = {.threads = 4};
+    int option;
+
+    take_clock(&setting, clock_name(job_system.clock));
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 't':
+            setting.threads = parse_number("threads", optarg, 2, 64);
+            break;
+        case 'c':
+            take_clock(&setting, optarg);
+            break;
+        case 'b':
+            setting.block_ms = parse_number("block", optarg, 1, 60000);
+            break;
+        case 'l':
+            setting.lets_go = true;
+            break;
+        case 'h':
+            printf(help, job_system.name, job_system.title, clock_name(job_system.clock));
+            exit(RIGHT);
+        default: /* getopt has said what is wrong */
+            fprintf(stderr, "%s: --help says more\n", job_system.name);
+            exit(REFUSED);
+        }
+    }
+    if (optind != argc) {
+        fprintf(stderr, "%s: '%s' is no option; --help says more\n", job_system.name, argv[optind]);
+        exit(REFUSED);
+    }
+    return setting;
+}
+
+/* --- the run --- */
+
+static void report(const struct jobs *jobs, const struct outcome *outcome)
+{
+    const haft_table_stats stats = haft_table_stats_get(jobs->table);
+
+    printf("%s deaths, %s hits too late; %s monsters lived in %s slots\n", grouped(outcome->deaths),
+           grouped(outcome->late), grouped(MONSTERS), grouped(stats.high_water));
+    printf("%s grace periods, the longest %s; %s stall%s\n", grouped(stats.clock.grace_periods),
+           duration(stats.clock.longest_grace_period_ns), grouped(stats.clock.stalls),
+           plural(stats.clock.stalls));
+    if (jobs->setting.block_ms != 0) {
+        printf("a job blocked for %s: meanwhile %s grace period%s ended, %s monsters died\n",
+               duration(outcome->blocked_ns), grouped(outcome->blocked_grace_periods),
+               plural(outcome->blocked_grace_periods), grouped(outcome->blocked_deaths));
+    }
+}
+
+static bool open_table(struct jobs *jobs)
+{
+    const haft_domain_options clock = {
+        .flavour = jobs->setting.flavour,
+        .clock = jobs->setting.clock,
+        .stall_ns = 100000000,
+    };
+    const haft_table_options monsters = {
+        .name = "monsters",
+        .capacity = AT_ONCE,
+        .object_size = sizeof(int),
+    };
+
+    return haft_domain_open(&clock, &jobs->domain) == HAFT_OK &&
+           haft_table_open(jobs->domain, &monsters, &jobs->table) == HAFT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct jobs jobs = {.setting = parse(argc, argv)};
+
+    if (!open_table(&jobs) || !job_system_run(&jobs)) {
+        fprintf(stderr, "%s: no memory or no threads\n", job_system.name);
+        return SYSTEM;
+    }
+    crew_await(&jobs);
+    const struct outcome outcome = monsters_outcome();
+
+    report(&jobs, &outcome);
+    return outcome.deaths != MONSTERS || outcome.late != MONSTERS * (HITS - LIVES) ||
+                   haft_table_close(jobs.table) != HAFT_OK ||
+                   haft_domain_close(jobs.domain) != HAFT_OK
+               ? WRONG
+               : RIGHT;
+}

@@ -1,0 +1,78 @@
+#!/bin/bash
+# jobs_* with each clock; a job that blocks, with and without letting go; and what must be refused.
+#
+# Usage: jobs_test.sh <jobs_glib, jobs_libuv, jobs_openmp or jobs_tbb>
+set -euo pipefail
+
+program=$(realpath "$1")
+name=$(basename "$1")
+readonly program name
+err=$(mktemp "${TEST_TMPDIR:-/tmp}/jobs_test.XXXXXX")
+readonly err
+trap 'rm -f "$err"' EXIT
+# shellcheck source=examples/program_support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/program_support.sh"
+
+# run_well <arguments>: all monsters die once, in no more slots than the table has
+run_well()
+{
+    run "$@"
+    [[ $code == 0 && ! -s $err ]] || fail "$*: exit $code, says '$(<"$err")'"
+    grep -q '^100,000 deaths, 100,000 hits too late; 100,000 monsters lived in [0-9],[0-9]* slots$' \
+        <<<"$out" || fail "$*: printed '$out'"
+}
+
+# blocked: grace periods that ended and monsters that died meanwhile, without commas
+blocked()
+{
+    sed -nE 's/^a job blocked .* meanwhile ([0-9,]+) grace.*ended, ([0-9,]+) monsters.*/\1 \2/p' \
+        <<<"$out" | tr -d ,
+}
+
+# While a job holds its read section, the others can only use up the slots: no more than 2,000 for
+# each grace period that was all but over when it began, of which each thread may have had one.
+check_held()
+{
+    local periods deaths
+    run_well --block 200 "$@"
+    read -r periods deaths < <(blocked)
+    [[ $periods -le 4 && $deaths -le 10000 ]] ||
+        fail "$*: $periods grace periods and $deaths deaths in one read section"
+}
+
+# Where it lets go, all others die before it goes on.
+check_let_go()
+{
+    local periods deaths
+    run_well --block 40000 --let-go "$@"
+    read -r periods deaths < <(blocked)
+    [[ $periods -ge 10 && $deaths -ge 89000 ]] ||
+        fail "$*: $periods grace periods and $deaths deaths beside a job that lets go"
+}
+
+for clock in memb qsbr thread workers; do
+    run_well --clock $clock
+    check_held --clock $clock
+done
+run_well --threads 2
+
+if [[ $name == jobs_openmp ]]; then
+    check_held # and nothing helps: the frame waits for its jobs
+    check_held --let-go
+else
+    for clock in memb qsbr thread workers; do
+        check_let_go --clock $clock
+    done
+    refuse "--clock must be memb, qsbr, thread or workers" --clock frame
+fi
+
+run --help
+[[ $code == 0 && $out == "Usage: $name "*Examples:* ]] || fail "--help says '$out'"
+refuse "--clock must be memb, qsbr, thread" --clock sun
+refuse "--threads must be from 2 to 64" --threads 1
+refuse "--threads must be from 2 to 64" --threads 4x
+refuse "--block must be from 1 to 60000" --block 0
+refuse "'4' is no option" 4
+refuse "--fast" --fast
+
+[[ $failures == 0 ]] || exit 1

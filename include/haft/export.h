@@ -1,0 +1,99 @@
+/*
+ * haft/export.h - statistics of all open tables in a file that other programs read, such as haft-top.
+ *
+ * Off until a program opens an export.  A thread of the export then writes the file anew every
+ * interval; tables and workers know nothing of it and pay nothing.
+ *
+ * The file is `directory`/haft-PROCESS.json, readable and writable by its owner only.  It is
+ * written under another name and renamed, so whoever opens it finds it whole; closing removes it.
+ * A program that ends without closing leaves it behind: "process" and "started" say whether the
+ * process that wrote it still runs.  A directory in memory, such as /run/user/UID, suits it best.
+ *
+ *   haft_export   the layout's version, 1
+ *   process       its number; "started": in clock ticks since the machine's start (/proc), or 0;
+ *                 "program": its name
+ *   written_ns    CLOCK_BOOTTIME; "interval_ms": until the next time; "sequence": from 1
+ *   domains       of the open tables: "number", "clock" and what is in haft_domain_stats
+ *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
+ *                 haft_table_stats
+ *
+ * Members may be added within a version.  Numbers of tables and domains are not used again within a
+ * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are
+ * their thread's alone.
+ */
+#ifndef HAFT_EXPORT_H
+#define HAFT_EXPORT_H
+
+#include <haft/status.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_export haft_export;
+
+typedef struct haft_export_options {
+    const char *directory; /* there already; only trusted users may write to it; copied */
+    uint64_t interval_ms;  /* 10 to 3,600,000; 0: 1,000 */
+} haft_export_options;
+
+/*
+ * haft_export_open - write the file now and every interval from now on.  There is one for the process.
+ *
+ * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
+ *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
+ *             HAFT_BAD_INTERVAL_MS   the option of that name
+ *             HAFT_IN_USE            this process has one open
+ *             HAFT_NO_FILE           the system did not take the file
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD
+ * Threads   any.
+ * Ordering  none.
+ * Progress  blocking (files, malloc, starts a thread, which blocks all signals).
+ * Cost      that of writing the file.
+ */
+haft_status haft_export_open(const haft_export_options *options, haft_export **opened);
+
+/*
+ * haft_export_write - write the file now, whatever the interval.  What the calling thread has done
+ * with tables before is in it.
+ *
+ * Returns   HAFT_OK.  Otherwise the file is as it was:
+ *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which has
+ *                              no export
+ *             HAFT_NO_MEMORY
+ * Threads   any.
+ * Ordering  none.
+ * Progress  blocking (a lock, files, malloc).
+ * Cost      O(open tables and their workers).  The export's thread does the same each interval.
+ */
+haft_status haft_export_write(haft_export *opened);
+
+/*
+ * haft_export_path - where the file is.
+ *
+ * Returns   the path, beginning with `directory` as given; owned by the export.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+const char *haft_export_path(const haft_export *opened);
+
+/*
+ * haft_export_close - the end of the export and of its file.  In the child of a fork the file, which is
+ * the parent's, stays.
+ *
+ * Returns   HAFT_OK.
+ * Threads   one thread, when no other uses the export.  Tables may be open.
+ * Ordering  none.
+ * Progress  blocking: waits for the export's thread.
+ * Cost      O(1).
+ */
+haft_status haft_export_close(haft_export *opened);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_EXPORT_H */

@@ -1,0 +1,86 @@
+#!/bin/bash
+# gdb loads haft-gdb.py from the program by itself, and shows ids and tables by it.
+#
+# Usage: gdb_test.sh <subject with debug information> <subject without> <haft-gdb.py>
+set -euo pipefail
+
+subject=$(realpath "$1")
+stripped=$(realpath "$2")
+script=$(realpath "$3")
+readonly subject stripped script
+failures=0
+
+fail()
+{
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+
+# debug <program> <gdb's arguments>: sets out
+debug()
+{
+    local program=$1
+    shift
+    out=$(HOME=/nonexistent gdb -nx -batch -iex "set debuginfod enabled off" -iex "set auto-load safe-path $(dirname "$program")" \
+        "$@" "$program" 2>&1)
+}
+
+# shows <text>: somewhere in what gdb said
+shows()
+{
+    grep -qF -- "$1" <<<"$out" || fail "'$1' is not in: $out"
+}
+
+check_values()
+{
+    debug "$subject" -ex "set print pretty on" -ex "break look_here" -ex run \
+        -ex "print alive" -ex "print freed" -ex "print nil" -ex "print ship" -ex "print table" \
+        -ex "print *table" -ex "print *local" -ex "print *domain" -ex "print worker" \
+        -ex "haft tables" -ex "haft id table alive" -ex "haft id table freed" \
+        -ex "haft id table reserved" -ex "haft id table never" -ex "haft id table nil" \
+        -ex "haft id table 3" -ex "haft id table 0x100000000" -ex "haft id table" -ex "kill"
+    shows '$1 = 4v1 (0x100004), live in table "monsters"'
+    shows '$2 = 1048581v0 (0x100005)' # in the default layout: no table says another
+    shows '$3 = nil'
+    shows 'escort = 4v1 (0x100004), live in table "monsters"'
+    shows ' table "monsters", 1 live of 1000'
+    shows 'refused_frees = 1'
+    shows 'layout = 20+12'
+    shows 'local table "items", 1 live of 50'
+    shows 'domain 1, workers clock'
+    shows 'worker of table "monsters", open'
+    shows '4v1: live'
+    shows '5v1: stale: freed or given up'
+    shows '6v1: reserved, not published yet'
+    shows '500v9: never issued'
+    shows 'nil: nil'
+    shows '3v0: malformed'
+    shows '0v0+0x100000000: malformed'
+    shows 'usage: haft id TABLE ID'
+    ! grep -qi 'python exception\|traceback' <<<"$out" || fail "an exception: $out"
+}
+
+# Without running: nothing is open.  And without debug information nothing breaks.
+check_quiet()
+{
+    debug "$subject" -ex "print alive" -ex "print table" -ex "haft tables"
+    shows '$1 = nil'
+    shows '$2 = (haft_table *) 0x0'
+    shows 'no table is open'
+    debug "$stripped" -ex "break look_here" -ex run -ex "haft tables"
+    shows 'no table is open, or the library has no debug information'
+}
+
+# By hand as well, and twice does no harm.
+check_sourced()
+{
+    debug "$subject" -iex "set auto-load python-scripts off" -ex "source $script" -ex "source $script" \
+        -ex "break look_here" -ex run -ex "print alive"
+    shows '$1 = 4v1 (0x100004), live in table "monsters"'
+}
+
+check_values
+check_quiet
+check_sourced
+
+[[ $failures == 0 ]] || exit 1

@@ -1,0 +1,55 @@
+/* subject - a program for gdb to look at: it stops where the test has a breakpoint. */
+#include <haft/local.h>
+#include <haft/worker.h>
+#include <stdio.h>
+
+struct ship {
+    haft_id escort;
+    double fuel;
+};
+
+static haft_domain *domain;
+static haft_table *table;
+static haft_local *local;
+static haft_worker *worker;
+static haft_id alive, freed, reserved, never, nil; /* for the debugger */
+static struct ship ship;
+
+void look_here(void);
+
+void look_here(void)
+{
+    puts("here");
+}
+
+static bool open_all(void)
+{
+    const haft_domain_options clock = {.clock = HAFT_CLOCK_WORKERS};
+    const haft_table_options monsters = {
+        .name = "monsters", .capacity = 1000, .object_size = sizeof ship, .layout = {20, 12, 0}};
+    const haft_local_options items = {.name = "items", .capacity = 50, .object_size = 8};
+
+    return haft_domain_open(&clock, &domain) == HAFT_OK &&
+           haft_table_open(domain, &monsters, &table) == HAFT_OK &&
+           haft_local_open(&items, &local) == HAFT_OK &&
+           haft_worker_open(table, &worker) == HAFT_OK;
+}
+
+int main(void)
+{
+    haft_id item;
+    bool right = open_all() && haft_insert(worker, NULL, &alive) == HAFT_OK &&
+                 haft_insert(worker, NULL, &freed) == HAFT_OK &&
+                 haft_reserve(worker, &reserved, NULL) == HAFT_OK &&
+                 haft_free(worker, freed) == HAFT_OK && haft_free(worker, freed) != HAFT_OK &&
+                 haft_local_insert(local, NULL, &item) == HAFT_OK;
+
+    nil = HAFT_NIL;
+    never = haft_id_pack((haft_layout){20, 12, 0}, 500, 9, 0);
+    ship = (struct ship){.escort = alive, .fuel = 3};
+    look_here();
+    haft_abort(worker, reserved);
+    haft_local_close(local);
+    right = right && haft_worker_close(worker) == HAFT_OK;
+    return !right || haft_table_close(table) || haft_domain_close(domain);
+}

@@ -1,0 +1,72 @@
+/*
+ * exporter - a program with known traffic, for haft-top's test: exports it, says so, and keeps
+ * still until stdin ends.
+ *
+ * Usage: exporter DIRECTORY [die]      die: ends without closing the export
+ */
+#include <haft/counted.h>
+#include <haft/export.h>
+#include <haft/section.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHIPS = 1500, SUNK = 500, TWICE = 7, LOOKED_UP = 3 };
+
+static haft_domain *domain;
+static haft_table *ships, *empty;
+static haft_worker *worker;
+
+static bool open_tables(void)
+{
+    const haft_domain_options clock = {.clock = HAFT_CLOCK_WORKERS};
+    const haft_table_options fleet = {
+        .name = "ships \"and\"\n\\ boats", .capacity = 2000, .object_size = 24};
+    const haft_table_options nothing = {.name = "\x1b[2Jempty", .capacity = 10};
+
+    return haft_domain_open(&clock, &domain) == HAFT_OK &&
+           haft_table_open(domain, &fleet, &ships) == HAFT_OK &&
+           haft_table_open(domain, &nothing, &empty) == HAFT_OK &&
+           haft_worker_open(ships, &worker) == HAFT_OK;
+}
+
+static bool make_traffic(void)
+{
+    static haft_id ids[SHIPS];
+    bool right = true;
+
+    for (int i = 0; i < SHIPS; i++) {
+        right = right && haft_insert(worker, NULL, &ids[i]) == HAFT_OK;
+    }
+    for (int i = 0; i < SUNK; i++) {
+        right = right && haft_free(worker, ids[i]) == HAFT_OK;
+    }
+    for (int i = 0; i < TWICE; i++) {
+        right = right && haft_free(worker, ids[i]) == HAFT_STALE;
+    }
+    for (int i = 0; i < LOOKED_UP; i++) {
+        right = right && haft_resolve_counted(worker, haft_table_view(ships), ids[i]) == NULL;
+    }
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    const bool dies = argc == 3 && strcmp(argv[2], "die") == 0;
+    haft_export *opened;
+
+    if (argc < 2 || !open_tables() || !make_traffic() ||
+        haft_export_open(&(haft_export_options){.directory = argv[1], .interval_ms = 50},
+                         &opened) != HAFT_OK) {
+        return 1;
+    }
+    puts(haft_export_path(opened));
+    fflush(stdout);
+    if (dies) {
+        _exit(0);
+    }
+    while (getchar() != EOF) {
+    }
+    return haft_export_close(opened) || haft_worker_close(worker) || haft_table_close(empty) ||
+           haft_table_close(ships) || haft_domain_close(domain);
+}

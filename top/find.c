@@ -1,0 +1,125 @@
+#include "top/find.h"
+#include "top/failure.h"
+#include <inttypes.h>
+#include <string.h>
+
+static void free_snapshot(gpointer snapshot)
+{
+    snapshot_free(snapshot);
+}
+
+void finding_init(struct finding *finding)
+{
+    finding->running = g_ptr_array_new_with_free_func(free_snapshot);
+    finding->notes = g_ptr_array_new_with_free_func(g_free);
+    finding->malformed = g_ptr_array_new_with_free_func(g_free);
+}
+
+void finding_clear(struct finding *finding)
+{
+    g_ptr_array_unref(finding->running);
+    g_ptr_array_unref(finding->notes);
+    g_ptr_array_unref(finding->malformed);
+}
+
+/* haft-NUMBER.json; 0: another name. */
+static uint64_t process_of_name(const char *name)
+{
+    char *end;
+
+    if (!g_str_has_prefix(name, "haft-") || !g_ascii_isdigit(name[5])) {
+        return 0;
+    }
+    const uint64_t process = g_ascii_strtoull(name + 5, &end, 10);
+
+    return strcmp(end, ".json") == 0 ? process : 0;
+}
+
+/* Takes the earlier snapshot of the same process out of `before`; NULL: there is none. */
+static struct snapshot *take_earlier(GPtrArray *before, const struct snapshot *snapshot)
+{
+    for (guint i = 0; i < before->len; i++) {
+        const struct snapshot *earlier = g_ptr_array_index(before, i);
+
+        if (earlier->process == snapshot->process && earlier->started == snapshot->started) {
+            return g_ptr_array_steal_index(before, i);
+        }
+    }
+    return NULL;
+}
+
+/* The one of both that is to be shown: nothing new means that rates stay as they were. */
+static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earlier)
+{
+    if (earlier != NULL && earlier->sequence == snapshot->sequence) {
+        snapshot_free(snapshot);
+        return earlier;
+    }
+    if (earlier != NULL) {
+        snapshot_free(earlier->before);
+        earlier->before = NULL;
+        snapshot->before = earlier;
+    }
+    return snapshot;
+}
+
+static void look_at(struct finding *finding, const char *path, GPtrArray *before)
+{
+    GError *error = NULL;
+    struct snapshot *snapshot = snapshot_read(path, &error);
+
+    if (snapshot == NULL) {
+        if (g_file_test(path, G_FILE_TEST_EXISTS)) { /* else it was closed meanwhile */
+            g_ptr_array_add(finding->malformed, g_strdup(error->message));
+        }
+        g_error_free(error);
+    } else if (!snapshot_is_of_the_living(snapshot)) {
+        g_ptr_array_add(finding->notes,
+                        g_strdup_printf("%s: process %" PRIu64
+                                        " has ended without closing its export; remove the file",
+                                        path, snapshot->process));
+        snapshot_free(snapshot);
+    } else {
+        g_ptr_array_add(finding->running, follow(snapshot, take_earlier(before, snapshot)));
+    }
+}
+
+static gint by_process(gconstpointer a, gconstpointer b)
+{
+    const struct snapshot *const *one = a;
+    const struct snapshot *const *other = b;
+
+    return (*one)->process < (*other)->process ? -1 : (*one)->process > (*other)->process;
+}
+
+bool find_exports(struct finding *finding, const char *directory, uint64_t process, GError **error)
+{
+    GError *reason = NULL;
+    GDir *listing = g_dir_open(directory, 0, &reason);
+    const char *name;
+
+    if (listing == NULL) {
+        g_set_error(error, TOP_FAILURE, EXIT_REFUSED, "%s", reason->message);
+        g_error_free(reason);
+        return false;
+    }
+    GPtrArray *before = g_steal_pointer(&finding->running);
+
+    g_ptr_array_unref(finding->notes);
+    g_ptr_array_unref(finding->malformed);
+    finding_init(finding);
+    while ((name = g_dir_read_name(listing)) != NULL) {
+        const uint64_t of = process_of_name(name);
+
+        if (of != 0 && (process == 0 || process == of)) {
+            char *path = g_build_filename(directory, name, NULL);
+
+            look_at(finding, path, before);
+            g_free(path);
+        }
+    }
+    g_dir_close(listing);
+    g_ptr_array_unref(before);
+    g_ptr_array_sort(finding->running, by_process);
+    return true;
+}

@@ -1,0 +1,130 @@
+#include "top/options.h"
+#include "top/failure.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char help[] =
+    "Usage: haft-top [OPTION...] DIRECTORY\n"
+    "\n"
+    "Shows the haft tables of running processes that export their statistics to\n"
+    "DIRECTORY (haft_export_open; include/haft/export.h).\n"
+    "\n"
+    "Options:\n"
+    "  --pid N        only this process\n"
+    "  --interval MS  between looks, 100 to 60000 (default: 1000); Ctrl-C ends\n"
+    "  --once         look once; so it does when stdout is no terminal\n"
+    "  --json         look once; what was exported, as JSON\n"
+    "  --prometheus   look once; Prometheus's text format\n"
+    "  --help         print this\n"
+    "\n"
+    "  live        objects published and not freed; fill: of the capacity\n"
+    "  created/s, freed/s   since the look before\n"
+    "  slots used  ever; waiting: freed, and not taken back yet\n"
+    "  stale       resolves of ids that were not live, where the program counts them\n"
+    "              (haft_resolve_counted); haft_resolve leaves no trace\n"
+    "  refused     frees of ids that were not live\n"
+    "  backlog     batches of up to 128 freed slots that wait for a grace period\n"
+    "\n"
+    "Exit status:\n"
+    "  0  something was shown\n"
+    "  1  no running process exports there\n"
+    "  2  the options or the directory are not acceptable\n"
+    "  3  a file there is not an export\n"
+    "\n"
+    "Examples:\n"
+    "  haft-top /run/user/1000/haft\n"
+    "  haft-top --pid 4711 --interval 250 /run/user/1000/haft\n"
+    "  haft-top --json /run/user/1000/haft | jq '.processes[].tables[].live'\n"
+    "  haft-top --prometheus /run/haft > /var/lib/node_exporter/haft.prom\n";
+
+struct raw {
+    gint64 process;
+    gint64 interval_ms;
+    char **paths;
+    gboolean once;
+    gboolean json;
+    gboolean prometheus;
+    gboolean help;
+};
+
+static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(GError **error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, TOP_FAILURE, EXIT_REFUSED, "%s; --help says more", message);
+    g_free(message);
+    return false;
+}
+
+static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
+{
+    const GOptionEntry entries[] = {
+        {"pid", 0, 0, G_OPTION_ARG_INT64, &raw->process, NULL, NULL},
+        {"interval", 0, 0, G_OPTION_ARG_INT64, &raw->interval_ms, NULL, NULL},
+        {"once", 0, 0, G_OPTION_ARG_NONE, &raw->once, NULL, NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
+        {"prometheus", 0, 0, G_OPTION_ARG_NONE, &raw->prometheus, NULL, NULL},
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
+        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+    };
+    GOptionContext *context = g_option_context_new(NULL);
+    GError *reason = NULL;
+
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_add_main_entries(context, entries, NULL);
+    const bool parsed = g_option_context_parse(context, &argc, &argv, &reason);
+
+    g_option_context_free(context);
+    if (!parsed) {
+        refuse(error, "%s", reason->message);
+        g_error_free(reason);
+    }
+    return parsed;
+}
+
+static bool take(struct options *options, const struct raw *raw, GError **error)
+{
+    const guint paths = raw->paths == NULL ? 0 : g_strv_length(raw->paths);
+
+    if (raw->process < 0 || raw->process > INT32_MAX) {
+        return refuse(error, "--pid must be from 1 to %d, not %" PRId64, INT32_MAX, raw->process);
+    }
+    if (raw->interval_ms < 100 || raw->interval_ms > 60000) {
+        return refuse(error, "--interval must be from 100 to 60000, not %" PRId64,
+                      raw->interval_ms);
+    }
+    if (raw->once + raw->json + raw->prometheus > 1) {
+        return refuse(error, "only one of --once, --json and --prometheus");
+    }
+    if (paths != 1) {
+        return refuse(error, paths == 0 ? "which directory?" : "one directory at a time");
+    }
+    options->directory = g_strdup(raw->paths[0]);
+    options->process = (uint64_t)raw->process;
+    options->interval_ms = (uint64_t)raw->interval_ms;
+    options->view = raw->json         ? VIEW_JSON
+                    : raw->prometheus ? VIEW_PROMETHEUS
+                    : raw->once       ? VIEW_ONCE
+                                      : VIEW_LIVE;
+    return true;
+}
+
+bool options_parse(struct options *options, int argc, char **argv, GError **error)
+{
+    struct raw raw = {.interval_ms = 1000};
+    bool accepted = parse_arguments(&raw, argc, argv, error);
+
+    if (accepted && raw.help) {
+        fputs(help, stdout);
+        exit(EXIT_SHOWN);
+    }
+    accepted = accepted && take(options, &raw, error);
+    g_strfreev(raw.paths);
+    return accepted;
+}

@@ -1,0 +1,48 @@
+/*
+ * snapshot.h - what one process has exported, as include/haft/export.h describes it.
+ */
+#ifndef TOP_SNAPSHOT_H
+#define TOP_SNAPSHOT_H
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct domain {
+    uint64_t number;
+    const char *clock; /* the snapshot's, as all strings here */
+    uint64_t grace_periods, longest_grace_period_ns, backlog, stalls;
+};
+
+struct table {
+    uint64_t number, domain, object_size;
+    const char *name;
+    uint64_t live, reserved, retired, free, exhausted, high_water, capacity, limit, batches_moved,
+        workers, created, freed, refused_frees, stale_resolves;
+};
+
+struct snapshot {
+    json_t *root; /* the whole file */
+    uint64_t process, started, written_ns, interval_ms, sequence;
+    const char *program;
+    GArray *domains;         /* of struct domain */
+    GArray *tables;          /* of struct table, oldest first */
+    struct snapshot *before; /* an earlier one of the same process, or NULL */
+};
+
+/* NULL, with `error` set, if the file cannot be read or is not an export. */
+struct snapshot *snapshot_read(const char *path, GError **error);
+void snapshot_free(struct snapshot *snapshot);
+
+/* Whether the process that wrote it still runs. */
+bool snapshot_is_of_the_living(const struct snapshot *snapshot);
+
+/* For how long it has been as it is. */
+uint64_t snapshot_age_ns(const struct snapshot *snapshot);
+
+/* NULL: it has none of that number. */
+const struct domain *snapshot_domain(const struct snapshot *snapshot, uint64_t number);
+const struct table *snapshot_table(const struct snapshot *snapshot, uint64_t number);
+
+#endif /* TOP_SNAPSHOT_H */
