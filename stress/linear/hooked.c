@@ -51,7 +51,7 @@ uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order
                                          : atomic_load_explicit(word, memory_order_acquire);
 }
 
-void u64_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
+void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, haft_order order)
 {
     (void)edge;
     stutter();

@@ -12,5 +12,9 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 
 #define haft_load_relaxed(reason, word) atomic_load_explicit(word, memory_order_relaxed)
 #define haft_load_acquire(edge, word) atomic_load_explicit(word, memory_order_acquire)
+#define haft_store_relaxed(reason, word, value)                                                    \
+    atomic_store_explicit(word, value, memory_order_relaxed)
+#define haft_store_release(edge, word, value)                                                      \
+    atomic_store_explicit(word, value, memory_order_release)
 
 #endif /* HAFT_PLAIN_ATOMICS_H */
