@@ -50,6 +50,7 @@ def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
         deps = [
             ":scheduler",
             "//include:headers",
+            "//stress:linear",
         ],
     )
 

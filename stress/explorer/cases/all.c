@@ -12,8 +12,11 @@ extern const struct explored_case last_slot_case, exact_case, full_case, exhaust
 extern const struct explored_case share_case, commands_case;
 /* beyond sections and liburcu */
 extern const struct explored_case workers_clock_case, pin_case, restore_case;
+/* one that is given the waiting of another; whole histories */
+extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
-extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case;
+extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
+    extent_case;
 
 /* clang-format off: one a line */
 const struct explored_case *const all_cases[] = {
@@ -36,11 +39,14 @@ const struct explored_case *const all_cases[] = {
     &workers_clock_case,
     &pin_case,
     &restore_case,
+    &done_rises_case,
+    &linear_case,
     &depot_case,
     &ring_case,
     &full_ring_case,
     &pool_case,
     &commit_case,
+    &extent_case,
     NULL,
 };
 /* clang-format on */

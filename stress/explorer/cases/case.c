@@ -11,6 +11,9 @@ extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 struct fixture fixture;
 
+static shared_u64 stamps;
+static struct view stamped; /* what was visible where times were read */
+
 void require(bool holds, const char *text)
 {
     if (!holds) {
@@ -51,6 +54,15 @@ uint64_t add(shared_u64 *word, uint64_t value)
     return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
 }
 
+uint64_t stamp_time(void)
+{
+    const uint64_t time = add(&stamps, 1);
+
+    view_join(&stamped, history_view(schedule_self()));
+    view_join(history_view(schedule_self()), &stamped);
+    return time;
+}
+
 static haft_domain_options domain_options(const struct table_wish *wish)
 {
     if (wish->is_workers) {
@@ -70,12 +82,13 @@ void open_table(const struct table_wish *wish)
         .capacity = wish->capacity,
         .exact_capacity = wish->is_exact,
         .restore_range = wish->restore_range,
-        .object_size = sizeof(struct object),
+        .object_size = wish->object_size != 0 ? wish->object_size : sizeof(struct object),
         .layout = {3, generation_bits, 0},
         .on_reclaim = wish->on_reclaim,
         .pins = wish->has_pins,
     };
 
+    view_clear(&stamped);
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
     require_status(haft_table_open(fixture.domain, &table, &fixture.table), HAFT_OK,
                    "opening the table");

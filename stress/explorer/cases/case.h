@@ -51,6 +51,9 @@ uint64_t peek(shared_u64 *word);
 void poke(shared_u64 *word, uint64_t value);
 uint64_t add(shared_u64 *word, uint64_t value); /* the value before */
 
+/* Later than all times read before: who reads it has seen what those had done. */
+uint64_t stamp_time(void);
+
 /* --- a domain and a table for each schedule --- */
 
 struct object {
@@ -75,6 +78,7 @@ extern struct fixture fixture;
 struct table_wish {
     uint64_t capacity;
     uint64_t restore_range;
+    uint64_t object_size;    /* 0: that of struct object */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
     bool is_workers;         /* the workers clock, without a flavour */
@@ -96,6 +100,9 @@ haft_id insert_stamped(haft_worker *worker);
 
 /* Resolve in a section of the calling thread; what is found must be the id's own object. */
 bool look_at(haft_id id);
+
+/* The system gives the calling thread no memory, until it is told to again: see commit.c. */
+void refuse_memory(bool refuse);
 
 /* With all workers closed, the table takes `count` objects. */
 void require_room_for(uint32_t count);

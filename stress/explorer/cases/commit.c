@@ -13,18 +13,27 @@
 
 static struct reservation reservation;
 static bool has_protected[MOST_SCHEDULED]; /* plain: by that thread */
+static bool is_refused[MOST_SCHEDULED];    /* each thread's own */
 
 int __real_mprotect(void *base, size_t size, int protection);
 int __wrap_mprotect(void *base, size_t size, int protection);
 
 int __wrap_mprotect(void *base, size_t size, int protection)
 {
+    if (schedule_self() != NO_THREAD && is_refused[schedule_self()]) {
+        return -1;
+    }
     const int result = __real_mprotect(base, size, protection);
 
     if (schedule_self() != NO_THREAD) {
         has_protected[schedule_self()] = true;
     }
     return result;
+}
+
+void refuse_memory(bool refuse)
+{
+    is_refused[schedule_self()] = refuse;
 }
 
 static void set_up(void)

@@ -1,0 +1,47 @@
+/* Two drivers of one clock: the one that began earlier ends later. */
+#include "stress/explorer/cases/case.h"
+#include <stddef.h>
+
+static haft_id ids[4]; /* in all slots there are */
+
+/* The first is freed, and nobody has waited for it. */
+static void set_up(void)
+{
+    const struct table_wish wish = {.capacity = 2, .is_workers = true};
+
+    open_table(&wish);
+    haft_worker *worker = open_worker();
+
+    for (int i = 0; i < 4; i++) {
+        ids[i] = insert_stamped(worker);
+    }
+    require_status(haft_free(worker, ids[0]), HAFT_OK, "freeing");
+    close_worker(worker);
+}
+
+static void body(uint32_t thread)
+{
+    haft_worker *worker = open_worker();
+    haft_id id;
+
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_free(worker, ids[1]), HAFT_OK, "freeing");
+    }
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    for (int i = 0; thread == 0 && i < 2; i++) {
+        require_status(haft_insert(worker, NULL, &id), HAFT_OK,
+                       "a slot whose grace period was waited for");
+    }
+    race_end();
+    close_worker(worker);
+}
+
+const struct explored_case done_rises_case = {
+    .name = "done_rises",
+    .invariant = "what has been waited for can be used, whoever else drives the clock",
+    .threads = 2,
+    .set_up = set_up,
+    .body = body,
+    .tear_down = close_table,
+};

@@ -1,0 +1,112 @@
+"""What is broken on purpose, and which checks should notice.
+
+An edge weakened is a mutant for each edge of include/haft/atomics.h; tools/mutants/edges has its
+checks.  A protocol step broken is a patch of the library, tools/mutants/NAME.patch, which begins with
+a line "Breaks: ..." and a line "Check: ..." for each check.  A check is written as
+
+    unit NAME                          tests/NAME_test.c
+    stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds
+    explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
+    linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
+"""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+ATOMICS = "include/haft/atomics.h"
+KINDS = ("unit", "stress", "explorer", "linearize")
+
+
+class PlanError(Exception):
+    """Something is wrong with the list of mutants itself."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    name: str
+    breaks: str
+    checks: tuple
+    edge: str = ""  # weakened
+    patch: str = ""  # its text
+    undecidable: str = ""  # why no check can notice
+
+    def changed(self):
+        """The files that the patch changes, from the project's root."""
+        return set(re.findall(r"^--- a/(\S+)", self.patch, re.M))
+
+
+def declared_edges(root=ROOT):
+    """The edges of the header, in its order, each with what it says of it."""
+    text = (root / ATOMICS).read_text()
+    edges = text[text.index("typedef enum haft_edge"):text.index("reasons for relaxed")]
+    return dict(re.findall(r"^\s+HAFT_EDGE_(\w+),\s+/\* (.+) \*/", edges, re.M))
+
+
+def _checked(name, checks):
+    for check in checks:
+        if check.split()[0] not in KINDS:
+            raise PlanError(f"{name}: no such check: {check}")
+    return tuple(checks)
+
+
+def edge_checks(text):
+    """The lines of tools/mutants/edges as {edge: (checks, why undecidable)}."""
+    found = {}
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        edge, _, rest = line.partition(" ")
+        checks, why = found.get(edge, ((), ""))
+        rest = rest.strip()
+        if rest.startswith("undecidable "):
+            why = rest.partition(" ")[2]
+        else:
+            checks += (rest,)
+        found[edge] = (checks, why)
+    return found
+
+
+def edges():
+    declared = declared_edges()
+    listed = edge_checks((HERE / "edges").read_text())
+    for name in sorted(set(declared) ^ set(listed)):
+        raise PlanError(f"tools/mutants/edges and {ATOMICS} differ: {name}")
+    return [Mutant(name, f"not ordered: {meaning}", _checked(name, listed[name][0]), edge=name,
+                   undecidable=listed[name][1]) for name, meaning in declared.items()]
+
+
+def apply(patch, folder, *options):
+    """What git has against the patch; empty if it has been applied."""
+    done = subprocess.run(["git", "apply", *options], input=patch, cwd=folder, capture_output=True,
+                          text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr.strip()
+
+
+def _patch(path):
+    text = path.read_text()
+    header = text.partition("--- a/")[0]
+    breaks = re.search(r"^Breaks: (.+)$", header, re.M)
+    checks = re.findall(r"^Check: (.+)$", header, re.M)
+    if not breaks or not checks:
+        raise PlanError(f"{path.name}: a header with Breaks: and Check: is missing")
+    return Mutant(path.stem, breaks.group(1), _checked(path.stem, checks), patch=text)
+
+
+def patches():
+    return [_patch(path) for path in sorted(HERE.glob("*.patch"))]
+
+
+def everything():
+    return edges() + patches()
+
+
+def stale_patches():
+    """Yields a line for each patch that does not apply to the tree as it is."""
+    for mutant in patches():
+        problem = apply(mutant.patch, ROOT, "--check")
+        if problem:
+            yield f"{mutant.name}.patch: {problem.splitlines()[0]}"

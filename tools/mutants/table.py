@@ -1,0 +1,88 @@
+"""What the mutants' checks have said, for people, machines and docs/verification.md."""
+
+import json
+
+import plan
+
+PAGE = "docs/verification.md"
+BEGIN, END = "<!-- ./dev mutants --write: begin -->", "<!-- ./dev mutants --write: end -->"
+LETTERS = {"held": "-", "not met": "-", "fails": "F", "violation": "V", "report": "R", "crash": "C",
+           "time limit": "T"}
+LEGEND = ("F a test fails, V a program sees a violation, R ThreadSanitizer reports, C a crash, "
+          "T the time limit, - held")
+
+
+def short(check):
+    kind, *words = check.split()
+    if kind == "explorer":
+        memory = [word for word in words if word in ("c11", "tsan")]
+        return "_".join(words[:1] + memory)
+    if kind == "stress":
+        return "_".join(words[:1] + words[3:])
+    return words[0] if kind == "unit" else "_".join(words[2:])
+
+
+def cell(outcomes, kind):
+    return " ".join(f"{short(outcome.check)}:{LETTERS[outcome.verdict]}" for outcome in outcomes
+                    if outcome.check.split()[0] == kind)
+
+
+def counts(results):
+    found = {"mutants": len(results), "killed": 0, "survived": 0, "undecidable": 0}
+    for result in results:
+        found[result.verdict] += 1
+    return found
+
+
+def last_line(results):
+    found = counts(results)
+    return (f"{found['mutants']} mutants: {found['killed']} killed, {found['survived']} survived, "
+            f"{found['undecidable']} undecidable")
+
+
+def as_text(results):
+    head = ("mutant", *plan.KINDS)
+    rows = [head] + [(r.mutant.name, *(cell(r.outcomes, kind) for kind in plan.KINDS))
+                     for r in results]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
+             for row in rows]
+    for result in results:
+        if result.verdict == "survived":
+            lines.append(f"SURVIVED: {result.mutant.name}: {result.mutant.breaks}")
+        elif result.verdict == "undecidable":
+            lines.append(f"undecidable: {result.mutant.name}: {result.mutant.undecidable}")
+    return "\n".join([*lines, LEGEND, last_line(results)])
+
+
+def as_json(results, seconds):
+    listed = [{
+        "name": result.mutant.name,
+        "kind": "edge" if result.mutant.edge else "protocol",
+        "breaks": result.mutant.breaks,
+        "verdict": result.verdict,
+        "checks": [{"check": o.check, "verdict": o.verdict, "detail": o.detail}
+                   for o in result.outcomes],
+        **({"why": result.mutant.undecidable} if result.mutant.undecidable else {}),
+    } for result in results]
+    return json.dumps({**counts(results), "seconds": round(seconds), "list": listed}, indent=1)
+
+
+def as_markdown(results):
+    lines = [f"{last_line(results)}. {LEGEND}.", "",
+             "| mutant | what is broken | " + " | ".join(plan.KINDS) + " |",
+             "|---" * (2 + len(plan.KINDS)) + "|"]
+    for result in results:
+        breaks = result.mutant.breaks.replace("|", "\\|")
+        if result.verdict == "undecidable":
+            breaks += "; undecidable"
+        cells = [cell(result.outcomes, kind).replace(" ", "<br>") for kind in plan.KINDS]
+        lines.append("| " + " | ".join([result.mutant.name, breaks, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def write(results):
+    page = plan.ROOT / PAGE
+    before, _, rest = page.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    page.write_text(f"{before}{BEGIN}\n{as_markdown(results)}\n{END}{after}")

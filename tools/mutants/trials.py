@@ -1,0 +1,105 @@
+"""Running a check, and what comes out of it."""
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import tempfile
+
+SEEDS = 3  # of a stress program, before it is said to hold
+TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0"
+
+# Verdicts; all but the first two mean that the check has noticed.
+HELD, NOT_MET = "held", "not met"
+NOTICED = ("fails", "violation", "report", "crash", "time limit")
+TELLING = re.compile(r"VIOLATION|^SUMMARY|NOT LINEARIZABLE|Assertion|\[----\].*|Unexpected signal|Timed out", re.M)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    check: str
+    verdict: str
+    detail: str  # the line that says what was noticed
+
+    @property
+    def noticed(self):
+        return self.verdict in NOTICED
+
+
+def _schedules(words):
+    return next((word for word in words if word.isdigit()), None)
+
+
+def _explorer_arguments(words):
+    arguments = ["--case", words[0]]
+    if "c11" in words:
+        arguments += ["--memory", "c11"]
+    if "deep" in words:
+        arguments += ["--depth", "5"]
+    if "exhaustive" in words:
+        arguments += ["--mode", "exhaustive"]
+    usual = "2000" if "tsan" in words else "40000" if "c11" in words else "10000"
+    return arguments + ["--schedules", _schedules(words[1:]) or usual]
+
+
+def arguments_of(check, seed):
+    kind, *words = check.split()
+    if kind == "unit":
+        return ["--fail-fast", "--jobs", "1"]
+    if kind == "stress":
+        return [*words[1:3], str(seed), *words[3:]]
+    if kind == "linearize":
+        return [*words[:2], str(seed), *words[2:]]
+    return _explorer_arguments(words)
+
+
+def _execute(command, seconds):
+    """Exit status, None at the time limit, and what it has said."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env={**os.environ, "TSAN_OPTIONS": TSAN_OPTIONS})
+        try:
+            status = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+            except ProcessLookupError:
+                pass
+            process.wait()
+        log.seek(0)
+        return status, log.read().decode(errors="replace")
+
+
+def _verdict(kind, status):
+    if status is None:
+        return "time limit"
+    if status == 0:
+        return HELD
+    if status == 66:
+        return "report"
+    if status == 3 and kind != "unit":
+        return "violation"
+    if status < 0 or status > 128:
+        return "crash"
+    return "fails" if kind == "unit" else NOT_MET
+
+
+def _detail(text):
+    for line in text.splitlines():
+        if TELLING.search(line) and "Running" not in line:
+            return re.sub(r"\x1b\[[0-9;]*m", "", line).strip()[:200]
+    return (text.strip().splitlines() or [""])[-1][:200]
+
+
+def run(program, check, seconds, seeds=SEEDS):
+    kind = check.split()[0]
+    for seed in range(1, (seeds if kind == "stress" else 1) + 1):
+        status, text = _execute([program, *arguments_of(check, seed)], seconds)
+        outcome = Outcome(check, _verdict(kind, status), _detail(text))
+        if outcome.noticed:
+            return outcome
+    return outcome
