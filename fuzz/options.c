@@ -146,8 +146,8 @@ static uint64_t try_local(const struct values *values)
 {
     const haft_local_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
@@ -184,8 +184,8 @@ static uint64_t try_packed(const struct values *values)
 {
     const haft_packed_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
@@ -214,8 +214,8 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
 {
     const haft_table_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
