@@ -72,7 +72,8 @@ static bool is_affordable(const struct values *values)
 {
     return values->capacity <= UINT32_MAX && values->object_size <= UINT32_MAX &&
            values->min_free <= UINT32_MAX &&
-           (values->capacity + values->min_free) * (values->object_size + 4096) < UINT64_C(1) << 32;
+           (values->capacity + values->min_free) * (values->object_size + 4096) <
+               (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 32 : UINT64_C(1) << 26);
 }
 
 static haft_layout layout_of(const struct values *values)

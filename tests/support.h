@@ -49,6 +49,12 @@ uint64_t random_next(uint64_t *state);
 
 void sleep_ms(unsigned milliseconds);
 
+/* Addresses of 64 bits, in which the largest tables have room. */
+bool addresses_are_wide(void);
+
+/* Skips the test where they are not. */
+void need_wide_addresses(void);
+
 /* --- flavours and clocks --- */
 
 /* Whose read sections: a flavour's, or those that workers announce. */
