@@ -24,7 +24,8 @@ static void must(bool holds, const char *what)
 static void check_row(const struct trace *trace, const struct row *row, uint32_t thread)
 {
     must(row->object < trace->object_count, "a row of no object");
-    must(row->waits_for == NO_HANDOFF || row->waits_for < trace->handoff_count, "waits for nothing");
+    must(row->waits_for == NO_HANDOFF || row->waits_for < trace->handoff_count,
+         "waits for nothing");
     must(row->waits_for == NO_HANDOFF || trace->handoffs[row->waits_for] == thread,
          "waits for another thread's hand-off");
     must(row->hands_on == NO_HANDOFF || row->hands_on < trace->handoff_count, "hands on to nobody");
