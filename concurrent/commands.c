@@ -158,11 +158,8 @@ static haft_status make_recorder(haft_commands *commands)
 }
 
 /* Reserve until there are `count`; what there is stays for another time. */
-static haft_status reserve(haft_commands *commands, uint64_t count)
+static haft_status reserve(haft_commands *commands, size_t count)
 {
-    if (count > commands->table->slots.limit) {
-        return HAFT_FULL;
-    }
     if (commands->reserved_count < count) {
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
                                  count, sizeof *commands->reserved);
@@ -185,7 +182,7 @@ static haft_status reserve(haft_commands *commands, uint64_t count)
 }
 
 /* The oldest `count` reservations, which there are, as a recorder's; NULL: no memory. */
-static haft_id *take_reserved(haft_commands *commands, uint64_t count)
+static haft_id *take_reserved(haft_commands *commands, size_t count)
 {
     haft_id *ids = haft_arena_new_array(commands->arena, haft_id, count);
 
@@ -210,12 +207,14 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     haft_status status = commands->open < commands->made ? HAFT_OK : make_recorder(commands);
 
     if (status == HAFT_OK) {
-        status = reserve(commands, max_creates);
+        status = max_creates > commands->table->slots.limit
+                     ? HAFT_FULL
+                     : reserve(commands, (size_t)max_creates);
     }
     if (status != HAFT_OK) {
         return status;
     }
-    haft_id *ids = take_reserved(commands, max_creates);
+    haft_id *ids = take_reserved(commands, (size_t)max_creates);
 
     if (ids == NULL) {
         return HAFT_NO_MEMORY;

@@ -20,13 +20,11 @@ struct destroys {
     haft_id ids[DESTROYS];
 };
 
-/* One call; in the recorder's arena, the payload behind it. */
+/* One call; in the recorder's arena, the payload behind it, which is aligned as well. */
 struct call {
-    struct call *next;
+    _Alignas(HAFT_ARENA_ALIGNMENT) struct call *next;
     haft_call *function;
 };
-
-_Static_assert(sizeof(struct call) % HAFT_ARENA_ALIGNMENT == 0, "the payload is aligned as well");
 
 struct haft_recorder {
     _Alignas(CACHE_LINE) haft_commands *commands;

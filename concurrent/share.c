@@ -160,7 +160,7 @@ uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indice
         const uint64_t count = walk(table, first, most, indices, &rest);
 
         if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
-            memmove(indices, indices + (most - count), count * sizeof *indices);
+            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
             return count;
         }
         first = load_relaxed(RETRY, &table->legacy.listed);

@@ -156,7 +156,7 @@ static void unlist(struct model *model, uint64_t index)
         if (model->list[i] == index) {
             model->listed--;
             memmove(&model->list[i], &model->list[i + 1],
-                    (model->listed - i) * sizeof model->list[0]);
+                    (size_t)(model->listed - i) * sizeof model->list[0]);
             return;
         }
     }

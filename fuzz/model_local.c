@@ -183,7 +183,7 @@ static void push_range(struct model *model, uint64_t first, uint64_t end)
     for (uint64_t i = 0; i < moved; i++) { /* from the end to the front */
         const uint32_t last = model->list[model->listed - 1];
 
-        memmove(model->list + 1, model->list, (model->listed - 1) * sizeof model->list[0]);
+        memmove(model->list + 1, model->list, (size_t)(model->listed - 1) * sizeof model->list[0]);
         model->list[0] = last;
     }
 }

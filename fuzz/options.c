@@ -72,7 +72,8 @@ static bool is_affordable(const struct values *values)
 {
     return values->capacity <= UINT32_MAX && values->object_size <= UINT32_MAX &&
            values->min_free <= UINT32_MAX &&
-           (values->capacity + values->min_free) * (values->object_size + 4096) < UINT64_C(1) << 32;
+           (values->capacity + values->min_free) * (values->object_size + 4096) <
+               (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 32 : UINT64_C(1) << 26);
 }
 
 static haft_layout layout_of(const struct values *values)
@@ -146,8 +147,8 @@ static uint64_t try_local(const struct values *values)
 {
     const haft_local_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
@@ -184,8 +185,8 @@ static uint64_t try_packed(const struct values *values)
 {
     const haft_packed_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
@@ -214,8 +215,8 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
 {
     const haft_table_options options = {
         .capacity = values->capacity,
-        .object_size = values->object_size,
-        .object_alignment = values->object_alignment,
+        .object_size = (size_t)values->object_size,
+        .object_alignment = (size_t)values->object_alignment,
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,

@@ -11,19 +11,32 @@ readonly clang=${CLANG:-clang-14}
 readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-frame-pointer
     "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all)
 
+libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_life,shared_many}.c) ;;
     ids | options) sources=("fuzz/$target.c") ;;
+    saved)
+        sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)
+        packages=(glib-2.0)
+        ;;
+    trace)
+        sources=(fuzz/trace.c examples/replay/{failure,reader,trace}.c)
+        packages=(glib-2.0 zlib)
+        ;;
     *)
-        echo "fuzz/run.sh: no target '$target'; there are: operations, ids, options" >&2
+        echo "fuzz/run.sh: no target '$target'; there are: operations, ids, options, saved, trace" >&2
         exit 2
         ;;
 esac
+if [[ -n ${packages[*]:-} ]]; then
+    read -ra flags < <(pkg-config --cflags --libs "${packages[@]}")
+    libraries+=(-D_GNU_SOURCE "${flags[@]}")
+fi
 
 mkdir -p "$out/$target" "fuzz/corpus/$target"
 "$clang" "${options[@]}" -o "$out/$target/fuzzer" "${sources[@]}" fuzz/libfuzzer.c \
-    lib/*.c concurrent/*.c -lurcu-memb -lpthread
+    lib/*.c concurrent/*.c "${libraries[@]}"
 mkdir -p "$out/$target/found"
 # New inputs stay outside the tree; what is worth keeping is merged into the corpus by
 #   <fuzzer> -merge=1 fuzz/corpus/<target> <out>/<target>/found

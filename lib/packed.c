@@ -306,9 +306,9 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
 
     packed_wake(packed, position);
     if (object == NULL) {
-        memset(bytes, 0, packed->view.object_size);
+        memset(bytes, 0, (size_t)packed->view.object_size);
     } else {
-        memcpy(bytes, object, packed->view.object_size);
+        memcpy(bytes, object, (size_t)packed->view.object_size);
     }
     id->bits = word_with_index(&packed->slots.format, word, index);
     packed->ids[position] = *id;

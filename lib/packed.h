@@ -87,7 +87,8 @@ static inline haft_packed_slot *packed_slot(const struct haft_packed *packed, ha
 /* The object in `from` stands in `to` as well; its id leads there from now on. */
 static inline void packed_move(struct haft_packed *packed, uint64_t to, uint64_t from)
 {
-    memcpy(packed_object(packed, to), packed_object(packed, from), packed->view.object_size);
+    memcpy(packed_object(packed, to), packed_object(packed, from),
+           (size_t)packed->view.object_size);
     packed->ids[to] = packed->ids[from];
     packed_slot(packed, packed->ids[to])->position = (uint32_t)to;
 }

@@ -60,11 +60,12 @@ static void sort(const struct sorting *sorting, uint64_t count)
 /* Move the objects of the cycle that begins at `start`; `spare` is a position beyond them all. */
 static void move_cycle(struct haft_packed *packed, uint64_t start, uint64_t spare)
 {
+    const size_t size = (size_t)packed->view.object_size;
     uint32_t *order = packed->order;
     const haft_id first = packed->ids[start];
     uint64_t to = start;
 
-    memcpy(packed_object(packed, spare), packed_object(packed, start), packed->view.object_size);
+    memcpy(packed_object(packed, spare), packed_object(packed, start), size);
     while (order[to] != start) {
         const uint64_t from = order[to];
 
@@ -72,7 +73,7 @@ static void move_cycle(struct haft_packed *packed, uint64_t start, uint64_t spar
         order[to] = (uint32_t)to;
         to = from;
     }
-    memcpy(packed_object(packed, to), packed_object(packed, spare), packed->view.object_size);
+    memcpy(packed_object(packed, to), packed_object(packed, spare), size);
     packed->ids[to] = first;
     packed_slot(packed, first)->position = (uint32_t)to;
     order[to] = (uint32_t)to;

@@ -185,7 +185,7 @@ static void body(unsigned number, void *shared)
                             .number = number,
                             .inserts = !stage->handoff || number % 2 == 0,
                             .frees = !stage->handoff || number % 2 == 1,
-                            .held = calloc(stage->room, sizeof *player.held)};
+                            .held = calloc((size_t)stage->room, sizeof *player.held)};
 
     haft_thread_register(stage->domain);
     must(&stage->run, haft_worker_open(stage->table, &player.worker), "opening a worker");
@@ -232,9 +232,9 @@ static void open_stage(struct stage *stage)
 
     const uint64_t slots = haft_table_stats_get(stage->table).limit + HAFT_FIRST_INDEX;
 
-    stage->mail = calloc(stage->room * stage->run.threads, sizeof *stage->mail);
-    stage->stamps = calloc(slots, sizeof *stage->stamps);
-    stage->freers = calloc(slots, sizeof *stage->freers);
+    stage->mail = calloc((size_t)stage->room * stage->run.threads, sizeof *stage->mail);
+    stage->stamps = calloc((size_t)slots, sizeof *stage->stamps);
+    stage->freers = calloc((size_t)slots, sizeof *stage->freers);
 }
 
 int main(int argc, char **argv)

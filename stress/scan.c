@@ -221,7 +221,7 @@ static void prepare(struct stage *stage, haft_id id, struct object_of_scan *obje
 static void insert_some(struct passing *passing)
 {
     const size_t room = PASSING - passing->count;
-    const size_t wanted = 1 + draw_below(passing->chance, AT_ONCE);
+    const size_t wanted = 1 + (size_t)draw_below(passing->chance, AT_ONCE);
     haft_id *ids = passing->ids + passing->count;
     void *objects[AT_ONCE];
     const size_t count =
@@ -236,7 +236,7 @@ static void insert_some(struct passing *passing)
 
 static void free_some(struct passing *passing)
 {
-    const size_t wanted = 1 + draw_below(passing->chance, AT_ONCE);
+    const size_t wanted = 1 + (size_t)draw_below(passing->chance, AT_ONCE);
     const size_t count = wanted < passing->count ? wanted : passing->count;
     haft_status statuses[AT_ONCE];
 

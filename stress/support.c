@@ -256,7 +256,7 @@ void check_nothing_lost(const struct run *run, haft_table *table)
 {
     const haft_view view = haft_table_view(table);
     const uint64_t capacity = haft_table_stats_get(table).capacity;
-    haft_id *ids = calloc(capacity, sizeof *ids);
+    haft_id *ids = calloc((size_t)capacity, sizeof *ids);
     haft_worker *worker;
     void *object;
 

@@ -168,7 +168,7 @@ Test(arena_alloc, alignments_beyond_the_limit_are_NULL_even_where_there_is_room)
 
 Test(arena_alloc, sizes_beyond_any_memory_are_NULL_and_change_nothing)
 {
-    const size_t large[] = {PTRDIFF_MAX / 2,
+    const size_t large[] = {addresses_are_wide() ? PTRDIFF_MAX / 2 : PTRDIFF_MAX,
                             (size_t)PTRDIFF_MAX,
                             (size_t)PTRDIFF_MAX + 1,
                             SIZE_MAX - 4096 - 15,

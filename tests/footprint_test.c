@@ -147,11 +147,13 @@ static long pages_for(int kind, uint64_t used)
 
 TEST_ON_EACH_TABLE(resident, an_empty_table_of_the_largest_capacity_costs_a_few_pages)
 {
+    need_wide_addresses();
     cr_expect(lt(long, pages_for(*kind, 0), 64));
 }
 
 TEST_ON_EACH_TABLE(resident, memory_is_touched_as_slots_are_first_used)
 {
+    need_wide_addresses();
     const long pages = pages_for(*kind, 256000); /* 64 bytes each: 4000 pages */
 
     cr_expect(ge(long, pages, 3900));
@@ -160,6 +162,7 @@ TEST_ON_EACH_TABLE(resident, memory_is_touched_as_slots_are_first_used)
 
 TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no_memory)
 {
+    need_wide_addresses();
     const haft_table_options options = {.capacity = 1 << 20, .object_size = 4088};
     struct subject subject = subject_open(*kind, &options);
     const long before = resident_pages();

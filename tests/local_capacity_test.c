@@ -116,6 +116,7 @@ static long process_pages(void)
 
 Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
 {
+    need_wide_addresses();
     haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
     haft_id id;
 
@@ -135,6 +136,7 @@ Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
 
 Test(local_capacity, reserve_capacity_counts_free_slots_and_brings_trimmed_ones_back)
 {
+    need_wide_addresses();
     haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
     haft_id id;
 

@@ -132,6 +132,7 @@ Test(load, clear_while_loading_leaves_all_slots_free)
 
 Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_later)
 {
+    need_wide_addresses();
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 1016};
     haft_local *local;
     long size = 0;

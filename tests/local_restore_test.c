@@ -252,6 +252,9 @@ TEST_EACH_WAY(restore, bits_highest_index_generation_and_tag_live_and_are_exhaus
     }
     const haft_id id = id_of(options.capacity + 3, haft_field_max(layout.generation_bits));
 
+    if (options.capacity > 1 << 20) {
+        need_wide_addresses();
+    }
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     if (layout.index_bits < 32 || !way->loads) {
         begin(way);

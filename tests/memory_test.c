@@ -61,6 +61,7 @@ static uint64_t fill_memory(struct subject *subject)
 
 TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_works_on)
 {
+    need_wide_addresses();
     limit_data(64 * MIB);
     struct subject subject = subject_open(*kind, &large);
     const uint64_t count = fill_memory(&subject);
@@ -82,6 +83,7 @@ TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_wo
 
 TEST_ON_EACH_CLOCK(limit, reached_by_many_at_once_they_are_as_many_as_there_was_memory_for)
 {
+    need_wide_addresses();
     limit_data(64 * MIB);
     struct shared shared = open_shared(*setting, &large);
     haft_status why = HAFT_OK;
@@ -105,6 +107,7 @@ TEST_ON_EACH_CLOCK(limit, reached_by_many_at_once_they_are_as_many_as_there_was_
 
 TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)
 {
+    need_wide_addresses();
     limit_data(32 * MIB);
     struct subject subject = subject_open(*kind, &large);
     const uint64_t count = fill_memory(&subject);
@@ -119,6 +122,7 @@ TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)
 
 TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_fault)
 {
+    need_wide_addresses();
     uint64_t seed = 61;
 
     limit_data(32 * MIB);

@@ -43,6 +43,16 @@ static void expect_accepted(int kind, haft_table_options options)
     subject_close(&subject);
 }
 
+/* What only wide addresses have room for; elsewhere the options are good as well. */
+static void expect_large_accepted(int kind, haft_table_options options)
+{
+    if (addresses_are_wide()) {
+        expect_accepted(kind, options);
+    } else {
+        expect_refused(kind, options, HAFT_NO_MEMORY);
+    }
+}
+
 TEST_ON_EACH_TABLE(options, capacity_0_or_beyond_the_index_bits_is_refused)
 {
     static const haft_layout each[] = {{32, 32, 0}, {20, 12, 0}, {16, 16, 0}, {3, 1, 0}};
@@ -68,7 +78,11 @@ TEST_ON_EACH_TABLE(options, the_largest_capacity_of_each_layout_opens)
     for (int i = 0; i < LAYOUTS; i++) {
         options.layout = layouts[i];
         options.capacity = haft_field_max(layouts[i].index_bits) + 1 - 4;
-        expect_accepted(*kind, options);
+        if (layouts[i].index_bits == 32) {
+            expect_large_accepted(*kind, options);
+        } else {
+            expect_accepted(*kind, options);
+        }
         options.capacity = 1;
         expect_accepted(*kind, options);
     }
@@ -94,7 +108,7 @@ TEST_ON_EACH_TABLE(options, an_object_of_more_than_a_gibibyte_is_refused)
     haft_table_options options = good;
 
     options.object_size = (size_t)1 << 30;
-    expect_accepted(*kind, options);
+    expect_large_accepted(*kind, options);
     options.object_size++;
     expect_refused(*kind, options, HAFT_BAD_OBJECT_SIZE);
     options.object_size = SIZE_MAX;

@@ -50,12 +50,14 @@ static struct pages pages_for(uint64_t capacity, uint64_t growth_step, uint64_t 
 
 Test(packed_memory, an_empty_table_of_the_largest_capacity_costs_a_few_pages)
 {
+    need_wide_addresses();
     cr_expect(lt(long, pages_for((UINT64_C(1) << 32) - 4, 0, 0).opening, 64));
     cr_expect(lt(long, pages_for((UINT64_C(1) << 32) - 4, 100, 0).opening, 80));
 }
 
 Test(packed_memory, without_a_growth_step_it_is_touched_as_positions_are_first_used)
 {
+    need_wide_addresses();
     const struct pages pages = pages_for(UINT64_C(1) << 30, 0, 128000); /* 128 bytes each */
 
     cr_expect(ge(long, pages.inserting, 3900));
@@ -64,6 +66,7 @@ Test(packed_memory, without_a_growth_step_it_is_touched_as_positions_are_first_u
 
 Test(packed_memory, with_a_growth_step_it_is_touched_a_step_in_advance)
 {
+    need_wide_addresses();
     const struct pages within = pages_for(UINT64_C(1) << 30, 100000, 100000);
     const struct pages beyond = pages_for(UINT64_C(1) << 30, 100000, 100001);
 

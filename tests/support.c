@@ -45,6 +45,18 @@ uint64_t random_next(uint64_t *state)
     return *state;
 }
 
+bool addresses_are_wide(void)
+{
+    return sizeof(void *) >= sizeof(uint64_t);
+}
+
+void need_wide_addresses(void)
+{
+    if (!addresses_are_wide()) {
+        cr_skip("addresses of 32 bits");
+    }
+}
+
 void sleep_ms(unsigned milliseconds)
 {
     const struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};

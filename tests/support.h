@@ -20,8 +20,10 @@
 extern const struct rcu_flavor_struct urcu_memb_flavor;
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
-/* Of every suite: a hang fails. */
+/* Of every suite: a hang fails.  Slow builds have their own figure. */
+#ifndef SUITE_SECONDS
 #define SUITE_SECONDS 50
+#endif
 
 /* With AddressSanitizer; called where a domain or a table has been closed, in the test's body:
  * Criterion does not count what fails in a suite's .fini. */
@@ -48,6 +50,12 @@ extern const haft_layout layouts[LAYOUTS];
 uint64_t random_next(uint64_t *state);
 
 void sleep_ms(unsigned milliseconds);
+
+/* Addresses of 64 bits, in which the largest tables have room. */
+bool addresses_are_wide(void);
+
+/* Skips the test where they are not. */
+void need_wide_addresses(void);
 
 /* --- flavours and clocks --- */
 

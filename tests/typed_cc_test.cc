@@ -19,7 +19,7 @@ ALL_TYPED(counter, counter);
 /* Typed ids and views are plain values. */
 static_assert(std::is_trivially_copyable<ship_id>::value, "ship_id");
 static_assert(std::is_standard_layout<ship_view>::value, "ship_view");
-static_assert(sizeof(ship_ref) == 16, "ship_ref");
+static_assert(sizeof(ship_ref) == sizeof(haft_ref), "ship_ref");
 static_assert(!std::is_convertible<ship_id, torpedo_id>::value, "ids of two types");
 static_assert(!std::is_convertible<haft_id, ship_id>::value, "an id without a type");
 static_assert(!std::is_convertible<ship_id, haft_id>::value, "nor back");

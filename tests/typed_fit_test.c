@@ -175,7 +175,8 @@ Test(typed_fit, options_that_are_bad_in_any_table_are_refused)
 Test(typed_fit, a_packed_table_of_another_size_or_alignment_is_refused)
 {
     const haft_packed_options size = {.capacity = 5, .object_size = sizeof(struct ship) + 8};
-    const haft_packed_options alignment = {.capacity = 5, .object_alignment = 4};
+    const haft_packed_options alignment = {.capacity = 5,
+                                           .object_alignment = _Alignof(struct ship) / 2};
     ship_packed ships = {0};
 
     expect_status(ship_packed_open(&size, &ships), HAFT_BAD_OBJECT_SIZE);

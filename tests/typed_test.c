@@ -126,7 +126,7 @@ Test(typed_local, a_ref_leads_to_its_object_until_it_is_freed)
     cr_expect(zero(ptr, ship_ref_get(ref)));
     cr_expect(not(ship_ref_is_live(ref)));
     cr_expect(ship_ref_is_nil(ship_ref_of(ships.view, id)));
-    cr_expect(eq(sz, sizeof(ship_ref), 16));
+    cr_expect(eq(sz, sizeof(ship_ref), sizeof(haft_ref)));
 }
 
 /* --- local tables --- */

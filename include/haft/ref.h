@@ -1,10 +1,11 @@
 /*
  * haft/ref.h - an id together with the place it leads to: checked without the table.
  *
- * A ref takes 16 bytes where an id takes 8, and spares the reader the table's view.  It goes
- * stale exactly when its id does, and is as safe to keep, but for one thing: it must not be used
- * once its table has been closed.  (An id is still just a number then.)  It stays good through
- * haft_share(), haft_unshare() and haft_local_trim(), which leave slots where they are.
+ * A ref takes 16 bytes where an id takes 8 (12 with addresses of 32 bits), and spares the reader
+ * the table's view.  It goes stale exactly when its id does, and is as safe to keep, but for one
+ * thing: it must not be used once its table has been closed.  (An id is still just a number then.)
+ * It stays good through haft_share(), haft_unshare() and haft_local_trim(), which leave slots where
+ * they are.
  *
  * Refs are made by haft_ref_of() alone.  Zeroed memory is a nil ref.  A ref is not for saving or
  * sending, and one made of bytes from outside may point anywhere: give ids to others.
