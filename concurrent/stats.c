@@ -47,15 +47,22 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* Fresh slots in all extents: those used before, or those never used. */
+static uint64_t slots_at_hand(const haft_table *table, bool again)
+{
+    uint64_t slots = 0;
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        slots += fresh_at_hand(worker, again);
+    }
+    return slots;
+}
+
 /* Slots ever used, but for the restore range: drawn from the table, and not waiting in an extent. */
 static uint64_t used_slots(const haft_table *table)
 {
-    uint64_t unused = table->restore_end;
-
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        unused += fresh_at_hand(worker);
-    }
-    return difference(load_relaxed(COUNT, &table->fresh), unused);
+    return difference(load_relaxed(COUNT, &table->fresh),
+                      table->restore_end + slots_at_hand(table, false));
 }
 
 haft_table_stats haft_table_stats_get(const haft_table *table)
@@ -67,6 +74,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
         .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
         .exhausted = sums.exhausted,
+        .given_back = load_relaxed(COUNT, &table->given.slots) + slots_at_hand(table, true),
         .high_water = used,
         .capacity = table->capacity,
         .limit = table->slots.limit - HAFT_FIRST_INDEX,
@@ -74,7 +82,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .workers = sums.open,
         .clock = haft_domain_stats_get(table->domain),
     };
-    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted);
+    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
+                                      stats.given_back);
     return stats;
 }
 

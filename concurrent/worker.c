@@ -106,6 +106,25 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
+haft_worker *worker_hire(haft_table *table)
+{
+    haft_worker *worker = adopt(table);
+
+    if (worker == NULL) {
+        worker = worker_new(table);
+    }
+    if (worker != NULL) {
+        worker_set_share(worker, 1);
+    }
+    return worker;
+}
+
+void worker_dismiss(haft_worker *worker)
+{
+    haft_worker_flush(worker);
+    store_release(ADOPT, &worker->state, WORKER_CLOSED); /* as in haft_worker_close() */
+}
+
 haft_status haft_worker_flush(haft_worker *worker)
 {
     struct batch *filling = worker->filling;

@@ -96,8 +96,10 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
 {
     const struct runs *runs = &slots->runs;
 
-    if (word == 0 && runs->records != NULL && runs->records[runs_of(runs, index)].floor != 0) {
-        return runs->records[runs_of(runs, index)].floor;
+    if (word == 0 && runs->records != NULL) {
+        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+
+        return floor != 0 ? floor : slots->format.first;
     }
     return slots_begin(slots, word);
 }

@@ -79,7 +79,8 @@ typedef struct haft_table_stats {
     uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
     uint64_t free;           /* taken back, to be reserved or restored again */
     uint64_t exhausted;      /* lived all their generations */
-    uint64_t high_water;     /* slots ever used: live + reserved + retired + free + exhausted */
+    uint64_t given_back;     /* not used since their memory was given back: see haft/trim.h */
+    uint64_t high_water;     /* slots ever used: all of the above together */
     uint64_t capacity;       /* as opened */
     uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
     uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */
