@@ -86,15 +86,12 @@ static void take_runs(haft_table *table, const haft_local *local)
 
 static haft_status take_over(haft_table *table, haft_domain *domain, haft_local *local)
 {
-    haft_status status = runs_reserve(&local->slots);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
     table->slots = local->slots;
     table->slots.limit = shared_limit(local);
     table->capacity = local->capacity;
-    status = table_start(table, domain);
+    haft_status status = runs_reserve(&table->slots);
+
+    status = status == HAFT_OK ? table_start(table, domain) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -129,6 +126,9 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
     choose_reclaim(opened, local, options);
     status = take_over(opened, domain, local);
     if (status != HAFT_OK) {
+        if (local->slots.runs.records == NULL) {
+            runs_close(&opened->slots.runs);
+        }
         table_free(opened);
         return status;
     }

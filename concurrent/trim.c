@@ -11,8 +11,8 @@
  * runs can be drawn again.
  *
  * Edges in this file.
- *   OWN   this thread alone has the slots, or the batch
- *   COUNT how far the table's slots were ever used; all in hand lie below
+ *   OWN    this thread alone has the slots, or the batch
+ *   COUNT  how far the table's slots were ever used; all in hand lie below
  */
 #include <haft/trim.h>
 
@@ -153,7 +153,7 @@ static bool choose(struct trim *trim, uint64_t run)
         return false;
     }
     /* Before the words are gone: whoever finds them gone finds the floor. */
-    store_relaxed(OWN, &runs->records[run].floor, floor_of(slots, first, count));
+    runs_set_floor(runs, run, floor_of(slots, first, count));
     runs_set_link(runs, run, trim->runs.first);
     trim->runs.first = run;
     trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;

@@ -107,7 +107,7 @@ static uint64_t choose(haft_local *local)
 
         if (floor != 0) {
             runs_set_link(runs, run, RUN_CHOSEN);
-            store_relaxed(OWN, &runs->records[run].floor, floor);
+            runs_set_floor(runs, run, floor);
             chosen++;
         } else if (link == RUN_KEPT) {
             runs_set_link(runs, run, RUN_IN_USE);

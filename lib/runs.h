@@ -11,6 +11,10 @@
  *
  * Shared tables keep their fresh runs in a list of their own (concurrent/given.c), through the
  * same links; so whoever looks at a record sees it as atomic words.
+ *
+ * Edges in this file.
+ *   ONWARD  a floor only rises: who knows that the run was given back sees that one or a later
+ *   OWN     one thread has the run
  */
 #ifndef HAFT_LIB_RUNS_H
 #define HAFT_LIB_RUNS_H
@@ -67,7 +71,12 @@ uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t end);
 /* The word that fresh slots of the run begin from; 0: the first generation. */
 static inline uint64_t runs_floor(const struct runs *runs, uint64_t run)
 {
-    return load_relaxed(OWN, &runs->records[run].floor);
+    return load_relaxed(ONWARD, &runs->records[run].floor);
+}
+
+static inline void runs_set_floor(const struct runs *runs, uint64_t run, uint64_t floor)
+{
+    store_relaxed(ONWARD, &runs->records[run].floor, floor);
 }
 
 static inline uint64_t runs_link(const struct runs *runs, uint64_t run)

@@ -14,6 +14,7 @@ enum broken {
     BROKEN_GRACE,  /* grace periods end at once */
     BROKEN_TICKET, /* a batch's ticket is taken before its last free */
     BROKEN_CLAIM,  /* free looks and stores, in two steps */
+    BROKEN_FLOOR,  /* runs are given back without a floor */
     BROKEN_COUNT
 };
 

@@ -9,11 +9,12 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, wake_case, workers_case, roster_case;
 /* beyond sections and liburcu */
-extern const struct explored_case workers_clock_case, pin_case, restore_case;
+extern const struct explored_case workers_clock_case, pin_case, restore_case, trim_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case;
 
-/* clang-format off: one a line */
+/* One a line. */
+/* clang-format off */
 const struct explored_case *const all_cases[] = {
     &resolve_reuse_case,
     &resolve_reuse_qsbr_case,
@@ -32,6 +33,7 @@ const struct explored_case *const all_cases[] = {
     &workers_clock_case,
     &pin_case,
     &restore_case,
+    &trim_case,
     &depot_case,
     &ring_case,
     &full_ring_case,
