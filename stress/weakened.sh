@@ -36,6 +36,7 @@ readonly runs=(
     "exchange 200000 4 qsbr caller handoff_large"
     "pin 10000 4 memb caller"
     "restore 2000 4 memb caller"
+    "trim 1000 4 memb caller"
     "workers 2000 4 memb caller churn"
     "workers 5000 4 memb thread roster"
     "small 1000 6 memb thread crowd"

@@ -1,6 +1,7 @@
 /* haft_trim: callbacks, a second caller, and tables that change between local and shared. */
 #include "tests/level.h"
 #include <haft/trim.h>
+#include <stdio.h>
 
 TestSuite(trim_reclaim, .timeout = SUITE_SECONDS);
 TestSuite(trim_share, .timeout = SUITE_SECONDS);
@@ -21,6 +22,17 @@ static void free_all(haft_worker *worker)
     for (int i = 0; i < OBJECTS; i++) {
         must(haft_free(worker, ids[i]) == HAFT_OK);
     }
+}
+
+static long process_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long pages = 0;
+
+    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
+    fclose(file);
+    return pages;
 }
 
 /* --- callbacks --- */
@@ -252,6 +264,32 @@ Test(trim_share, a_table_in_which_a_slot_has_wrapped_keeps_its_memory)
     share(&level);
     assert_status(haft_trim(level.table, &bytes), HAFT_OK);
     cr_expect(eq(u64, bytes, 0));
+    close_level(&level);
+}
+
+Test(trim_share, failed_frees_bring_no_page_back_that_was_given_back_before_sharing)
+{
+    const haft_local_options pages = {.capacity = OBJECTS, .object_size = 4088};
+    struct level level = open_level(MEMB_CALLER, &pages);
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(level.local, NULL, &ids[i]) == HAFT_OK);
+    }
+    haft_local_clear(level.local);
+    assert_status(haft_local_trim(level.local, &bytes), HAFT_OK);
+    cr_assert(gt(u64, bytes, OBJECTS * UINT64_C(4000)));
+    share(&level);
+    haft_worker *worker = open_worker(level.table);
+    const long before = process_pages();
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_free(worker, ids[i]) == HAFT_STALE);
+        must(haft_resolve(level.view, ids[i]) == NULL);
+    }
+    /* Reading maps the system's page of zeros, which is not counted as resident. */
+    cr_expect(lt(long, process_pages() - before, 500));
+    must(haft_worker_close(worker) == HAFT_OK);
     close_level(&level);
 }
 
