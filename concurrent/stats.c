@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 struct sums {
-    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, unveiled, moved,
-        open;
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, recycled,
+        unveiled, moved, open;
 };
 
 /*
@@ -26,6 +26,8 @@ static struct sums sum(const haft_table *table)
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         const struct counters *counters = &worker->counters;
 
+        sums.recycled += load_relaxed(COUNT, &counters->recycled);
+        sums.recycled += load_relaxed(COUNT, &counters->renewed);
         sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
         sums.exhausted += load_relaxed(COUNT, &counters->worn);
         sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
@@ -73,7 +75,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
         .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
-        .exhausted = sums.exhausted,
+        .exhausted = difference(sums.exhausted, sums.recycled),
         .given_back = load_relaxed(COUNT, &table->given.slots) + slots_at_hand(table, true),
         .high_water = used,
         .capacity = table->capacity,
@@ -98,6 +100,7 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
 {
     uint64_t begun = 0;
     uint64_t ended = 0;
+    uint64_t recycled = 0;
 
     *exhausted = 0;
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
@@ -110,7 +113,9 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         ended += load_relaxed(COUNT, &worker->counters.aborted);
         ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
+    *exhausted = difference(*exhausted, recycled);
     return difference(begun, ended + restored);
 }
 

@@ -42,6 +42,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .tag = options->tag,
         .pins = options->pins,
         .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
     };

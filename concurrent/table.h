@@ -36,6 +36,8 @@ struct counters {
     atomic_u64 reclaimed; /* freed or aborted, and taken back */
     atomic_u64 exhausted;
     atomic_u64 worn;     /* the same in the restore range */
+    atomic_u64 recycled; /* exhausted slots that were taken back into use */
+    atomic_u64 renewed;  /* the same in the restore range */
     atomic_u64 unveiled; /* slots of the restore range that were used for the first time */
     atomic_u64 moved;    /* batches to the depot, or from elsewhere than the worker's own ring */
 };
@@ -259,6 +261,9 @@ void worker_give_batch(haft_worker *worker, struct batch *batch);
 
 /* Where others can take it: one of the worker's rings, or the depot. */
 void worker_shelve(haft_worker *worker, struct batch *batch);
+
+/* The same of a batch that may be reused at once: full ones come before fresh slots, to anyone. */
+void worker_offer(haft_worker *worker, struct batch *batch);
 
 /* A batch that may be reused: one of the worker's own, or the depot's; NULL if there is none. */
 struct batch *worker_take_ready(haft_worker *worker);

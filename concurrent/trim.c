@@ -187,21 +187,13 @@ static void give_back(struct trim *trim)
 /* The batch in which the lowest index comes first, to those who look for slots. */
 static void put_batch(const struct trim *trim, struct batch *batch)
 {
-    haft_table *table = trim->table;
-
     for (uint32_t i = 0; i < batch->count / 2; i++) {
         const uint32_t index = batch->indices[i];
 
         batch->indices[i] = batch->indices[batch->count - 1 - i];
         batch->indices[batch->count - 1 - i] = index;
     }
-    store_relaxed(OWN, &batch->ticket, 0);
-    if (batch->count == table->batch_max) {
-        depot_push(&table->depot, &table->pool, batch);
-        count_up(&trim->worker->counters.moved, 1);
-    } else {
-        worker_shelve(trim->worker, batch);
-    }
+    worker_offer(trim->worker, batch);
 }
 
 static void put_rest(const struct trim *trim)
@@ -218,11 +210,7 @@ static void put_rest(const struct trim *trim)
             }
         }
     }
-    if (batch->count == 0) {
-        worker_give_batch(trim->worker, batch);
-    } else {
-        put_batch(trim, batch);
-    }
+    put_batch(trim, batch);
 }
 
 /* --- in all --- */

@@ -23,6 +23,7 @@ struct slots_options {
     haft_layout layout;      /* all zero: the default */
     uint64_t tag;
     uint64_t first_generation; /* 0: 1 */
+    bool random_first_generation;
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
 };
@@ -37,7 +38,8 @@ struct slots {
     struct runs runs;
     haft_on_bad_access *on_bad_access; /* NULL: abort */
     void *bad_access_arg;
-    bool wrapped; /* some slot has begun its generations again, so ids repeat */
+    atomic_u64 recycled; /* not 0: exhausted slots have begun again */
+    bool wrapped;        /* some slot has begun its generations again, so ids repeat */
 };
 
 /* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */

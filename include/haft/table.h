@@ -50,6 +50,13 @@ typedef struct haft_table_options {
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1 */
 
+    /*
+     * The first generation is drawn by chance, from the lower half of the layout's: ids of other
+     * tables, and of the program's last run, then fail but for one chance in 2^(generation_bits -
+     * 1); tags make that certain.  Each slot has half of its lives left at least.
+     */
+    bool random_first_generation;
+
     bool pins; /* objects can be pinned: see haft/pin.h */
 
     /*
