@@ -14,6 +14,12 @@
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
+/* What the groups take up at the start of the directory. */
+static uint64_t groups_size(const struct pool *pool)
+{
+    return (pool->table_count / pool->group_size + 1) * sizeof(struct group);
+}
+
 haft_status pool_open(struct pool *pool, uint64_t batches)
 {
     haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
@@ -21,12 +27,14 @@ haft_status pool_open(struct pool *pool, uint64_t batches)
     if (status != HAFT_OK) {
         return status;
     }
-    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
+    pool->table_count = batches;
+    groups_setup(pool);
+    status =
+        reservation_open(&pool->directory, groups_size(pool) + MOST_WORKERS * sizeof(atomic_u64));
     if (status != HAFT_OK) {
         reservation_close(&pool->table);
         return status;
     }
-    pool->table_count = batches;
     store_relaxed(OWN, &pool->table_used, 0);
     store_relaxed(OWN, &pool->segments, 0);
     store_relaxed(OWN, &pool->top, NUMBER_NONE);
@@ -48,7 +56,7 @@ haft_status pool_commit(struct pool *pool, uint64_t batches)
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
 {
-    return (atomic_u64 *)(void *)pool->directory.base + segment;
+    return (atomic_u64 *)(void *)(pool->directory.base + groups_size(pool)) + segment;
 }
 
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
@@ -63,7 +71,8 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
         if (place == MOST_WORKERS ||
-            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+            reservation_commit(&pool->directory,
+                               groups_size(pool) + (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
@@ -124,6 +133,9 @@ static uint64_t take_unused(struct pool *pool)
         }
     }
     if (number == NUMBER_NONE) {
+        number = groups_take(pool);
+    }
+    if (number == NUMBER_NONE) {
         number = take_fresh(&pool->table_used, pool->table_count);
     }
     if (number < pool->table_count) {
@@ -142,12 +154,13 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->retired = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
-    store_relaxed(OWN, &batch->node_next, NUMBER_NONE);
+    /* Not from 0, once memory was given back: who holds the node from before must not be mistaken. */
+    store_relaxed(OWN, &batch->node_next,
+                  load_relaxed(OWN, &pool->node_tags) << NUMBER_BITS | NUMBER_NONE);
     return batch;
 }
 
-/* A descriptor that was given back; NULL if there is none. */
-static struct batch *take_given(struct pool *pool)
+struct batch *pool_take_given(struct pool *pool)
 {
     for (;;) {
         /* Weakened, the indices that the last holder read could be overwritten before. */
@@ -171,7 +184,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own)
     uint64_t number = own != NULL ? take_from(pool, own) : NUMBER_NONE;
 
     while (number == NUMBER_NONE) {
-        struct batch *batch = take_given(pool);
+        struct batch *batch = pool_take_given(pool);
 
         if (batch != NULL) {
             return batch;

@@ -1,5 +1,5 @@
 /*
- * Fresh slots: never used, handed out in extents.
+ * Fresh slots: never used, or not since their memory was given back; handed out in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
  * one thread lie together.  Were batches of different threads neighbours, each thread's hardware
@@ -17,10 +17,15 @@
  */
 #include "concurrent/table.h"
 
-/* An extent in one word: the first slot in the upper half, how many in the lower. */
-static uint64_t extent_of(uint64_t first, uint64_t count)
+/*
+ * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
+ * have been used before.
+ */
+#define AGAIN (UINT64_C(1) << 31)
+
+static uint64_t extent_of(uint64_t first, uint64_t count, uint64_t flag)
 {
-    return first << 32 | count;
+    return first << 32 | flag | count;
 }
 
 static uint64_t extent_first(uint64_t extent)
@@ -30,12 +35,14 @@ static uint64_t extent_first(uint64_t extent)
 
 static uint64_t extent_count(uint64_t extent)
 {
-    return extent & UINT32_MAX;
+    return extent & (AGAIN - 1);
 }
 
-uint64_t fresh_at_hand(const haft_worker *worker)
+uint64_t fresh_at_hand(const haft_worker *worker, bool again)
 {
-    return extent_count(load_relaxed(COUNT, &worker->extent));
+    const uint64_t extent = load_relaxed(COUNT, &worker->extent);
+
+    return again == ((extent & AGAIN) != 0) ? extent_count(extent) : 0;
 }
 
 haft_range fresh_range(const haft_worker *worker)
@@ -58,7 +65,8 @@ static uint64_t take_from(atomic_u64 *extent, uint64_t most, uint64_t *first)
 
         if (taken == 0 ||
             /* Weakened, a scan could end below the slots that this worker has from another's. */
-            cas_acquire(EXTENT, extent, before, extent_of(*first + taken, count - taken))) {
+            cas_acquire(EXTENT, extent, before,
+                        extent_of(*first + taken, count - taken, before & AGAIN))) {
             return taken;
         }
     }
@@ -72,9 +80,9 @@ static haft_status commit(haft_table *table, uint64_t end)
     return status != HAFT_OK ? status : pool_commit(&table->pool, end / table->batch_max + 2);
 }
 
-void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count)
+void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count, bool again)
 {
-    store_release(EXTENT, &worker->extent, extent_of(first, count));
+    store_release(EXTENT, &worker->extent, extent_of(first, count, again ? AGAIN : 0));
 }
 
 /* A new extent for the worker, whose own is empty.  HAFT_OK, HAFT_FULL or HAFT_NO_MEMORY. */
@@ -86,7 +94,7 @@ static haft_status draw(haft_worker *worker)
     const uint64_t run_slots = table_take_run(table, &run);
 
     if (run_slots != 0) {
-        worker_give_fresh(worker, run, run_slots);
+        worker_give_fresh(worker, run, run_slots, true);
         return HAFT_OK;
     }
 
@@ -105,7 +113,7 @@ static haft_status draw(haft_worker *worker)
             return status;
         }
         if (cas_relaxed(RETRY, &table->fresh, first, first + drawn)) {
-            worker_give_fresh(worker, first, drawn);
+            worker_give_fresh(worker, first, drawn, false);
             return HAFT_OK;
         }
     }

@@ -2,6 +2,8 @@
  * The way out: free and abort, and closing the batches they fill.
  *
  * Edges in this file.
+ *   REVIVE  haft_abort (release) -> haft_recycle_exhausted (acquire)   what was written into a slot
+ *           that is given up in its last life
  *   OWN     only this worker writes the word, or has the batch
  */
 #include "concurrent/debug.h"
@@ -120,7 +122,8 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
     slots_rest(&table->slots, word);
     if (word_generation(format, next) == 0) { /* its last life: nothing to take back */
         places_note_death(&table->slots.places, index, caller);
-        store_relaxed(OWN, word, word_with_index(format, next, MARK_EXHAUSTED));
+        /* Weakened, whoever recycles the slot could write before what was written here. */
+        store_release(REVIVE, word, word_with_index(format, next, MARK_EXHAUSTED));
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
         if (table->is_exact) {

@@ -1,14 +1,16 @@
 /*
  * Scans: which slots there are to look at.
  *
- * A slot is fresh from the table's bump on, and while it is in some worker's extent.  It leaves
- * its extent before its first object is inserted and comes back into none while that lives.  So
- * whoever knows of the object sees the bump above it and no extent around it, however late the
- * extents are read.
+ * A slot is fresh from the table's bump on, while it is in some worker's extent, and while its run
+ * is in the list of those that were given back.  It leaves its extent or its run the list before
+ * its first object is inserted, and comes back into none while that lives.  So whoever knows of
+ * the object sees the bump above it, and no extent or run in the list around it, however late they
+ * are read.
  *
  * Edges in this file.
  *   ONWARD  the bump only rises: what the caller knows to be inserted lies below it.  (Of slots
  *           from another worker's extent it knows by EXTENT; see fresh.c)
+ *   HINT    whether there are runs that were given back: else their slots are looked at
  */
 #include "concurrent/table.h"
 #include <haft/scan.h>
@@ -51,6 +53,24 @@ static bool cut(haft_range *range, haft_range extent)
     return false;
 }
 
+/* From the first run on that was given back, and begins in `range` or before it: those in a row. */
+static haft_range given_range(const haft_table *table, haft_range range)
+{
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t runs_to = runs_of(runs, range.to - 1) + 1;
+    uint64_t run = runs_of(runs, range.from);
+
+    while (run < runs_to && !table_has_given(table, run)) {
+        run++;
+    }
+    const uint64_t from = run;
+
+    while (run < runs_to && table_has_given(table, run)) {
+        run++;
+    }
+    return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
+}
+
 haft_range haft_used_range(const haft_table *table, haft_range range)
 {
     const haft_range whole = clipped(table, range);
@@ -63,6 +83,10 @@ haft_range haft_used_range(const haft_table *table, haft_range range)
         for (const haft_worker *worker = first_worker(table); worker != NULL && !moved;
              worker = worker->next) {
             moved = cut(&used, fresh_range(worker));
+        }
+        /* Only to save time: a run in the list has nothing to be found. */
+        if (!moved && load_relaxed(HINT, &table->given.slots) != 0) {
+            moved = cut(&used, given_range(table, used));
         }
     }
     return used;

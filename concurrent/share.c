@@ -2,15 +2,15 @@
  * Handing a local table's slots to a shared one, and back.
  *
  * The shared table takes the slots as they are.  What the local table had not in use stays where it
- * was until workers take it: a list of free slots through their words, and a list of fresh runs.
- * Nobody ever adds to either, so a head that has not changed is the same list still, and a
- * compare-and-swap of the head may cut off as many slots as were walked over.
+ * was until workers take it: a list of free slots through their words, and a list of fresh runs
+ * (given.c).  Nobody ever adds to the list of slots, so a head that has not changed is the same list
+ * still, and a compare-and-swap of the head may cut off as many slots as were walked over.
  *
  * A worker that nobody has opened, the heir, stands for the local table's past in the statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables: before the one is handed over, after all have left it
- *   RETRY   the lists' heads, and words of slots that were still in the list when they were
+ *   RETRY   the list's head, and words of slots that were still in the list when they were
  *           read if the compare-and-swap succeeds.  What wrote them came before haft_share()
  */
 #include <haft/share.h>
@@ -58,17 +58,6 @@ static uint64_t shared_limit(const haft_local *local)
     return limit > local->slots.limit ? limit : local->slots.limit;
 }
 
-/*
- * Fresh slots of a run that had been given back: their words say where their next lives begin, so
- * that reserving need not look the floor up.
- */
-static void apply_floor(const struct slots *slots, uint64_t first, uint64_t count)
-{
-    for (uint64_t index = first; slots->runs.records != NULL && index < first + count; index++) {
-        store_relaxed(OWN, slots_word(slots, index), slots_begin_at(slots, index, 0));
-    }
-}
-
 /* The closed worker that has done all that the local table has done. */
 static haft_status add_heir(haft_table *table, const haft_local *local)
 {
@@ -79,11 +68,20 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     }
     store_relaxed(OWN, &heir->counters.inserted, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
-    apply_floor(&table->slots, local->fresh_at, local->fresh_end - local->fresh_at);
-    worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at);
+    table_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
+    worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
     worker_set_share(heir, 1);
     store_relaxed(OWN, &heir->state, WORKER_CLOSED);
     return HAFT_OK;
+}
+
+/* The local table's fresh runs, through the same links; the one in use is the heir's. */
+static void take_runs(haft_table *table, const haft_local *local)
+{
+    const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
+
+    store_relaxed(OWN, &table->given.head, tagged_number(local->slots.runs.first));
+    store_relaxed(OWN, &table->given.slots, slots);
 }
 
 static haft_status take_over(haft_table *table, haft_domain *domain, haft_local *local)
@@ -91,8 +89,9 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots = local->slots;
     table->slots.limit = shared_limit(local);
     table->capacity = local->capacity;
-    haft_status status = table_start(table, domain);
+    haft_status status = runs_reserve(&table->slots);
 
+    status = status == HAFT_OK ? table_start(table, domain) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -106,7 +105,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     }
     store_relaxed(OWN, &table->fresh, local->used);
     store_relaxed(OWN, &table->legacy.listed, *local_head(local));
-    store_relaxed(OWN, &table->legacy.run, local->slots.runs.first);
+    take_runs(table, local);
     table->legacy.local = local;
     return HAFT_OK;
 }
@@ -127,6 +126,9 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
     choose_reclaim(opened, local, options);
     status = take_over(opened, domain, local);
     if (status != HAFT_OK) {
+        if (local->slots.runs.records == NULL) {
+            runs_close(&opened->slots.runs);
+        }
         table_free(opened);
         return status;
     }
@@ -164,24 +166,6 @@ uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indice
             return count;
         }
         first = load_relaxed(RETRY, &table->legacy.listed);
-    }
-    return 0;
-}
-
-uint64_t table_take_run(haft_table *table, uint64_t *first)
-{
-    const struct runs *runs = &table->slots.runs;
-    uint64_t run = load_relaxed(RETRY, &table->legacy.run);
-
-    while (run != RUN_LAST) {
-        if (cas_relaxed(RETRY, &table->legacy.run, run, runs->records[run].link)) {
-            const uint64_t count = runs_end(runs, run) - runs_first(runs, run);
-
-            *first = runs_first(runs, run);
-            apply_floor(&table->slots, *first, count);
-            return count;
-        }
-        run = load_relaxed(RETRY, &table->legacy.run);
     }
     return 0;
 }

@@ -62,6 +62,18 @@ void worker_shelve(haft_worker *worker, struct batch *batch)
     }
 }
 
+void worker_offer(haft_worker *worker, struct batch *batch)
+{
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (batch->count == 0) {
+        worker_give_batch(worker, batch);
+    } else if (batch->count == worker->table->batch_max) {
+        to_depot(worker, batch);
+    } else {
+        worker_shelve(worker, batch);
+    }
+}
+
 static struct batch *take_from_rings(haft_worker *worker, uint64_t done)
 {
     const struct pool *pool = &worker->table->pool;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 struct sums {
-    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, unveiled, moved,
-        refused, stale, open;
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, recycled,
+        unveiled, moved, refused, stale, open;
 };
 
 /*
@@ -27,6 +27,8 @@ static struct sums sum(const haft_table *table)
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         const struct counters *counters = &worker->counters;
 
+        sums.recycled += load_relaxed(COUNT, &counters->recycled);
+        sums.recycled += load_relaxed(COUNT, &counters->renewed);
         sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
         sums.exhausted += load_relaxed(COUNT, &counters->worn);
         sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
@@ -50,15 +52,22 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* Fresh slots in all extents: those used before, or those never used. */
+static uint64_t slots_at_hand(const haft_table *table, bool again)
+{
+    uint64_t slots = 0;
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        slots += fresh_at_hand(worker, again);
+    }
+    return slots;
+}
+
 /* Slots ever used, but for the restore range: drawn from the table, and not waiting in an extent. */
 static uint64_t used_slots(const haft_table *table)
 {
-    uint64_t unused = table->restore_end;
-
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        unused += fresh_at_hand(worker);
-    }
-    return difference(load_relaxed(COUNT, &table->fresh), unused);
+    return difference(load_relaxed(COUNT, &table->fresh),
+                      table->restore_end + slots_at_hand(table, false));
 }
 
 haft_table_stats haft_table_stats_get(const haft_table *table)
@@ -69,7 +78,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
         .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
-        .exhausted = sums.exhausted,
+        .exhausted = difference(sums.exhausted, sums.recycled),
+        .given_back = load_relaxed(COUNT, &table->given.slots) + slots_at_hand(table, true),
         .high_water = used,
         .capacity = table->capacity,
         .limit = table->slots.limit - HAFT_FIRST_INDEX,
@@ -81,7 +91,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .stale_resolves = sums.stale,
         .clock = haft_domain_stats_get(table->domain),
     };
-    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted);
+    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
+                                      stats.given_back);
     return stats;
 }
 
@@ -101,6 +112,7 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
 {
     uint64_t begun = 0;
     uint64_t ended = 0;
+    uint64_t recycled = 0;
 
     *exhausted = 0;
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
@@ -113,7 +125,9 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
         ended += load_relaxed(COUNT, &worker->counters.aborted);
         ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
+    *exhausted = difference(*exhausted, recycled);
     return difference(begun, ended + restored);
 }
 

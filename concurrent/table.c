@@ -45,6 +45,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
         .places = options->places,
@@ -76,6 +77,13 @@ static haft_status open_pool(haft_table *table)
     return status;
 }
 
+static void stop(haft_table *table)
+{
+    common_destroy(table);
+    pthread_mutex_destroy(&table->trim_lock);
+    pool_close(&table->pool);
+}
+
 haft_status table_start(haft_table *table, haft_domain *domain)
 {
     const haft_status status = open_pool(table);
@@ -91,13 +99,14 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     table->number = table_number();
     store_relaxed(OWN, &table->fresh, table->restore_end);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
-    store_relaxed(OWN, &table->legacy.run, RUN_LAST);
+    store_relaxed(OWN, &table->given.head, NUMBER_NONE);
+    store_relaxed(OWN, &table->given.slots, 0);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->depot, &table->pool);
+    pthread_mutex_init(&table->trim_lock, NULL);
     common_init(table);
     if (table->slots.has_pins && common_open(table) != HAFT_OK) { /* haft_unpin cannot fail */
-        common_destroy(table);
-        pool_close(&table->pool);
+        stop(table);
         return HAFT_NO_MEMORY;
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
@@ -114,8 +123,7 @@ void table_stop(haft_table *table)
         next = worker->next;
         free(worker);
     }
-    common_destroy(table);
-    pool_close(&table->pool);
+    stop(table);
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
@@ -158,6 +166,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     if (status == HAFT_OK) {
         opened->restore_end += options->restore_range;
         status = slots_commit(&opened->slots, opened->restore_end);
+        status = status == HAFT_OK ? runs_reserve(&opened->slots) : status;
         status = status == HAFT_OK ? table_start(opened, domain) : status;
         if (status != HAFT_OK) {
             slots_close(&opened->slots);

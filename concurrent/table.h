@@ -36,6 +36,8 @@ struct counters {
     atomic_u64 reclaimed; /* freed or aborted, and taken back */
     atomic_u64 exhausted;
     atomic_u64 worn;     /* the same in the restore range */
+    atomic_u64 recycled; /* exhausted slots that were taken back into use */
+    atomic_u64 renewed;  /* the same in the restore range */
     atomic_u64 unveiled; /* slots of the restore range that were used for the first time */
     atomic_u64 moved;    /* batches to the depot, or from elsewhere than the worker's own ring */
     atomic_u64 refused;  /* frees of ids that were not live */
@@ -95,7 +97,12 @@ struct haft_worker {
 struct legacy {
     haft_local *local; /* the local table's options; NULL: it was none */
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
-    atomic_u64 run;    /* the first of its fresh runs, or RUN_LAST */
+};
+
+/* Runs whose memory was given back, to be drawn as fresh slots again: see given.c. */
+struct given {
+    atomic_u64 head;  /* tagged number of the first one */
+    atomic_u64 slots; /* in all of them */
 };
 
 struct haft_table {
@@ -123,6 +130,8 @@ struct haft_table {
     _Alignas(CACHE_LINE) atomic_u64 taken;  /* of a table that is_exact: objects live or reserved */
     struct depot depot;
     struct legacy legacy;
+    struct given given;
+    pthread_mutex_t trim_lock; /* of who takes slots out of all batches */
     pthread_mutex_t common_lock;
     haft_worker *common; /* under the lock; NULL: not needed so far */
     uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
@@ -174,18 +183,40 @@ haft_worker *worker_new(haft_table *table);
 /* Its share is `share` from now on. */
 void worker_set_share(haft_worker *worker, uint32_t share);
 
+/* The same for a while, with a share of one slot; the calling thread is not online by it. */
+haft_worker *worker_hire(haft_table *table);
+void worker_dismiss(haft_worker *worker);
+
 /* share.c: what was a local table's */
 
 /* Up to `most` of its free slots, the next one last: how many. */
 uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices);
 
-/* A fresh run: how many slots, from `*first` on; 0 if there is none. */
+/* given.c: runs whose memory was given back */
+
+/* A list of runs, from `first` through their links to `last`; their slots, `slots` of them. */
+struct run_list {
+    uint64_t first;
+    uint64_t last;
+    uint64_t slots;
+};
+
+/* They are there to be drawn. */
+void table_give_runs(haft_table *table, struct run_list runs);
+
+/* One of them, its words ready: how many slots, from `*first` on; 0 if there is none. */
 uint64_t table_take_run(haft_table *table, uint64_t *first);
 
-/* fresh.c: slots never used */
+/* Fresh slots that had been given back: their words say where their next lives begin. */
+void table_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
 
-/* The worker's extent, which is empty, has `count` slots from `first` on. */
-void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count);
+/* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
+bool table_has_given(const haft_table *table, uint64_t run);
+
+/* fresh.c: slots never used, or not since their memory was given back */
+
+/* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
+void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count, bool again);
 
 /*
  * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
@@ -194,8 +225,8 @@ void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count);
 uint64_t worker_take_fresh(haft_worker *worker, uint64_t most, uint64_t *first,
                            haft_status *status);
 
-/* Fresh slots in the worker's extent, any thread's. */
-uint64_t fresh_at_hand(const haft_worker *worker);
+/* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
+uint64_t fresh_at_hand(const haft_worker *worker, bool again);
 
 /* Which these are: no slot is in it whose object the caller knows to be inserted. */
 haft_range fresh_range(const haft_worker *worker);
@@ -250,6 +281,9 @@ void worker_give_batch(haft_worker *worker, struct batch *batch);
 
 /* Where others can take it: one of the worker's rings, or the depot. */
 void worker_shelve(haft_worker *worker, struct batch *batch);
+
+/* The same of a batch that may be reused at once: full ones come before fresh slots, to anyone. */
+void worker_offer(haft_worker *worker, struct batch *batch);
 
 /* A batch that may be reused: one of the worker's own, or the depot's; NULL if there is none. */
 struct batch *worker_take_ready(haft_worker *worker);

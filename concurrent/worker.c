@@ -125,6 +125,25 @@ static void hand_on(haft_worker *worker)
     domain_hurry(worker->table->domain);
 }
 
+haft_worker *worker_hire(haft_table *table)
+{
+    haft_worker *worker = adopt(table);
+
+    if (worker == NULL) {
+        worker = worker_new(table);
+    }
+    if (worker != NULL) {
+        worker_set_share(worker, 1);
+    }
+    return worker;
+}
+
+void worker_dismiss(haft_worker *worker)
+{
+    hand_on(worker);
+    store_release(ADOPT, &worker->state, WORKER_CLOSED); /* as in haft_worker_close() */
+}
+
 haft_status haft_worker_flush(haft_worker *worker)
 {
     const uint64_t outer = debug_enter(worker);

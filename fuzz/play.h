@@ -119,6 +119,7 @@ uint64_t shared_worn(const struct model *model);
 /* shared_life.c, for shared.c. */
 void shared_look(struct play *play);
 void shared_check_stats(struct play *play);
+void shared_trim(struct play *play);
 
 /* Slots that count towards the capacity. */
 uint64_t shared_taken(const struct model *model);

@@ -465,7 +465,7 @@ void shared_step(struct play *play)
         shared_reserve_many,
         shared_scan,
         fill,
-        free_some,
+        shared_trim,
     };
 
     steps[play->now.code % 32](play);

@@ -4,6 +4,7 @@
  */
 #include "fuzz/play.h"
 #include <haft/section.h>
+#include <haft/trim.h>
 #include <stdlib.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>
@@ -35,10 +36,92 @@ void shared_check_stats(struct play *play)
     must_equal(stats.limit, model->limit - HAFT_FIRST_INDEX, "limit");
     must_equal(stats.workers, (play->workers[0] != NULL) + (uint64_t)(play->workers[1] != NULL),
                "workers");
-    must_equal(stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted,
+    must_equal(stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted +
+                   stats.given_back,
                stats.high_water, "the sum of all slots used");
     must_be(stats.exhausted >= model->counts[WORN] && stats.exhausted <= shared_worn(model),
             "slots exhausted");
+}
+
+/* --- memory given back --- */
+
+/* Whether nobody uses the slot, so that trimming may have had it in hand. */
+static bool is_idle(const struct play *play, const struct slot *slot)
+{
+    switch (slot->state) {
+    case RETIRED:
+        return slot->generation != 0 && slot->ended <= shared_horizon(play);
+    case UNUSED:
+    case FRESH:
+    case FREE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The highest next generation of the slots from `first` on, below `end`; 0 if one is in use. */
+static uint64_t floor_of(const struct play *play, uint64_t first, uint64_t end)
+{
+    uint64_t floor = 0;
+
+    for (uint64_t i = first; i < end; i++) {
+        const struct slot *slot = &play->model.slots[i];
+
+        if (!is_idle(play, slot)) {
+            return 0;
+        }
+        floor = slot->generation > floor ? slot->generation : floor;
+    }
+    return floor;
+}
+
+/*
+ * Which runs the table had in hand, the model does not know, but those that begin at their floor
+ * now say so: all slots of the run or none.
+ */
+static void raise_floor(struct play *play, uint64_t first, uint64_t end)
+{
+    struct model *model = &play->model;
+    const uint64_t floor = floor_of(play, first, end);
+    uint64_t below = 0;
+    uint64_t raised = 0;
+
+    for (uint64_t i = first; i < end && floor > 1; i++) {
+        if (model->slots[i].generation < floor) {
+            const haft_id last = model_id(model, i, floor - 1);
+
+            below++;
+            raised += haft_diagnose(play->table, last) == HAFT_STALE;
+        }
+    }
+    must_be(raised == 0 || raised == below, "all slots of a run begin at its floor, or none");
+    for (uint64_t i = first; i < end && raised != 0; i++) {
+        model->slots[i].generation = floor;
+    }
+}
+
+void shared_trim(struct play *play)
+{
+    struct model *model = &play->model;
+    uint64_t bytes = 0;
+
+    if (play->depth != 0) {
+        return;
+    }
+    const haft_status said = haft_trim(play->table, &bytes);
+
+    tell(play, "trim: %s, %llu bytes", haft_status_name(said), (unsigned long long)bytes);
+    must_answer(said, HAFT_OK, "trim");
+    must_be(bytes == 0 || !model->wrapped, "nothing is given back once a slot has wrapped");
+    play->has_trimmed = true;
+    const uint64_t slots = UINT64_C(1) << model->run_shift;
+
+    for (uint64_t first = slots; bytes != 0 && first + slots <= model->limit; first += slots) {
+        if (first >= HAFT_FIRST_INDEX) {
+            raise_floor(play, first, first + slots);
+        }
+    }
 }
 
 /* What was freed is readable until its grace period has passed, and until on_reclaim. */

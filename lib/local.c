@@ -35,6 +35,7 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
         .places = options->places,

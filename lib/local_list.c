@@ -203,7 +203,7 @@ void local_drop_chosen(haft_local *local)
 
     for (uint64_t at = *local_head(local), next; at != MARK_END; at = next) {
         next = next_of(local, at);
-        if (runs->records[runs_of(runs, at)].link == RUN_CHOSEN) {
+        if (runs_link(runs, runs_of(runs, at)) == RUN_CHOSEN) {
             unlink_slot(local, at, before);
         } else {
             before = at;
@@ -236,8 +236,8 @@ static void gather_fresh_runs(haft_local *local)
         if (is_fresh_run(local, run) && runs_prepare(&local->slots, local->used) == HAFT_OK) {
             runs_push(runs, run);
             local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
-        } else if (runs->records != NULL && runs->records[run].link != RUN_IN_USE) {
-            runs->records[run].link = RUN_IN_USE;
+        } else if (runs->records != NULL && runs_link(runs, run) != RUN_IN_USE) {
+            runs_set_link(runs, run, RUN_IN_USE);
         }
     }
 }
@@ -255,7 +255,7 @@ void local_rebuild(haft_local *local)
         const uint64_t word = word_at(local, index);
 
         if (local_is_free(local, index, word) &&
-            (runs->records == NULL || runs->records[runs_of(runs, index)].link == RUN_IN_USE)) {
+            (runs->records == NULL || runs_link(runs, runs_of(runs, index)) == RUN_IN_USE)) {
             local_push(local, index, slots_begin_at(&local->slots, index, word));
         }
     }

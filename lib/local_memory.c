@@ -17,7 +17,7 @@ static haft_status populate_fresh(const haft_local *local, uint64_t most)
     haft_status status = slots_populate(slots, local->fresh_at, local->fresh_at + touched);
 
     for (uint64_t run = slots->runs.first; touched < most && status == HAFT_OK;
-         run = slots->runs.records[run].link) {
+         run = runs_link(&slots->runs, run)) {
         const uint64_t first = runs_first(&slots->runs, run);
         const uint64_t size = runs_end(&slots->runs, run) - first;
         const uint64_t part = size < most - touched ? size : most - touched;
@@ -63,12 +63,10 @@ static void keep_youngest(haft_local *local)
         local->queue_count > local->min_free ? local->queue_count - local->min_free : 0;
 
     for (uint64_t at = local->listed_head; local->min_free != 0 && at != MARK_END;) {
-        struct run *run = &runs->records[runs_of(runs, at)];
-
         if (older != 0) {
             older--;
         } else {
-            run->link = RUN_KEPT;
+            runs_set_link(runs, runs_of(runs, at), RUN_KEPT);
         }
         at = word_index(&local->slots.format, load_relaxed(OWN, slots_word(&local->slots, at)));
     }
@@ -104,15 +102,15 @@ static uint64_t choose(haft_local *local)
     uint64_t chosen = 0;
 
     for (uint64_t run = 0; run <= runs_of(runs, local->used - 1); run++) {
-        struct run *record = &runs->records[run];
-        const uint64_t floor = record->link == RUN_IN_USE ? floor_of(local, run) : 0;
+        const uint64_t link = runs_link(runs, run);
+        const uint64_t floor = link == RUN_IN_USE ? floor_of(local, run) : 0;
 
         if (floor != 0) {
-            record->link = RUN_CHOSEN;
-            record->floor = floor;
+            runs_set_link(runs, run, RUN_CHOSEN);
+            runs_set_floor(runs, run, floor);
             chosen++;
-        } else if (record->link == RUN_KEPT) {
-            record->link = RUN_IN_USE;
+        } else if (link == RUN_KEPT) {
+            runs_set_link(runs, run, RUN_IN_USE);
         }
     }
     return chosen;
@@ -126,13 +124,13 @@ static uint64_t give_back(haft_local *local)
 
     local_drop_chosen(local);
     if (local->fresh_at != local->fresh_end &&
-        runs->records[runs_of(runs, local->fresh_at)].link == RUN_CHOSEN) {
+        runs_link(runs, runs_of(runs, local->fresh_at)) == RUN_CHOSEN) {
         local->fresh_slots -= local->fresh_end - local->fresh_at;
         local->fresh_at = local->fresh_end;
     }
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
-        if (runs->records[run].link == RUN_CHOSEN) {
-            bytes += runs_give_back(&local->slots, run);
+        if (runs_link(runs, run) == RUN_CHOSEN) {
+            bytes += runs_give_back(&local->slots, run, run + 1);
             runs_push(runs, run);
             local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         }

@@ -2,6 +2,7 @@
  * haft_local: ids that somebody else chose, such as those of a saved game.
  *
  * Edges in this file.
+ *   HINT  ids repeat: then more of them are said to be stale
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "lib/local_table.h"
@@ -87,6 +88,26 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         local_push(local, index, next.bits);
     }
     return status;
+}
+
+uint64_t haft_local_recycle_exhausted(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+        if (word_index(format, word) == MARK_EXHAUSTED) {
+            local_push(local, index, format->first);
+            local->exhausted--;
+            count++;
+        }
+    }
+    if (count != 0) {
+        store_relaxed(HINT, &local->slots.recycled, 1);
+    }
+    return count;
 }
 
 void haft_local_load_begin(haft_local *local)

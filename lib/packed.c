@@ -100,6 +100,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
         .places = options->places,

@@ -40,7 +40,7 @@ void runs_close(struct runs *runs)
     }
 }
 
-haft_status runs_prepare(struct slots *slots, uint64_t end)
+haft_status runs_reserve(struct slots *slots)
 {
     struct runs *runs = &slots->runs;
     const uint64_t most = runs_of(runs, slots->view.mask) + 1;
@@ -52,6 +52,17 @@ haft_status runs_prepare(struct slots *slots, uint64_t end)
             return status;
         }
         runs->records = (struct run *)(void *)runs->memory.base;
+    }
+    return HAFT_OK;
+}
+
+haft_status runs_prepare(struct slots *slots, uint64_t end)
+{
+    struct runs *runs = &slots->runs;
+    const haft_status status = runs_reserve(slots);
+
+    if (status != HAFT_OK) {
+        return status;
     }
     return reservation_commit(&runs->memory, (runs_of(runs, end) + 1) * sizeof *runs->records);
 }
@@ -71,10 +82,19 @@ static uintptr_t word_address(const struct slots *slots, uint64_t index)
     return (uintptr_t)(slots->view.base + index * slots->view.stride);
 }
 
-uint64_t runs_give_back(struct slots *slots, uint64_t run)
+/* Clear the words from slot `first` on, as far as they lie below the address `stop`. */
+static uint64_t clear_until(const struct slots *slots, uint64_t first, uint64_t end, uintptr_t stop)
+{
+    while (first < end && word_address(slots, first) < stop) {
+        store_relaxed(OWN, slots_word(slots, first++), 0);
+    }
+    return first;
+}
+
+uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t beyond)
 {
     const uint64_t first = runs_first(&slots->runs, run);
-    const uint64_t end = runs_end(&slots->runs, run);
+    const uint64_t end = runs_first(&slots->runs, beyond);
     const uintptr_t page = (uintptr_t)page_size();
     const uintptr_t begin = (word_address(slots, first) + page - 1) / page * page;
     uintptr_t stop = word_address(slots, end) / page * page;
@@ -83,19 +103,19 @@ uint64_t runs_give_back(struct slots *slots, uint64_t run)
     if (stop <= begin || madvise((void *)begin, stop - begin, MADV_DONTNEED) != 0) {
         stop = begin;
     }
-    for (uint64_t index = first; index < end; index++) {
-        const uintptr_t at = word_address(slots, index);
+    uint64_t index = clear_until(slots, first, end, begin);
 
-        if (at < begin || at >= stop) {
-            store_relaxed(OWN, slots_word(slots, index), 0);
-        }
+    /* The words in between are gone: go on with the first one behind them. */
+    if (stop > begin && index < end) {
+        index += (stop - word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
     }
+    clear_until(slots, index, end, UINTPTR_MAX);
     return stop - begin;
 }
 
 void runs_push(struct runs *runs, uint64_t run)
 {
-    runs->records[run].link = runs->first;
+    runs_set_link(runs, run, runs->first);
     runs->first = run;
 }
 
@@ -104,19 +124,23 @@ uint64_t runs_pop(struct runs *runs)
     const uint64_t run = runs->first;
 
     assert(run != RUN_LAST);
-    runs->first = runs->records[run].link;
-    runs->records[run].link = RUN_IN_USE;
+    runs->first = runs_link(runs, run);
+    runs_set_link(runs, run, RUN_IN_USE);
     return run;
 }
 
 void runs_remove(struct runs *runs, uint64_t run)
 {
-    uint64_t *link = &runs->first;
+    uint64_t before = RUN_LAST;
 
-    while (*link != run) {
-        assert(*link != RUN_LAST);
-        link = &runs->records[*link].link;
+    for (uint64_t at = runs->first; at != run; at = runs_link(runs, at)) {
+        assert(at != RUN_LAST);
+        before = at;
     }
-    *link = runs->records[run].link;
-    runs->records[run].link = RUN_IN_USE;
+    if (before == RUN_LAST) {
+        runs->first = runs_link(runs, run);
+    } else {
+        runs_set_link(runs, before, runs_link(runs, run));
+    }
+    runs_set_link(runs, run, RUN_IN_USE);
 }

@@ -6,8 +6,15 @@
  * again, their words 0, and begin at the floor instead of the first generation: no id from
  * before is ever issued again, and a word of 0 matches none.
  *
- * A run's record exists from when some run was first given back.  Runs
+ * A run's record exists from when some run was first given back, or the table was shared.  Runs
  * with the slots below the first index are never given back: slot 0's word is a mark for ever.
+ *
+ * Shared tables keep their fresh runs in a list of their own (concurrent/given.c), through the
+ * same links; so whoever looks at a record sees it as atomic words.
+ *
+ * Edges in this file.
+ *   ONWARD  a floor only rises: who knows that the run was given back sees that one or a later
+ *   OWN     one thread has the run
  */
 #ifndef HAFT_LIB_RUNS_H
 #define HAFT_LIB_RUNS_H
@@ -24,8 +31,9 @@ struct slots;
 #define RUN_CHOSEN (UINT64_MAX - 2) /* while trimming: to be given back */
 
 struct run {
-    uint64_t floor; /* generation and tag, in place, of its fresh slots; 0: the first generation */
-    uint64_t link;
+    atomic_u64
+        floor; /* generation and tag, in place, of its fresh slots; 0: the first generation */
+    atomic_u64 link;
 };
 
 struct runs {
@@ -39,6 +47,9 @@ struct runs {
 void runs_setup(struct slots *slots);
 void runs_close(struct runs *runs);
 
+/* Address space for the records, if there is none: they can be read.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status runs_reserve(struct slots *slots);
+
 /* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status runs_prepare(struct slots *slots, uint64_t end);
 
@@ -51,10 +62,32 @@ uint64_t runs_first(const struct runs *runs, uint64_t run);
 uint64_t runs_end(const struct runs *runs, uint64_t run);
 
 /*
- * Give the run's whole pages back and make all its slots fresh, to begin at the floor that its
- * record says.  Nobody may use any of them.  The bytes given back: 0 if the system refused.
+ * Give back the whole pages of `run` and those after it, below `end`, and make all their slots
+ * fresh, to begin at the floors that the records say.  Nobody may use any of them.  The bytes
+ * given back: 0 if the system refused.
  */
-uint64_t runs_give_back(struct slots *slots, uint64_t run);
+uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t end);
+
+/* The word that fresh slots of the run begin from; 0: the first generation. */
+static inline uint64_t runs_floor(const struct runs *runs, uint64_t run)
+{
+    return load_relaxed(ONWARD, &runs->records[run].floor);
+}
+
+static inline void runs_set_floor(const struct runs *runs, uint64_t run, uint64_t floor)
+{
+    store_relaxed(ONWARD, &runs->records[run].floor, floor);
+}
+
+static inline uint64_t runs_link(const struct runs *runs, uint64_t run)
+{
+    return load_relaxed(OWN, &runs->records[run].link);
+}
+
+static inline void runs_set_link(const struct runs *runs, uint64_t run, uint64_t link)
+{
+    store_relaxed(OWN, &runs->records[run].link, link);
+}
 
 /* The run becomes the first of the fresh ones; the first one is taken; one of them is. */
 void runs_push(struct runs *runs, uint64_t run);

@@ -3,9 +3,12 @@
  *
  * Edges in this file.
  *   PUBLISH  haft_publish (release) -> slots_diagnose (acquire)   the word, as resolve sees it
+ *   HINT     ids repeat: then more of them are said to be stale
  *   OWN      before the table is handed to other threads
  */
 #include "lib/slots.h"
+#include <sys/random.h>
+#include <time.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
 #define MAX_ALIGNMENT 4096u
@@ -32,10 +35,35 @@ static struct slots_options completed(const struct slots_options *options)
     if (full.object_alignment == 0) {
         full.object_alignment = sizeof(uint64_t);
     }
-    if (full.first_generation == 0) {
-        full.first_generation = 1;
-    }
     return full;
+}
+
+/*
+ * A first generation from the lower half: so ids of another table, or of the program's last run,
+ * seldom match, and each slot has half of its lives left at least.
+ */
+static uint64_t random_generation(haft_layout layout)
+{
+    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
+    uint64_t bits = 0;
+
+    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits) {
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        bits = ((uint64_t)(uintptr_t)&bits ^ (uint64_t)now.tv_nsec) * UINT64_C(0x9E3779B97F4A7C15);
+        bits ^= bits >> 32;
+    }
+    return 1 + bits % half;
+}
+
+static uint64_t first_generation(const struct slots_options *options)
+{
+    if (options->random_first_generation) {
+        return random_generation(options->layout);
+    }
+    return options->first_generation != 0 ? options->first_generation : 1;
 }
 
 static haft_status check(const struct slots_options *options)
@@ -58,7 +86,8 @@ static haft_status check(const struct slots_options *options)
     if (options->tag > haft_field_max(options->layout.tag_bits)) {
         return HAFT_BAD_TAG;
     }
-    if (options->first_generation > haft_field_max(options->layout.generation_bits)) {
+    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
+        (options->first_generation != 0 && options->random_first_generation)) {
         return HAFT_BAD_FIRST_GENERATION;
     }
     if (options->aside > most - options->capacity) {
@@ -114,7 +143,7 @@ static uint64_t round_up(uint64_t size, uint64_t alignment)
 /* What is kept of the options as it is. */
 static void keep(struct slots *slots, const struct slots_options *full)
 {
-    slots->format = word_format_of(full->layout, full->tag, full->first_generation);
+    slots->format = word_format_of(full->layout, full->tag, first_generation(full));
     slots->object_size = full->object_size;
     slots->has_pins = full->pins;
     slots->on_bad_access = full->on_bad_access;
@@ -127,6 +156,7 @@ static void keep(struct slots *slots, const struct slots_options *full)
     slots->places.on_leak = full->on_leak;
     slots->places.leak_arg = full->leak_arg;
     slots->wrapped = false;
+    store_relaxed(OWN, &slots->recycled, 0);
 }
 
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
@@ -213,7 +243,7 @@ static bool issued_before(const struct slots *slots, uint64_t index, uint64_t as
     const struct word_format *format = &slots->format;
     const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
 
-    if (slots->wrapped && word != 0) {
+    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */

@@ -27,6 +27,7 @@ struct slots_options {
     haft_layout layout;      /* all zero: the default */
     uint64_t tag;
     uint64_t first_generation; /* 0: 1 */
+    bool random_first_generation;
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
     bool places; /* of each slot's last allocation and free */
@@ -49,7 +50,8 @@ struct slots {
     void *bad_access_arg;
     struct places places;
     struct fill fill;
-    bool wrapped; /* some slot has begun its generations again, so ids repeat */
+    atomic_u64 recycled; /* not 0: exhausted slots have begun again */
+    bool wrapped;        /* some slot has begun its generations again, so ids repeat */
 };
 
 /* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */
@@ -122,8 +124,10 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
 {
     const struct runs *runs = &slots->runs;
 
-    if (word == 0 && runs->records != NULL && runs->records[runs_of(runs, index)].floor != 0) {
-        return runs->records[runs_of(runs, index)].floor;
+    if (word == 0 && runs->records != NULL) {
+        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+
+        return floor != 0 ? floor : slots->format.first;
     }
     return slots_begin(slots, word);
 }

@@ -48,8 +48,9 @@ static const struct {
          "object_alignment: a power of two, at most 4096, that divides the "
          "object_size of a packed table"},
     [HAFT_BAD_TAG] = {"HAFT_BAD_TAG", "tag: does not fit the layout's tag_bits"},
-    [HAFT_BAD_FIRST_GENERATION] = {"HAFT_BAD_FIRST_GENERATION",
-                                   "first_generation: does not fit the layout's generation_bits"},
+    [HAFT_BAD_FIRST_GENERATION] =
+        {"HAFT_BAD_FIRST_GENERATION",
+         "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
     [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
                                                 "the capacity at most 2^index_bits - 4"},

@@ -20,6 +20,7 @@
  *          id -> g+1[FREE]                        by one freeing thread, with CAS      (CLAIM)
  *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
  *          free -> fresh                          by the owner of all slots of its run
+ *          0[EXHAUSTED] -> first[END]             by one who recycles, with CAS
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
  *          the old id would see the new object.
  *

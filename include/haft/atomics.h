@@ -47,6 +47,7 @@ typedef enum haft_edge {
     HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
     HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
     HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before who draws it again */
     HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
     HAFT_EDGE_TALLY,     /* frees that led to an insertion, to whoever counts the insertion */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */

@@ -26,6 +26,7 @@
 #include <haft/packed.h>
 #include <haft/pin.h>
 #include <haft/places.h>
+#include <haft/recycle.h>
 #include <haft/ref.h>
 #include <haft/require.h>
 #include <haft/restore.h>
@@ -35,6 +36,7 @@
 #include <haft/share.h>
 #include <haft/status.h>
 #include <haft/table.h>
+#include <haft/trim.h>
 #include <haft/tsan.h>
 #include <haft/typed.h>
 #include <haft/typed_local.h>

@@ -44,13 +44,14 @@ typedef enum haft_local_reuse {
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
 typedef struct haft_local_options {
-    const char *name;          /* for messages; copied; NULL: "local table" */
-    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */
-    size_t object_size;        /* bytes, up to 2^30; 0: an allocator of ids alone */
-    size_t object_alignment;   /* a power of two up to 4096; 0: 8 */
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
-    uint64_t tag;              /* fits tag_bits */
-    uint64_t first_generation; /* of each slot's first life; 0: 1 */
+    const char *name;             /* for messages; copied; NULL: "local table" */
+    uint64_t capacity;            /* objects that fit; 1 to 2^index_bits - 4 */
+    size_t object_size;           /* bytes, up to 2^30; 0: an allocator of ids alone */
+    size_t object_alignment;      /* a power of two up to 4096; 0: 8 */
+    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32 */
+    uint64_t tag;                 /* fits tag_bits */
+    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
+    bool random_first_generation; /* drawn by chance instead: see haft_table_options */
     haft_local_reuse reuse;
     uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
@@ -288,6 +289,19 @@ uint64_t haft_local_available(const haft_local *local);
  *           O(1), and memory is touched as slots are used.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
+
+/*
+ * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as slots
+ * freed just now.  Old ids of these slots may then live again.  Call it when nobody keeps ids that
+ * old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
+ *
+ * Returns   how many slots.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(slots ever used).
+ */
+uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
  * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.

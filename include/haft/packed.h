@@ -65,9 +65,10 @@ typedef struct haft_packed_options {
     size_t object_size;
     size_t object_alignment; /* 0, or a power of two up to 4096 that divides object_size */
 
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
-    uint64_t tag;              /* fits tag_bits */
-    uint64_t first_generation; /* of each slot's first life; 0: 1 */
+    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32 */
+    uint64_t tag;                 /* fits tag_bits */
+    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
+    bool random_first_generation; /* drawn by chance instead: see haft_table_options */
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so

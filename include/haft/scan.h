@@ -59,8 +59,8 @@ haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
  * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Progress  wait-free.
- * Cost      O(workers ever open at one time) for each stretch of fresh slots passed: no slot is
- *           touched.
+ * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
+ *           pages) where memory was given back: no slot is touched.
  */
 haft_range haft_used_range(const haft_table *table, haft_range range);
 

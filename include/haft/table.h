@@ -55,6 +55,13 @@ typedef struct haft_table_options {
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1 */
 
+    /*
+     * The first generation is drawn by chance, from the lower half of the layout's: ids of other
+     * tables, and of the program's last run, then fail but for one chance in 2^(generation_bits -
+     * 1); tags make that certain.  Each slot has half of its lives left at least.
+     */
+    bool random_first_generation;
+
     bool pins; /* objects can be pinned: see haft/pin.h */
 
     /*
@@ -105,7 +112,8 @@ typedef struct haft_table_stats {
     uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
     uint64_t free;           /* taken back, to be reserved or restored again */
     uint64_t exhausted;      /* lived all their generations */
-    uint64_t high_water;     /* slots ever used: live + reserved + retired + free + exhausted */
+    uint64_t given_back;     /* not used since their memory was given back: see haft/trim.h */
+    uint64_t high_water;     /* slots ever used: all of the above together */
     uint64_t capacity;       /* as opened */
     uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
     uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */

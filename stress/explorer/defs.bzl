@@ -4,9 +4,10 @@ load("@rules_cc//cc:defs.bzl", "cc_binary")
 load("//tools:copts.bzl", "HAFT_COPTS")
 
 # Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
-# cases/commit.c.
+# cases/commit.c, cases/trim.c.
 WRAPPED = ["-Wl,--wrap=" + function for function in [
     "clock_gettime",
+    "madvise",
     "mprotect",
     "pthread_cond_broadcast",
     "pthread_cond_timedwait",

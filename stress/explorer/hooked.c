@@ -19,8 +19,8 @@
 #include <haft/tsan.h>
 #include <stddef.h>
 
-const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag",   "grace",
-                                                "ticket",  "claim", "retry"};
+const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag",   "grace", "ticket",
+                                                "claim",   "retry", "floor"};
 enum broken broken;
 
 static bool with_history;
@@ -95,6 +95,9 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order o
 {
     (void)edge;
     schedule_point();
+    if (broken == BROKEN_FLOOR && edge == HAFT_EDGE_ONWARD) {
+        return;
+    }
     if (has_history()) {
         void *token;
 

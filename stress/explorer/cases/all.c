@@ -11,14 +11,15 @@ extern const struct explored_case last_slot_case, exact_case, full_case, exhaust
 /* tables that were another thread's before */
 extern const struct explored_case share_case, commands_case;
 /* beyond sections and liburcu */
-extern const struct explored_case workers_clock_case, pin_case, restore_case;
+extern const struct explored_case workers_clock_case, pin_case, restore_case, trim_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
     extent_case;
 
-/* clang-format off: one a line */
+/* One a line. */
+/* clang-format off */
 const struct explored_case *const all_cases[] = {
     &resolve_reuse_case,
     &resolve_reuse_qsbr_case,
@@ -41,6 +42,7 @@ const struct explored_case *const all_cases[] = {
     &restore_case,
     &done_rises_case,
     &linear_case,
+    &trim_case,
     &depot_case,
     &ring_case,
     &full_ring_case,

@@ -1,0 +1,48 @@
+/*
+ * haft/trim.h - memory of a shared table given back to the system, while others work.
+ */
+#ifndef HAFT_TRIM_H
+#define HAFT_TRIM_H
+
+#include <haft/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_trim - give memory back to the system: whole pages in which no slot is in use.  All ids
+ * from before stay stale.  To that end the slots of a run of pages go on at the highest next
+ * generation among them, which costs some of them lives.  For large tables that were full and
+ * are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ *
+ * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range, that
+ * waits for its grace period, or that a worker holds back; runs of which a part was never used,
+ * and the first.  Everything, if the table was a local one in which a slot had wrapped.  A run has
+ * as few pages as begin and end with a slot, and where that takes too many, about 16.
+ *
+ * Free slots that stay are put in order of index.  Slots that were freed and not taken back so far
+ * are, so on_reclaim may run here, with a worker that the table provides.  While this call is under
+ * way it has all free slots in hand: others take fresh ones, or are told HAFT_BUSY for that
+ * long; haft_insert_wait() waits.
+ *
+ * In the statistics, slots whose memory was given back are `given_back` until a worker draws
+ * them; `high_water` and `live` stay as they were.
+ *
+ * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
+ *           nothing has changed:
+ *             HAFT_BUSY        another thread is in this call, or it was made from on_reclaim of one
+ *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a run, or a worker's part
+ * Threads   any, registered or not, inside or outside a read section, alongside any call but
+ *           haft_table_close() and haft_unshare(); not from on_reclaim.
+ * Ordering  acquire: all readers of what lay in the pages are done.
+ * Progress  blocking (madvise).  Others are never blocked by it.
+ * Cost      O(slots ever used) of work, and a system call for each stretch of pages given back.
+ */
+haft_status haft_trim(haft_table *table, uint64_t *given_back);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_TRIM_H */

@@ -1,0 +1,494 @@
+/* haft_trim: memory of a shared table goes back to the system, and ids stay stale for ever. */
+#include "tests/support.h"
+#include <haft/pin.h>
+#include <haft/restore.h>
+#include <haft/scan.h>
+#include <haft/trim.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+TestSuite(shared_trim, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 20000
+
+static haft_id ids[OBJECTS];
+static haft_id later[OBJECTS];
+
+static uint64_t page_size(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Pages of the table's slots that are in memory. */
+static uint64_t resident(haft_view view)
+{
+    const uintptr_t page = (uintptr_t)page_size();
+    const uintptr_t begin = (uintptr_t)view.base / page * page;
+    const size_t pages = (size_t)((view.mask + 1) * view.stride / page);
+    unsigned char *in = malloc(pages);
+    uint64_t count = 0;
+
+    must(in != NULL && mincore((void *)begin, pages * page, in) == 0);
+    for (size_t i = 0; i < pages; i++) {
+        count += in[i] & 1;
+    }
+    free(in);
+    return count;
+}
+
+static uint64_t process_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long size = 0;
+    unsigned long pages = 0;
+
+    must(file != NULL && fscanf(file, "%lu %lu", &size, &pages) == 2);
+    fclose(file);
+    return pages * page_size();
+}
+
+static void fill_some(haft_worker *worker, haft_id *into, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(haft_insert(worker, NULL, &into[i]) == HAFT_OK);
+    }
+}
+
+static void fill(haft_worker *worker, haft_id *into)
+{
+    fill_some(worker, into, OBJECTS);
+}
+
+/* Free all of them but `kept`, and wait for the grace period. */
+static void clear_but(haft_worker *worker, const haft_id *from, int kept)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(i == kept || haft_free(worker, from[i]) == HAFT_OK);
+    }
+    settle(worker);
+}
+
+static void clear(haft_worker *worker, const haft_id *from)
+{
+    clear_but(worker, from, -1);
+}
+
+static uint64_t trim(haft_table *table)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    assert_status(haft_trim(table, &bytes), HAFT_OK);
+    return bytes;
+}
+
+static void expect_all_stale(const struct shared *shared)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_resolve(shared->view, ids[i]) == NULL);
+        must(haft_free(shared->worker, ids[i]) == HAFT_STALE);
+        must(haft_diagnose(shared->table, ids[i]) == HAFT_STALE);
+    }
+}
+
+static struct shared open_sized(struct setting setting, size_t size, size_t alignment)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS,
+        .object_size = size,
+        .object_alignment = alignment,
+        .layout = HAFT_LAYOUT_32_24_8,
+    };
+    return open_shared(setting, &options);
+}
+
+/* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
+static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
+
+Test(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
+            struct shared shared = open_sized(MEMB_CALLER, sizes[i], alignment);
+
+            fill(shared.worker, ids);
+            const uint64_t before = resident(shared.view);
+
+            clear(shared.worker, ids);
+            const uint64_t bytes = trim(shared.table);
+            const uint64_t after = resident(shared.view);
+
+            /* Descriptors of batches go back too. */
+            cr_expect(ge(u64, bytes + 64 * page_size(), before * page_size() * 7 / 8));
+            cr_expect(le(u64, (before - after) * page_size(), bytes));
+            expect_all_stale(&shared);
+            fill(shared.worker, later);
+            expect_all_stale(&shared);
+            clear(shared.worker, later);
+            expect_all_stale(&shared);
+            close_shared(&shared);
+        }
+    }
+}
+
+TEST_ON_EACH_CLOCK(shared_trim, slots_serve_again_as_often_as_they_are_given_back)
+{
+    struct shared shared = open_sized(*setting, 24, 8);
+
+    for (int round = 0; round < 4; round++) {
+        fill(shared.worker, ids);
+        clear(shared.worker, ids);
+        cr_expect(gt(u64, trim(shared.table), OBJECTS * 32 * 3 / 4));
+        expect_all_stale(&shared);
+    }
+    cr_expect(le(u64, stats_of(shared.table).high_water, OBJECTS + 2 * 128));
+    close_shared(&shared);
+}
+
+Test(shared_trim, ten_million_objects_leave_less_than_2_percent_of_their_memory)
+{
+    const haft_table_options options = {.capacity = 10000000, .object_size = 24};
+    const uint64_t before = process_bytes();
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_cursor cursor;
+    haft_id id;
+    void *object;
+
+    for (int i = 0; i < 10000000; i++) {
+        must(haft_insert(shared.worker, NULL, &id) == HAFT_OK);
+    }
+    cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+    while (haft_cursor_next(&cursor, &id, &object)) {
+        must(haft_free(shared.worker, id) == HAFT_OK);
+    }
+    settle(shared.worker);
+    const uint64_t peak = process_bytes();
+    const uint64_t bytes = trim(shared.table);
+    const uint64_t after = process_bytes();
+
+    cr_expect(gt(u64, peak - before, 320000000));
+    cr_expect(lt(u64, after - before, (peak - before) / 50));
+    cr_expect(gt(u64, bytes, (peak - before) / 100 * 98));
+    close_shared(&shared);
+}
+
+Test(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+
+    fill(shared.worker, ids);
+    clear(shared.worker, ids);
+    fill_some(shared.worker, later, 5000); /* some of them a second time */
+    for (int i = 0; i < 5000; i++) {
+        must(haft_free(shared.worker, later[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    trim(shared.table);
+    fill(shared.worker, later);
+    const haft_layout layout = haft_table_layout(shared.table);
+    int twice = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        const uint64_t generation = haft_id_generation(layout, later[i]);
+
+        must(generation == 1 || generation == 2 || generation == 3); /* 1: never used before */
+        twice += generation == 3;
+    }
+    cr_expect(ge(int, twice, 5000 - 2 * 128));
+    expect_all_stale(&shared);
+    close_shared(&shared);
+}
+
+/* --- what stays --- */
+
+Test(shared_trim, a_second_time_there_is_nothing_to_give_back)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+
+    cr_expect(eq(u64, trim(shared.table), 0)); /* of an empty table */
+    fill(shared.worker, ids);
+    cr_expect(eq(u64, trim(shared.table), 0)); /* of a full one */
+    clear(shared.worker, ids);
+    cr_expect(gt(u64, trim(shared.table), 0));
+    cr_expect(eq(u64, trim(shared.table), 0));
+    expect_status(haft_trim(shared.table, NULL), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    haft_id reserved;
+    void *object;
+
+    fill(shared.worker, ids);
+    *(uint64_t *)haft_resolve(shared.view, ids[12000]) = 42;
+    must(haft_free(shared.worker, ids[5000]) == HAFT_OK);
+    settle(shared.worker);
+    assert_status(haft_reserve(shared.worker, &reserved, &object), HAFT_OK);
+    ids[5000] = HAFT_NIL;
+    for (int i = 0; i < OBJECTS; i++) {
+        must(i == 12000 || i == 5000 || haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    *(uint64_t *)object = 43;
+    cr_expect(gt(u64, trim(shared.table), 0));
+    cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, ids[12000]), 42));
+    haft_publish(shared.worker, reserved);
+    cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, reserved), 43));
+    cr_expect(eq(u64, stats_of(shared.table).live, 2));
+    close_shared(&shared);
+}
+
+Test(shared_trim, what_waits_for_its_grace_period_stays)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct reader reader;
+
+    fill(shared.worker, ids);
+    reader_enter(&reader, &shared);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, trim(shared.table), 0));
+    reader_leave(&reader);
+    assert_status(haft_domain_wait(shared.domain), HAFT_OK);
+    cr_expect(gt(u64, trim(shared.table), 0));
+    close_shared(&shared);
+}
+
+Test(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhausted)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS, .object_size = 24, .layout = HAFT_LAYOUT_OF(16, 2, 0)};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id worn;
+
+    fill(shared.worker, ids);
+    worn = ids[10000];
+    clear(shared.worker, ids);
+    for (int life = 2; life <= 3; life++) { /* all slots but for one are kept alive meanwhile */
+        fill(shared.worker, later);
+        for (int i = 0; i < OBJECTS; i++) {
+            if (haft_id_index(options.layout, later[i]) == haft_id_index(options.layout, worn)) {
+                must(haft_free(shared.worker, later[i]) == HAFT_OK);
+                later[i] = later[OBJECTS - 1];
+            }
+        }
+        settle(shared.worker);
+        for (int i = 0; i < OBJECTS - 1; i++) {
+            must(life == 3 || haft_free(shared.worker, later[i]) == HAFT_OK);
+        }
+        settle(shared.worker);
+    }
+    const uint64_t exhausted = stats_of(shared.table).exhausted;
+
+    for (int i = 0; i < OBJECTS - 1; i++) {
+        must(haft_free(shared.worker, later[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    trim(shared.table);
+    cr_expect(ge(u64, exhausted, 0));
+    expect_status(haft_diagnose(shared.table, worn), HAFT_EXHAUSTED);
+    cr_expect(ge(u64, stats_of(shared.table).exhausted, 1));
+    close_shared(&shared);
+}
+
+Test(shared_trim, a_pinned_object_keeps_its_page)
+{
+    const haft_table_options options = {.capacity = OBJECTS, .object_size = 24, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t *object;
+
+    fill(shared.worker, ids);
+    haft_section_begin(shared.domain);
+    object = haft_pin(shared.table, ids[7000]);
+    haft_section_end(shared.domain);
+    cr_assert(ne(ptr, object, NULL));
+    *object = 77;
+    clear(shared.worker, ids);
+    cr_expect(gt(u64, trim(shared.table), 0));
+    cr_expect(eq(u64, *object, 77));
+    expect_status(haft_unpin(shared.table, ids[7000]), HAFT_OK);
+    cr_expect(gt(u64, trim(shared.table), 0), "its run is free now");
+    expect_all_stale(&shared);
+    close_shared(&shared);
+}
+
+Test(shared_trim, the_restore_range_stays_and_can_be_restored)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS, .object_size = 24, .restore_range = 1000};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id first = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 7, 0);
+    const haft_id second = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 8, 0);
+
+    assert_status(haft_restore(shared.worker, first, NULL), HAFT_OK);
+    fill(shared.worker, ids);
+    must(haft_free(shared.worker, first) == HAFT_OK);
+    clear(shared.worker, ids);
+    cr_expect(gt(u64, trim(shared.table), 0));
+    expect_status(haft_restore(shared.worker, first, NULL), HAFT_STALE);
+    expect_status(haft_restore(shared.worker, second, NULL), HAFT_OK);
+    cr_expect(haft_is_live(shared.view, second));
+    close_shared(&shared);
+}
+
+Test(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 4088, 8);
+    haft_worker *other = open_worker(shared.table);
+
+    fill(shared.worker, ids);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_free(other, ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_domain_wait(shared.domain), HAFT_OK);
+    trim(shared.table);
+    const uint64_t held = resident(shared.view);
+
+    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+    settle(other);
+    trim(shared.table);
+    cr_expect(lt(u64, resident(shared.view), held));
+    cr_expect(le(u64, resident(shared.view), 10));
+    must(haft_worker_close(other) == HAFT_OK);
+    close_shared(&shared);
+}
+
+/* --- what others see --- */
+
+Test(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 4088, 8); /* a page each */
+    uint64_t seed = 53;
+
+    fill(shared.worker, ids);
+    clear(shared.worker, ids);
+    trim(shared.table);
+    const uint64_t before = process_bytes();
+
+    expect_all_stale(&shared);
+    for (int n = 0; n < 100000; n++) {
+        const haft_id id = {random_next(&seed) & UINT64_C(0xffffffffffffff)};
+
+        must(haft_resolve(shared.view, id) == NULL);
+        must(haft_free(shared.worker, id) != HAFT_OK);
+    }
+    /* Reading maps the system's page of zeros, which is not counted as resident. */
+    cr_expect(lt(u64, process_bytes() - before, 500 * page_size()));
+    close_shared(&shared);
+}
+
+Test(shared_trim, the_counters_tell_what_was_given_back)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+
+    fill(shared.worker, ids);
+    clear_but(shared.worker, ids, 100);
+    const haft_table_stats before = stats_of(shared.table);
+
+    trim(shared.table);
+    const haft_table_stats after = stats_of(shared.table);
+
+    cr_expect(eq(u64, before.given_back, 0));
+    cr_expect(gt(u64, after.given_back, OBJECTS * 3 / 4));
+    cr_expect(eq(u64, after.high_water, before.high_water));
+    cr_expect(eq(u64, after.live, 1));
+    cr_expect(eq(u64, after.retired, 0));
+    cr_expect(eq(u64, after.live + after.free + after.given_back, after.high_water));
+    fill_some(shared.worker, later, OBJECTS - 1);
+    const haft_table_stats full = stats_of(shared.table);
+
+    cr_expect(eq(u64, full.live, OBJECTS));
+    cr_expect(eq(u64, full.live + full.free + full.given_back, full.high_water));
+    cr_expect(lt(u64, full.high_water, OBJECTS + 2048), "what was given back came first");
+    close_shared(&shared);
+}
+
+/* Live objects that a scan meets; each once. */
+static uint64_t scan(const struct shared *shared)
+{
+    haft_cursor cursor = haft_cursor_over(shared->table, HAFT_EVERYTHING);
+    haft_id last = HAFT_NIL;
+    haft_id id;
+    void *object;
+    uint64_t count = 0;
+
+    while (haft_cursor_next(&cursor, &id, &object)) {
+        must(haft_id_index(HAFT_LAYOUT_32_24_8, id) > haft_id_index(HAFT_LAYOUT_32_24_8, last));
+        last = id;
+        count++;
+    }
+    return count;
+}
+
+Test(shared_trim, a_scan_meets_each_object_once_and_skips_what_was_given_back)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+
+    fill(shared.worker, ids);
+    for (int i = 0; i < OBJECTS; i++) { /* runs are 128 slots: some are full, some empty */
+        must(i / 300 % 2 == 0 || haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    const uint64_t live = stats_of(shared.table).live;
+
+    cr_expect(gt(u64, trim(shared.table), 0));
+    const uint64_t before = resident(shared.view);
+
+    cr_expect(eq(u64, scan(&shared), live));
+    cr_expect(eq(u64, resident(shared.view), before), "not even pages of zeros come in");
+    fill_some(shared.worker, later, 3000);
+    cr_expect(eq(u64, scan(&shared), live + 3000));
+    close_shared(&shared);
+}
+
+Test(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
+{
+    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    haft_id last = HAFT_NIL;
+
+    fill(shared.worker, ids);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(i % 2 == 0 || haft_free(shared.worker, ids[OBJECTS - 1 - i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    cr_expect(eq(u64, trim(shared.table), 0));
+    for (int i = 0; i < OBJECTS / 4; i++) {
+        const haft_id id = insert(shared.worker);
+
+        must(haft_id_index(HAFT_LAYOUT_32_24_8, id) > haft_id_index(HAFT_LAYOUT_32_24_8, last));
+        last = id;
+    }
+    close_shared(&shared);
+}
+
+Test(shared_trim, all_slots_are_there_for_any_number_of_workers)
+{
+    const haft_table_options options = {.capacity = 3000, .object_size = 24};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *workers[20];
+
+    for (int w = 0; w < 20; w++) {
+        workers[w] = open_worker(shared.table);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 3000; i++) {
+            must(haft_insert_wait(workers[i % 20], NULL, &ids[i]) == HAFT_OK);
+        }
+        for (int i = 0; i < 3000; i++) {
+            must(haft_free(workers[i % 7], ids[i]) == HAFT_OK);
+        }
+        for (int w = 0; w < 20; w++) {
+            settle(workers[w]);
+        }
+        cr_expect(gt(u64, trim(shared.table), 0));
+    }
+    for (int w = 0; w < 20; w++) {
+        must(haft_worker_close(workers[w]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
