@@ -5,7 +5,9 @@
  *   HINT   a place that is read too early or too late makes a line of text say less
  *   OWN    the table is being closed: nobody else uses it
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
+#endif
 #include "lib/places.h"
 #include "lib/slots.h"
 #include "lib/text.h"

@@ -1,5 +1,6 @@
 /* Functions whose names stand in texts about places. */
 #include "tests/spawn.h"
+#include <haft/fork.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,13 +53,16 @@ void line_of(void (*act)(struct subject *subject), struct subject *subject, char
     FILE *file = tmpfile();
 
     cr_assert(ne(ptr, file, NULL));
+    haft_before_fork();
     const pid_t child = fork();
 
     if (child == 0) {
+        haft_after_fork_child();
         dup2(fileno(file), 2);
         act(subject);
         _exit(0);
     }
+    haft_after_fork_parent();
     waitpid(child, NULL, 0);
     rewind(file);
     cr_assert(ne(ptr, fgets(line, size, file), NULL));

@@ -208,10 +208,10 @@ class Table(Summary):
 
 class Local(Summary):
     def line(self):
-        return f'local table "{name_of(self.value)}", {int(self.value["count"])} live of {int(self.value["capacity"])}'
+        return f'local table "{name_of(self.value)}", {int(self.value["front"]["count"])} live of {int(self.value["capacity"])}'
 
     def figures(self):
-        yield "live", self.value["count"]
+        yield "live", self.value["front"]["count"]
         yield "capacity", self.value["capacity"]
         yield "exhausted", self.value["exhausted"]
         yield "slots_used", int(self.value["used"]) - FIRST_INDEX
