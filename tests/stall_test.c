@@ -222,3 +222,76 @@ TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
     cr_expect(ge(u64, calls.last.waited_ns, STALL_NS));
     close_shared(&shared);
 }
+
+/* All that can be inserted is freed at once; how many that were, until there is no slot. */
+static uint64_t churn(struct shared *shared)
+{
+    uint64_t count = 0;
+    haft_status status;
+    haft_id id;
+
+    while ((status = haft_insert(shared->worker, NULL, &id)) == HAFT_OK) {
+        must(haft_free(shared->worker, id) == HAFT_OK);
+        must(++count <= SLOTS);
+    }
+    must(status == HAFT_BUSY); /* not full: none is live */
+    return count;
+}
+
+TEST_ON_EACH_CLOCK(stall, behind_a_reader_that_does_not_leave_the_backlog_is_bounded)
+{
+    struct calls calls = {.count = 0};
+    struct shared shared = open_noting(*setting, &calls);
+    const uint64_t limit = stats_of(shared.table).limit;
+    struct reader reader;
+    pthread_t waiter;
+    haft_id id;
+
+    reader_enter(&reader, &shared);
+    cr_expect(ge(u64, churn(&shared), 64));
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(pthread_create(&waiter, NULL, wait_once, shared.domain) == 0);
+    for (int n = 0; n < 2000 && stalls(&shared) == 0; n++) {
+        must(churn(&shared) == 0);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        must(stats_of(shared.table).retired <= limit);
+        must(haft_domain_stats_get(shared.domain).backlog <= limit);
+        sleep_ms(5);
+    }
+    cr_expect(eq(int, calls.count, 1));
+    cr_expect(ge(u64, calls.last.waited_ns, STALL_NS));
+    reader_leave(&reader);
+    haft_thread_offline(shared.domain);
+    pthread_join(waiter, NULL);
+    haft_thread_online(shared.domain);
+    for (uint64_t n = 0; n < 20 * limit; n++) {
+        must(haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+    }
+    cr_expect(le(u64, stats_of(shared.table).high_water, limit));
+    close_shared(&shared);
+}
+
+Test(stall, the_frame_clock_has_none_however_long_the_frame)
+{
+    struct calls calls = {.count = 0};
+    const haft_table_options table = {.capacity = 64};
+    const haft_domain_options frames = {
+        .clock = HAFT_CLOCK_FRAME, .on_stall = note, .stall_arg = &calls, .stall_ns = 1};
+    struct shared shared = open_shared_on(&frames, &table);
+    haft_id id;
+
+    cr_expect(ge(u64, churn(&shared), 64));
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    for (int n = 0; n < 50; n++) {
+        must(haft_domain_wait(shared.domain) == HAFT_BUSY);
+        must(churn(&shared) == 0);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        sleep_ms(1);
+    }
+    must(haft_domain_tick(shared.domain) == HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    cr_expect(eq(int, calls.count, 0));
+    cr_expect(eq(u64, stalls(&shared), 0));
+    close_shared(&shared);
+}

@@ -1,5 +1,6 @@
 /* haft_trim: memory of a shared table goes back to the system, and ids stay stale for ever. */
 #include "tests/support.h"
+#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/restore.h>
 #include <haft/scan.h>
@@ -152,15 +153,18 @@ Test(shared_trim, ten_million_objects_leave_less_than_2_percent_of_their_memory)
     const uint64_t before = process_bytes();
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_cursor cursor;
-    haft_id id;
+    haft_id many[1000];
     void *object;
 
-    for (int i = 0; i < 10000000; i++) {
-        must(haft_insert(shared.worker, NULL, &id) == HAFT_OK);
+    for (int n = 0; n < 10000; n++) {
+        must(haft_insert_many(shared.worker, NULL, many, 1000, NULL) == 1000);
     }
     cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
-    while (haft_cursor_next(&cursor, &id, &object)) {
-        must(haft_free(shared.worker, id) == HAFT_OK);
+    for (int n = 0; n < 10000; n++) {
+        for (int i = 0; i < 1000; i++) {
+            must(haft_cursor_next(&cursor, &many[i], &object));
+        }
+        must(haft_free_many(shared.worker, many, 1000, NULL) == 1000);
     }
     settle(shared.worker);
     const uint64_t peak = process_bytes();
@@ -259,40 +263,43 @@ Test(shared_trim, what_waits_for_its_grace_period_stays)
     close_shared(&shared);
 }
 
+static bool is_resident(haft_view view, uint64_t index)
+{
+    const uintptr_t page = (uintptr_t)page_size();
+    const uintptr_t at = (uintptr_t)view.base + (uintptr_t)(index * view.stride);
+    unsigned char in = 0;
+
+    must(mincore((void *)(at / page * page), page, &in) == 0);
+    return (in & 1) != 0;
+}
+
 Test(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhausted)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = HAFT_LAYOUT_OF(16, 2, 0)};
     struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_id worn;
+    haft_id id;
 
     fill(shared.worker, ids);
-    worn = ids[10000];
-    clear(shared.worker, ids);
-    for (int life = 2; life <= 3; life++) { /* all slots but for one are kept alive meanwhile */
-        fill(shared.worker, later);
-        for (int i = 0; i < OBJECTS; i++) {
-            if (haft_id_index(options.layout, later[i]) == haft_id_index(options.layout, worn)) {
-                must(haft_free(shared.worker, later[i]) == HAFT_OK);
-                later[i] = later[OBJECTS - 1];
-            }
-        }
-        settle(shared.worker);
-        for (int i = 0; i < OBJECTS - 1; i++) {
-            must(life == 3 || haft_free(shared.worker, later[i]) == HAFT_OK);
-        }
-        settle(shared.worker);
+    const haft_id worn = ids[10000];
+    const uint64_t index = haft_id_index(options.layout, worn);
+
+    must(haft_free(shared.worker, worn) == HAFT_OK);
+    while (haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK) { /* to its last life */
+        must(haft_free(shared.worker, id) == HAFT_OK);
     }
+    expect_status(haft_diagnose(shared.table, worn), HAFT_EXHAUSTED);
     const uint64_t exhausted = stats_of(shared.table).exhausted;
 
-    for (int i = 0; i < OBJECTS - 1; i++) {
-        must(haft_free(shared.worker, later[i]) == HAFT_OK);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(i == 10000 || haft_free(shared.worker, ids[i]) == HAFT_OK);
     }
     settle(shared.worker);
     trim(shared.table);
-    cr_expect(ge(u64, exhausted, 0));
+    cr_expect(is_resident(shared.view, index));
+    cr_expect(not(is_resident(shared.view, index / 2)));
     expect_status(haft_diagnose(shared.table, worn), HAFT_EXHAUSTED);
-    cr_expect(ge(u64, stats_of(shared.table).exhausted, 1));
+    cr_expect(eq(u64, stats_of(shared.table).exhausted, exhausted));
     close_shared(&shared);
 }
 

@@ -1,0 +1,88 @@
+/* A table closed while objects are pinned by others that were freed and wait. */
+#include "tests/support.h"
+#include <haft/implicit.h>
+#include <haft/pin.h>
+
+TestSuite(pin_close, .timeout = SUITE_SECONDS);
+
+/* What its object's end frees, and takes the pin from. */
+struct last_will {
+    haft_id to_free;
+    haft_id to_unpin;
+};
+
+static haft_table *table;
+static uint64_t reclaims;
+
+static void execute(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    const struct last_will *will = object;
+
+    (void)id;
+    (void)arg;
+    reclaims++;
+    must(haft_id_is_nil(will->to_free) || haft_free(worker, will->to_free) == HAFT_OK);
+    must(haft_id_is_nil(will->to_unpin) || haft_unpin(table, will->to_unpin) == HAFT_OK);
+}
+
+static const haft_table_options options = {
+    .capacity = 100, .object_size = sizeof(struct last_will), .pins = true, .on_reclaim = execute};
+
+static haft_id insert_with(haft_worker *worker, struct last_will will)
+{
+    haft_id id;
+
+    must(haft_insert(worker, &will, &id) == HAFT_OK);
+    return id;
+}
+
+static haft_id insert_pinned(haft_worker *worker, haft_domain *domain)
+{
+    const haft_id id = insert_with(worker, (struct last_will){HAFT_NIL, HAFT_NIL});
+
+    haft_section_begin(domain);
+    must(haft_pin(table, id) != NULL);
+    haft_section_end(domain);
+    return id;
+}
+
+/* Each object's end frees the next, with a grace period of its own; only the last one unpins. */
+TEST_ON_EACH_CLOCK(pin_close, waits_again_for_what_on_reclaim_frees_until_the_last_pin_is_gone)
+{
+    struct shared shared = open_shared(*setting, &options);
+
+    for (uint64_t length = 1; length <= 5; length++) {
+        must(haft_table_open(shared.domain, &options, &table) == HAFT_OK);
+        haft_worker *worker = open_worker(table);
+        const haft_id pinned = insert_pinned(worker, shared.domain);
+        haft_id next = insert_with(worker, (struct last_will){HAFT_NIL, pinned});
+
+        for (uint64_t n = 1; n < length; n++) {
+            next = insert_with(worker, (struct last_will){next, HAFT_NIL});
+        }
+        must(haft_free(worker, pinned) == HAFT_OK);
+        must(haft_free(worker, next) == HAFT_OK);
+        must(haft_worker_close(worker) == HAFT_OK);
+        reclaims = 0;
+        assert_status(haft_table_close(table), HAFT_OK);
+        cr_expect(eq(u64, reclaims, length + 1));
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(pin_close, takes_back_what_an_implicit_worker_freed_and_did_not_hand_on)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_worker *worker;
+
+    must(haft_table_open(shared.domain, &options, &table) == HAFT_OK);
+    must(haft_worker_current(table, &worker) == HAFT_OK);
+    const haft_id pinned = insert_pinned(worker, shared.domain);
+    const haft_id holder = insert_with(worker, (struct last_will){HAFT_NIL, pinned});
+
+    must(haft_free(worker, holder) == HAFT_OK); /* one: its batch is not full */
+    reclaims = 0;
+    assert_status(haft_table_close(table), HAFT_OK);
+    cr_expect(eq(u64, reclaims, 1));
+    close_shared(&shared);
+}
