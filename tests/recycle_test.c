@@ -6,6 +6,7 @@
 #include <haft/restore.h>
 #include <haft/share.h>
 #include <haft/trim.h>
+#include <sched.h>
 
 TestSuite(recycle, .timeout = SUITE_SECONDS);
 TestSuite(random_first, .timeout = SUITE_SECONDS);
@@ -157,6 +158,81 @@ Test(recycle, while_the_table_is_trimmed_the_answer_is_busy)
     settle(shared.worker);
     assert_status(haft_trim(shared.table, NULL), HAFT_OK);
     expect_status(recycled_inside, HAFT_BUSY);
+    close_shared(&shared);
+}
+
+/* A thread that wears slots out, and looks whether they are its own while they live. */
+struct wearing {
+    pthread_t thread;
+    haft_table *table;
+    sem_t *done;
+    uint64_t mark;
+    uint64_t lives;
+    bool failed;
+};
+
+#define LIVES 3000
+
+static void *wear_some(void *arg)
+{
+    struct wearing *wearing = arg;
+    haft_worker *worker = open_worker(wearing->table);
+    haft_id held[8] = {{0}};
+    uint64_t *objects[8];
+
+    for (uint64_t n = 0; wearing->lives < LIVES; n++) {
+        const uint64_t at = n % 8;
+
+        if (!haft_id_is_nil(held[at])) {
+            wearing->failed = wearing->failed || *objects[at] != wearing->mark + at ||
+                              haft_free(worker, held[at]) != HAFT_OK;
+            held[at] = HAFT_NIL;
+        }
+        if (haft_reserve(worker, &held[at], (void **)&objects[at]) == HAFT_OK) {
+            *objects[at] = wearing->mark + at;
+            haft_publish(worker, held[at]);
+            wearing->lives++;
+        }
+        must(haft_worker_quiescent(worker) == HAFT_OK);
+    }
+    for (int at = 0; at < 8; at++) {
+        must(haft_id_is_nil(held[at]) || haft_free(worker, held[at]) == HAFT_OK);
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+    sem_post(wearing->done);
+    return NULL;
+}
+
+/* Ids repeat here at once, so that a slot with two owners would be freed twice under one id. */
+TEST_ON_EACH_CLOCK(recycle, while_others_wear_slots_out_gives_each_slot_to_one_of_them)
+{
+    struct shared shared = open_shared(*setting, &short_lived);
+    struct wearing threads[2];
+    uint64_t recycled = 0;
+    uint64_t sum = 0;
+    sem_t done;
+
+    sem_init(&done, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        threads[i] = (struct wearing){
+            .table = shared.table, .done = &done, .mark = 1000 * (uint64_t)(i + 1)};
+        must(pthread_create(&threads[i].thread, NULL, wear_some, &threads[i]) == 0);
+    }
+    haft_thread_offline(shared.domain);
+    for (int ended = 0; ended < 2; ended += sem_trywait(&done) == 0) {
+        must(haft_recycle_exhausted(shared.table, &recycled) == HAFT_OK);
+        sum += recycled;
+        sched_yield();
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i].thread, NULL);
+        cr_expect(not(threads[i].failed));
+    }
+    haft_thread_online(shared.domain);
+    const haft_table_stats stats = stats_of(shared.table);
+
+    cr_expect(ge(u64, sum + stats.high_water, 2 * LIVES)); /* one life for each */
+    cr_expect(eq(u64, stats.live, 0));
     close_shared(&shared);
 }
 
