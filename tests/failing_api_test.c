@@ -3,9 +3,6 @@
 #include <haft/arena.h>
 #include <haft/commands.h>
 #include <haft/implicit.h>
-#include <haft/many.h>
-#include <haft/recycle.h>
-#include <haft/trim.h>
 #include <haft/unregistered.h>
 #include <string.h>
 
@@ -419,97 +416,4 @@ Test(nth_call_of, reserving_trimming_and_restoring_in_a_local_table)
     }
     cr_expect(eq(long, faults.balance, before));
     expect_no_leaks();
-}
-
-/* --- memory given back, and exhausted slots taken back, in a shared table --- */
-
-#define SLOTS 9000 /* with as many batches that the pool's descriptors fill pages */
-
-static haft_id ids[SLOTS];
-
-/* All slots free, and their batches handed on; the worker stays, so that a further one is new. */
-static haft_worker *open_used(const haft_table_options *with, bool worn)
-{
-    haft_id id;
-
-    must(haft_table_open(domain, with, &table) == HAFT_OK);
-    haft_worker *worker = open_worker(table);
-
-    must(haft_insert_many(worker, NULL, ids, SLOTS, NULL) == SLOTS);
-    must(haft_free_many(worker, ids, SLOTS, NULL) == SLOTS);
-    settle(worker);
-    while (worn && haft_insert_wait(worker, NULL, &id) == HAFT_OK) { /* the last few, too */
-        must(haft_free(worker, id) == HAFT_OK);
-    }
-    return worker;
-}
-
-/* As many can be inserted as before, under new ids unless they were worn out and repeat. */
-static void close_used(haft_worker *worker, bool worn)
-{
-    static haft_id later[SLOTS];
-
-    must(haft_insert_many(worker, NULL, later, SLOTS, NULL) == SLOTS);
-    for (int i = 0; i < SLOTS; i++) {
-        must(haft_is_live(haft_table_view(table), later[i]));
-        must(worn || !haft_is_live(haft_table_view(table), ids[i]));
-    }
-    must(stats_of(table).live == SLOTS);
-    must(haft_worker_close(worker) == HAFT_OK);
-    must(haft_table_close(table) == HAFT_OK);
-}
-
-/* The n-th call fails, alone or with all after it; false: there are less.  Done again it succeeds. */
-static bool fail_call_of(haft_status (*step)(haft_table *, uint64_t *), int n, bool for_ever)
-{
-    uint64_t count = 0x5a5a;
-
-    fail_calls(n, for_ever ? 1000000 : n);
-    const haft_status status = step(table, &count);
-    const bool reached = faults.calls >= n;
-
-    fail_calls(0, -1);
-    must(status == HAFT_OK || (reached && status == HAFT_NO_MEMORY));
-    must(status == HAFT_OK || count == 0x5a5a);
-    must(step(table, &count) == HAFT_OK);
-    must(status == HAFT_OK || count != 0);
-    return reached;
-}
-
-static void fail_each_call_of(haft_status (*step)(haft_table *, uint64_t *),
-                              const haft_table_options *with, bool worn)
-{
-    for (int round = 0; round < 4; round++) {
-        bool reached = true;
-
-        faults.strict = round >= 2;
-        open_domain(HAFT_CLOCK_CALLER);
-        for (int n = 1; reached; n++) {
-            haft_worker *worker = open_used(with, worn);
-
-            must(n < 1000);
-            reached = fail_call_of(step, n, round % 2 == 1);
-            must(n > 1 || reached);
-            close_used(worker, worn);
-        }
-        close_domain();
-    }
-}
-
-Test(nth_call_of, trimming_a_shared_table)
-{
-    const long before = faults.balance;
-    const haft_table_options large = {.capacity = SLOTS, .object_size = 1016};
-
-    fail_each_call_of(haft_trim, &large, false);
-    cr_expect(eq(long, faults.balance, before));
-}
-
-Test(nth_call_of, recycling_exhausted_slots)
-{
-    const long before = faults.balance;
-    const haft_table_options one_life = {.capacity = SLOTS, .layout = HAFT_LAYOUT_OF(14, 1, 0)};
-
-    fail_each_call_of(haft_recycle_exhausted, &one_life, true);
-    cr_expect(eq(long, faults.balance, before));
 }
