@@ -11,7 +11,7 @@ static const haft_domain_options callers = {.flavour = &urcu_memb_flavor,
 static haft_domain *domain;
 static haft_table *table;
 
-#define SLOTS 9000 /* with as many batches that the pool's descriptors fill pages */
+#define SLOTS 60000 /* in so many batches that their descriptors fill pages */
 
 static haft_id ids[SLOTS];
 
@@ -88,7 +88,7 @@ static void fail_each_call_of(haft_status (*step)(haft_table *, uint64_t *),
 Test(nth_call_in_use_of, trimming_a_shared_table)
 {
     const long before = faults.balance;
-    const haft_table_options large = {.capacity = SLOTS, .object_size = 1016};
+    const haft_table_options large = {.capacity = SLOTS, .object_size = 24};
 
     fail_each_call_of(haft_trim, &large, false);
     cr_expect(eq(long, faults.balance, before));
@@ -97,7 +97,7 @@ Test(nth_call_in_use_of, trimming_a_shared_table)
 Test(nth_call_in_use_of, recycling_exhausted_slots)
 {
     const long before = faults.balance;
-    const haft_table_options one_life = {.capacity = SLOTS, .layout = HAFT_LAYOUT_OF(14, 1, 0)};
+    const haft_table_options one_life = {.capacity = SLOTS, .layout = HAFT_LAYOUT_OF(17, 1, 0)};
 
     fail_each_call_of(haft_recycle_exhausted, &one_life, true);
     cr_expect(eq(long, faults.balance, before));
