@@ -157,6 +157,12 @@ Test(distance, many_at_once_keep_it_too)
         }
         must(haft_free_many(shared.worker, ids, CAPACITY, NULL) == CAPACITY);
     }
+    for (int i = 0; i < 500; i++) {
+        settle(shared.worker);
+        must(haft_insert_many(shared.worker, NULL, ids, 1, NULL) == 1);
+        note(&history, ids[0], DISTANCE);
+        must(haft_free_many(shared.worker, ids, 1, NULL) == 1);
+    }
     close_shared(&shared);
 }
 
@@ -248,6 +254,26 @@ Test(distance, is_kept_by_trim_and_by_restoring)
         must(haft_domain_wait(shared.domain) == HAFT_OK);
         must(haft_trim(shared.table, NULL) == HAFT_OK);
     }
+    close_shared(&shared);
+}
+
+Test(distance, what_one_worker_frees_is_there_for_another)
+{
+    const haft_table_options options = wrapping(10, 1000);
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    haft_id ids[10];
+
+    for (int round = 0; round < 500; round++) {
+        for (int i = 0; i < 10; i++) {
+            ids[i] = insert(shared.worker);
+        }
+        for (int i = 0; i < 10; i++) {
+            must(haft_free(other, ids[i]) == HAFT_OK);
+        }
+        must(haft_domain_wait(shared.domain) == HAFT_OK); /* and nobody flushes */
+    }
+    must(haft_worker_close(other) == HAFT_OK);
     close_shared(&shared);
 }
 
