@@ -58,7 +58,7 @@ static struct batch *take_due(haft_table *table)
 
 /*
  * What is past its grace period in the ring of `from` is taken back, and goes into the queue; what
- * is set aside does not.
+ * is set aside is restored from where it lies.
  */
 static void empty_ring(haft_worker *worker, haft_worker *from, uint64_t done)
 {

@@ -148,6 +148,12 @@ Test(distance, many_at_once_keep_it_too)
     haft_id ids[CAPACITY + 1];
     haft_status why;
 
+    for (int i = 0; i < 500; i++) {
+        settle(shared.worker);
+        must(haft_insert_many(shared.worker, NULL, ids, 1, NULL) == 1);
+        note(&history, ids[0], DISTANCE);
+        must(haft_free_many(shared.worker, ids, 1, NULL) == 1);
+    }
     for (int round = 0; round < 50; round++) {
         settle(shared.worker);
         must(haft_insert_many(shared.worker, NULL, ids, CAPACITY + 1, &why) == CAPACITY);
@@ -156,12 +162,6 @@ Test(distance, many_at_once_keep_it_too)
             note(&history, ids[i], DISTANCE);
         }
         must(haft_free_many(shared.worker, ids, CAPACITY, NULL) == CAPACITY);
-    }
-    for (int i = 0; i < 500; i++) {
-        settle(shared.worker);
-        must(haft_insert_many(shared.worker, NULL, ids, 1, NULL) == 1);
-        note(&history, ids[0], DISTANCE);
-        must(haft_free_many(shared.worker, ids, 1, NULL) == 1);
     }
     close_shared(&shared);
 }
@@ -273,6 +273,29 @@ Test(distance, what_one_worker_frees_is_there_for_another)
         }
         must(haft_domain_wait(shared.domain) == HAFT_OK); /* and nobody flushes */
     }
+    must(haft_worker_close(other) == HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(distance, a_slot_that_is_due_is_found_behind_others_that_are_not)
+{
+    const haft_table_options options = wrapping(2, 4);
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_worker *other = open_worker(shared.table);
+    const haft_id first = insert(shared.worker);
+
+    must(haft_free(other, first) == HAFT_OK); /* in the other's ring, due from the 5th on */
+    haft_id older = insert(shared.worker);
+    haft_id newer = insert(shared.worker);
+
+    for (int i = 0; i < 3; i++) {
+        free_object(&shared, older);
+        must(haft_domain_wait(shared.domain) == HAFT_OK);
+        older = newer;
+        newer = insert(shared.worker);
+    }
+    free_object(&shared, older);
+    cr_expect(eq(u64, index_of(insert(shared.worker)), index_of(first)));
     must(haft_worker_close(other) == HAFT_OK);
     close_shared(&shared);
 }
