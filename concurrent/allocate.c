@@ -53,16 +53,17 @@ static haft_status starve(haft_worker *worker, haft_status fresh)
     return table_shortage(table, worker, fresh);
 }
 
-/* Hand on what the filling batch has beyond the worker's share. */
-static void keep_share(haft_worker *worker)
+/* Hand on what the filling batch has beyond `share` slots. */
+static void keep(haft_worker *worker, uint32_t share)
 {
     struct batch *filling = worker->filling;
 
-    if (filling->count > worker->share) {
+    if (filling->count > share) {
         struct batch *rest = worker_empty_batch(worker);
 
         store_relaxed(OWN, &rest->ticket, 0);
-        batch_move(rest, filling, filling->count - worker->share);
+        rest->due = 0;
+        batch_move(rest, filling, filling->count - share);
         worker_shelve(worker, rest);
     }
 }
@@ -111,8 +112,15 @@ haft_status worker_fill(haft_worker *worker)
         }
         fill_from(worker, batch);
     } while (worker->filling->count == 0); /* exhausted, or used by on_reclaim */
-    keep_share(worker);
+    keep(worker, worker->share);
     return HAFT_OK;
+}
+
+void worker_refuse(haft_worker *worker)
+{
+    if (worker->table->distance != 0) {
+        keep(worker, worker->filling->count - 1);
+    }
 }
 
 /* The next slot of the filling batch, which has one, and the id of its next life. */
@@ -135,6 +143,7 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     }
     /* After the slot is found: nobody is told HAFT_FULL for the sake of one who then finds none. */
     if (worker->table->is_exact && exact_take(worker->table, 1) == 0) {
+        worker_refuse(worker);
         return HAFT_FULL;
     }
     atomic_u64 *word = take_slot(worker, id);

@@ -152,6 +152,7 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->node = number;
     batch->count = 0;
     batch->retired = 0;
+    batch->due = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
     /* Not from 0, once memory was given back: who holds the node from before must not be mistaken. */

@@ -32,6 +32,7 @@ struct batch {
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
+    uint64_t due;          /* with a reuse distance: not before so many creations; 0: at once */
     uint32_t count;        /* indices */
     uint32_t retired;      /* of them not counted as taken back yet */
     bool has_last_lives;   /* some slot has lived its last generation */

@@ -11,6 +11,8 @@
 
 #include "concurrent/batch.h"
 
+#define DEPOT_NODES 3 /* descriptors beside the batches: a node for each depot, and one to spare */
+
 struct depot {
     _Alignas(CACHE_LINE) atomic_u64 head; /* tagged number of the node before the first */
     _Alignas(CACHE_LINE) atomic_u64 tail; /* tagged number of the last node, or of the one before */

@@ -77,7 +77,8 @@ static haft_status commit(haft_table *table, uint64_t end)
 {
     const haft_status status = slots_commit(&table->slots, end);
 
-    return status != HAFT_OK ? status : pool_commit(&table->pool, end / table->batch_max + 2);
+    return status != HAFT_OK ? status
+                             : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
 }
 
 void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count, bool again)

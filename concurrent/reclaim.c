@@ -30,7 +30,8 @@ static bool reclaim_slot(haft_worker *worker, uint64_t index)
         table->on_reclaim(slots_object(at), word_last_life(format, word, index), worker,
                           table->reclaim_arg);
     }
-    const bool is_last = word_generation(format, word) == 0;
+    const uint64_t next = table->slots.wrapped ? word_wrapped(format, word) : word;
+    const bool is_last = word_generation(format, next) == 0;
     const bool is_aside = index < table->restore_end;
 
     count_up(is_aside ? &worker->counters.worn : &worker->counters.exhausted, is_last);
@@ -39,7 +40,7 @@ static bool reclaim_slot(haft_worker *worker, uint64_t index)
     }
     slots_rest(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
-    store_release(REVIVE, at, word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END));
+    store_release(REVIVE, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
     return !is_last && !is_aside;
 }
 

@@ -22,7 +22,9 @@
 static haft_status check_word(const struct slots *slots, haft_id id, uint64_t word)
 {
     const struct word_format *format = &slots->format;
-    const uint64_t next = word_generation(format, slots_begin(slots, word));
+    const uint64_t begin = slots_begin(slots, word);
+    const uint64_t next =
+        word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
     const uint64_t mark = word_index(format, word);
 
     if (mark != MARK_END && mark != MARK_FREE) {

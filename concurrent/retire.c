@@ -47,6 +47,9 @@ static __attribute__((noinline)) void look_further(haft_worker *worker, const vo
     const struct batch *open = worker->open;
 
     places_note_death(&worker->table->slots.places, open->indices[open->count - 1], caller);
+    if (worker->table->distance != 0) { /* before it makes room for another: see cool.c */
+        cool_note_end(worker);
+    }
     if (worker->table->is_exact) {
         exact_give(worker->table);
     }
@@ -115,11 +118,12 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
     const struct word_format *format = &table->slots.format;
     const uint64_t index = word_index(format, id.bits);
     atomic_u64 *word = slots_word(&table->slots, index);
-    const uint64_t next = word_next_life(format, id.bits, MARK_END);
+    uint64_t next = word_next_life(format, id.bits, MARK_END);
 
     assert(load_relaxed(OWN, word) == word_with_index(format, id.bits, MARK_RESERVED));
     count_up(&worker->counters.aborted, 1);
     slots_rest(&table->slots, word);
+    next = table->slots.wrapped ? word_wrapped(format, next) : next;
     if (word_generation(format, next) == 0) { /* its last life: nothing to take back */
         places_note_death(&table->slots.places, index, caller);
         /* Weakened, whoever recycles the slot could write before what was written here. */

@@ -88,6 +88,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
 {
     table->slots = local->slots;
     table->slots.limit = shared_limit(local);
+    table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
     haft_status status = runs_reserve(&table->slots);
 
@@ -95,7 +96,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     if (status != HAFT_OK) {
         return status;
     }
-    status = pool_commit(&table->pool, local->used / table->batch_max + 2);
+    status = pool_commit(&table->pool, local->used / table->batch_max + DEPOT_NODES);
     if (status == HAFT_OK) {
         status = add_heir(table, local);
     }
@@ -184,6 +185,9 @@ static haft_local *plain_local(const haft_table *table)
     }
     local->capacity = table->capacity;
     local->name = name;
+    local->wraps = table->slots.wrapped;
+    local->is_fifo = table->distance != 0;
+    local->min_free = table->distance;
     return local;
 }
 
@@ -199,6 +203,7 @@ static void take_stock(haft_local *local)
         uint64_t word = load_relaxed(OWN, at);
 
         if (word_index(format, word) == MARK_FREE) {
+            word = local->wraps ? word_wrapped(format, word) : word;
             const bool is_last = word_generation(format, word) == 0;
 
             word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);

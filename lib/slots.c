@@ -155,7 +155,7 @@ static void keep(struct slots *slots, const struct slots_options *full)
     slots->places.records = NULL;
     slots->places.on_leak = full->on_leak;
     slots->places.leak_arg = full->leak_arg;
-    slots->wrapped = false;
+    slots->wrapped = full->wrapped;
     store_relaxed(OWN, &slots->recycled, 0);
 }
 

@@ -28,6 +28,7 @@ struct slots_options {
     uint64_t tag;
     uint64_t first_generation; /* 0: 1 */
     bool random_first_generation;
+    bool wrapped; /* ids repeat from the first on, as far as haft_diagnose() can know */
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
     bool places; /* of each slot's last allocation and free */
@@ -51,7 +52,7 @@ struct slots {
     struct places places;
     struct fill fill;
     atomic_u64 recycled; /* not 0: exhausted slots have begun again */
-    bool wrapped;        /* some slot has begun its generations again, so ids repeat */
+    bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
 };
 
 /* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */

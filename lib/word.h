@@ -19,6 +19,7 @@
  *          g[RESERVED] -> g+1[END]                by the worker that reserved it: given up
  *          id -> g+1[FREE]                        by one freeing thread, with CAS      (CLAIM)
  *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
+ *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
  *          0[EXHAUSTED] -> first[END]             by one who recycles, with CAS
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
@@ -85,6 +86,12 @@ static inline uint64_t word_next_life(const struct word_format *format, uint64_t
 {
     return ((word + format->generation_one) & format->generation_mask) | (word & format->tag_mask) |
            index;
+}
+
+/* `word`, which ends a life, where generations begin again after the last: at 1. */
+static inline uint64_t word_wrapped(const struct word_format *format, uint64_t word)
+{
+    return word_generation(format, word) == 0 ? word | format->generation_one : word;
 }
 
 /* The id of the life before the one that `word` holds the generation of, in slot `index`. */

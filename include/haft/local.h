@@ -310,8 +310,8 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  *
  * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
  * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
- * was restored in a table that may wrap.  A run has as few pages as begin and end with a slot,
- * and where that takes too many, about 16.
+ * was restored in a table that may wrap, or that was shared.  A run has as few pages as begin and
+ * end with a slot, and where that takes too many, about 16.
  *
  * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
  *           nothing has changed:

@@ -18,13 +18,15 @@ extern "C" {
  *
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range, that
  * waits for its grace period, or that a worker holds back; runs of which a part was never used,
- * and the first.  Everything, if the table was a local one in which a slot had wrapped.  A run has
+ * and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
  * as few pages as begin and end with a slot, and where that takes too many, about 16.
  *
  * Free slots that stay are put in order of index.  Slots that were freed and not taken back so far
  * are, so on_reclaim may run here, with a worker that the table provides.  While this call is under
  * way it has all free slots in hand: others take fresh ones, or are told HAFT_BUSY for that
  * long; haft_insert_wait() waits.
+ *
+ * A table with a reuse_distance stays as it is.
  *
  * In the statistics, slots whose memory was given back are `given_back` until a worker draws
  * them; `high_water` and `live` stay as they were.
