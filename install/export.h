@@ -6,6 +6,9 @@
 #ifndef HAFT_INSTALL_EXPORT_H
 #define HAFT_INSTALL_EXPORT_H
 
+/* Sources that need it define it first, but here the headers come before them. */
+#define _GNU_SOURCE
+
 #pragma GCC visibility push(default)
 #include <haft/haft.h>
 #pragma GCC visibility pop

@@ -93,7 +93,9 @@ soname()
 man_pages()
 {
     local page
+    [[ -e $1/share/man/man7/haft.7 && -e $1/share/man/man3/haft_free.3 ]] || return
     for page in "$1"/share/man/man*/*; do
+        [[ ! -L $page ]] || continue
         [[ -z $(man --warnings -l "$page" 2>&1 >/dev/null) ]] || return
     done
 }

@@ -104,7 +104,7 @@ haft_status haft_arena_open(const haft_arena_options *options, haft_arena **aren
  */
 void haft_arena_close(haft_arena *arena);
 
-/* What haft_arena_alloc_aligned() calls when the block in use has no room. */
+/* Not for programs: what haft_arena_alloc_aligned() calls when the block in use has no room. */
 void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment);
 
 /*

@@ -1,6 +1,9 @@
 /*
  * haft/atomics.h - the part of haft's atomics that inline functions of public headers need.
  *
+ * All functions here: any thread, the order that their name says, wait-free, O(1); for haft's own
+ * inline functions.
+ *
  * Every atomic operation of haft names its order in the function and the edge it belongs to as
  * its first argument; the edges are explained in docs/memory-model.md and at the top of each
  * source file that uses them.  lib/atomics.h adds what only the library needs.
@@ -75,6 +78,7 @@ static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
 }
 
 #ifdef HAFT_HOOKED
+/* The word's value; and another value for it. */
 HAFT_C uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order);
 HAFT_C void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, haft_order order);
 #else
@@ -92,21 +96,25 @@ static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t va
 }
 #endif
 
+/* The word's value. */
 static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
 {
     return haft_load(reason, word, HAFT_ORDER(relaxed));
 }
 
+/* The word's value; what came before the release of it is visible. */
 static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
     return haft_load(edge, word, haft_edge_order(edge, HAFT_ORDER(acquire)));
 }
 
+/* Another value for the word. */
 static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(reason, word, value, HAFT_ORDER(relaxed));
 }
 
+/* Another value for the word; what came before is visible to who acquires it. */
 static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, haft_edge_order(edge, HAFT_ORDER(release)));

@@ -79,11 +79,13 @@ static inline uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
     return bits == 0 ? 0 : (id.bits >> shift) & haft_field_max(bits);
 }
 
+/* Whether it is HAFT_NIL. */
 static inline bool haft_id_is_nil(haft_id id)
 {
     return id.bits == 0;
 }
 
+/* Whether two ids are the same: of the same life of the same slot. */
 static inline bool haft_id_equal(haft_id a, haft_id b)
 {
     return a.bits == b.bits;

@@ -30,7 +30,10 @@ struct haft_local_front {
     uint64_t generation_mask; /* 0: nothing is freed in place */
 };
 
-/* The free slot to be used next is taken, under the id that the caller stores in its word; or 0. */
+/*
+ * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
+ * its word; or NULL.
+ */
 static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view, haft_id *id)
 {
     struct haft_local_front *front = (struct haft_local_front *)(void *)local;
@@ -48,7 +51,10 @@ static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_vie
     return at;
 }
 
-/* Free `id` in place: false, with nothing changed, if it is not live or more is to be done. */
+/*
+ * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is to
+ * be done.
+ */
 static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {
     struct haft_local_front *front = (struct haft_local_front *)(void *)local;

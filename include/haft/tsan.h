@@ -28,6 +28,17 @@
 extern "C" {
 #endif
 
+/*
+ * haft_note_reader_left - a read section of the calling thread ends.
+ * haft_note_grace_elapsed - a grace period has just been waited for; called nowhere else, so that
+ * freeing without waiting stays reported.
+ *
+ * Returns   nothing.
+ * Threads   any.
+ * Ordering  none, but in the sanitizer's eyes: release; acquire.
+ * Progress  wait-free.
+ * Cost      nothing without the sanitizer.
+ */
 #ifdef HAFT_UNDER_TSAN
 extern char haft_grace_token;
 void __tsan_acquire(void *address);
@@ -38,7 +49,6 @@ static inline void haft_note_reader_left(void)
     __tsan_release(&haft_grace_token);
 }
 
-/* Only where a grace period has just been waited for: freeing without waiting stays reported. */
 static inline void haft_note_grace_elapsed(void)
 {
     __tsan_acquire(&haft_grace_token);

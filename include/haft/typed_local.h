@@ -12,7 +12,15 @@
 extern "C" {
 #endif
 
-/* haft_local_open() with the size, alignment and pins of the type. */
+/*
+ * haft_local_open_typed - haft_local_open() with size, alignment and pins of the type, for what is 0 in `options`.
+ *
+ * Returns   as haft_local_open() and haft_type_complete().
+ * Threads   as haft_local_open().
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_local_open().
+ */
 static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
                                                 haft_local **local)
 {
@@ -23,7 +31,15 @@ static inline haft_status haft_local_open_typed(haft_type type, const haft_local
     return status == HAFT_OK ? haft_local_open(&full, local) : status;
 }
 
-/* Whether the table's objects are of the type: see haft_type_fits(). */
+/*
+ * haft_local_fits - whether the table's objects are of the type: see haft_type_fits().
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ * Threads   one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
 static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
 {
     return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),

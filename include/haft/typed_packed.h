@@ -15,7 +15,15 @@
 extern "C" {
 #endif
 
-/* haft_packed_open() with the size and alignment of the type. */
+/*
+ * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in `options`.
+ *
+ * Returns   as haft_packed_open() and haft_type_complete().
+ * Threads   as haft_packed_open().
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_packed_open().
+ */
 static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
                                                  haft_packed **packed)
 {

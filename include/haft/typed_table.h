@@ -17,7 +17,15 @@
 extern "C" {
 #endif
 
-/* haft_table_open() with the size, alignment and pins of the type. */
+/*
+ * haft_table_open_typed - haft_table_open() with size, alignment and pins of the type, for what is 0 in `options`.
+ *
+ * Returns   as haft_table_open() and haft_type_complete().
+ * Threads   as haft_table_open().
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_table_open().
+ */
 static inline haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
                                                 const haft_table_options *options,
                                                 haft_table **table)
@@ -29,7 +37,15 @@ static inline haft_status haft_table_open_typed(haft_type type, haft_domain *dom
     return status == HAFT_OK ? haft_table_open(domain, &full, table) : status;
 }
 
-/* Whether the table's objects are of the type: see haft_type_fits(). */
+/*
+ * haft_table_fits - whether the table's objects are of the type: see haft_type_fits().
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
 static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
     return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),

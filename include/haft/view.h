@@ -31,6 +31,12 @@ typedef struct haft_view {
 /*
  * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the
  * result lies in the table's address range; it says nothing about whether the id is live.
+ *
+ * Returns   the address.
+ * Threads   any.
+ * Ordering  none: nothing is loaded.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 static inline const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {

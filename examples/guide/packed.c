@@ -1,0 +1,50 @@
+/* packed.c - the guide's dense table: a loop over an array that kills what it meets. */
+#include "must.h"
+#include <haft/packed.h>
+
+struct spark {
+    float height;
+    int lifetime;
+};
+
+/* guide: step */
+static void step(haft_packed *sparks)
+{
+    struct spark *spark = haft_packed_objects(sparks);
+    const haft_id *ids = haft_packed_ids(sparks);
+    const uint64_t count = haft_packed_count(sparks);
+
+    for (uint64_t i = 0; i < count; i++) {
+        spark[i].height += 1;
+        if (--spark[i].lifetime == 0) {
+            haft_packed_kill(sparks, ids[i]); /* stays where it is ... */
+        }
+    }
+    haft_packed_refresh(sparks); /* ... until all gaps are closed at once */
+}
+/* end */
+
+int main(void)
+{
+    haft_packed *sparks;
+    haft_id ids[5];
+
+    must(haft_packed_open(
+        &(haft_packed_options){.capacity = 1000, .object_size = sizeof(struct spark)}, &sparks));
+    for (int i = 0; i < 5; i++) {
+        must(haft_packed_insert(sparks, &(struct spark){.lifetime = i + 1}, &ids[i]));
+    }
+    step(sparks);
+    step(sparks);
+
+    /* guide: find */
+    uint64_t position;
+    const struct spark *last = haft_packed_resolve(haft_packed_view_get(sparks), ids[4]);
+
+    must(haft_packed_position(sparks, ids[4], &position)); /* it was 4 once */
+    /* end */
+    printf("%d left; the last one moved to position %d, and has %d steps left\n",
+           (int)haft_packed_count(sparks), (int)position, last->lifetime);
+    haft_packed_close(sparks);
+    return 0;
+}
