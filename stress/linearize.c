@@ -35,9 +35,9 @@ struct stage {
     haft_view view;
     uint64_t capacity;
     uint64_t round;
-    struct barrier opened; /* the table, for all */
+    pthread_barrier_t opened; /* the table, for all */
     struct barrier begun;
-    struct barrier ended;
+    pthread_barrier_t ended;
     _Atomic(uint64_t) time; /* what a call reads is above what any return before it has read */
     shared_u64 told[TOLD];
     struct part parts[4];
@@ -245,14 +245,20 @@ static void check(struct stage *stage)
     }
 }
 
+/* Unlike meet(): what one thread has set up, or written down, is there for the others. */
+static void wait_for_all(struct stage *stage, pthread_barrier_t *barrier)
+{
+    haft_thread_offline(stage->domain);
+    pthread_barrier_wait(barrier);
+    haft_thread_online(stage->domain);
+}
+
 static void run_rounds(unsigned number, void *shared)
 {
     struct stage *stage = shared;
     struct actor actor = {stage,    &stage->parts[number],         number, NULL,
                           HAFT_NIL, chance_of(&stage->run, number)};
-    uint64_t opened = 0;
     uint64_t begun = 0;
-    uint64_t ended = 0;
 
     haft_thread_register(stage->domain);
     for (uint64_t round = 0; round < stage->run.rounds; round++) {
@@ -260,11 +266,11 @@ static void run_rounds(unsigned number, void *shared)
             stage->round = round;
             open_table(stage, &actor.chance);
         }
-        meet_offline(stage->domain, &stage->opened, &opened);
+        wait_for_all(stage, &stage->opened);
         must(&stage->run, haft_worker_open(stage->table, &actor.worker), "opening a worker");
         meet_offline(stage->domain, &stage->begun, &begun);
         take_part(&actor);
-        meet_offline(stage->domain, &stage->ended, &ended);
+        wait_for_all(stage, &stage->ended);
         if (number == 0) {
             check(stage);
             must(&stage->run, haft_table_close(stage->table), "closing a table");
@@ -283,7 +289,9 @@ int main(int argc, char **argv)
         return VERDICT_USAGE;
     }
     linear_break(stage.run.mode, layout);
-    stage.opened.threads = stage.begun.threads = stage.ended.threads = stage.run.threads;
+    stage.begun.threads = stage.run.threads;
+    pthread_barrier_init(&stage.opened, NULL, stage.run.threads);
+    pthread_barrier_init(&stage.ended, NULL, stage.run.threads);
     stage.domain = open_domain(&stage.run);
     run_threads(stage.run.threads, run_rounds, &stage);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
