@@ -217,8 +217,8 @@ void batch_move(struct batch *to, struct batch *from, uint32_t most)
     from->count -= moved;
     memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
     to->count += moved;
-    from->retired -= retired;
-    to->retired += retired;
+    from->retired = (uint16_t)(from->retired - retired);
+    to->retired = (uint16_t)(to->retired + retired);
     to->has_last_lives = to->has_last_lives || from->has_last_lives;
     if (ticket > load_relaxed(OWN, &to->ticket)) {
         store_relaxed(OWN, &to->ticket, ticket);

@@ -34,10 +34,13 @@ struct batch {
     uint64_t node;         /* the depot node that it brings along */
     uint64_t due;          /* with a reuse distance: not before so many creations; 0: at once */
     uint32_t count;        /* indices */
-    uint32_t retired;      /* of them not counted as taken back yet */
+    uint16_t retired;      /* of them not counted as taken back yet */
     bool has_last_lives;   /* some slot has lived its last generation */
     uint32_t indices[BATCH_SLOTS];
 };
+
+/* Nine cache lines, so that few descriptors fill whole pages: see groups.c. */
+_Static_assert(sizeof(struct batch) % 64 == 0, "descriptors fill cache lines");
 
 /*
  * A number with a tag, in one word: what the depot and the pool exchange.  A thread that stalls

@@ -31,7 +31,7 @@ void worker_close_batch(haft_worker *worker)
     const uint64_t ticket = domain_ticket(worker->table->domain);
 
     store_relaxed(OWN, &batch->ticket, ticket);
-    batch->retired = batch->count;
+    batch->retired = (uint16_t)batch->count;
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
     worker->open = worker_empty_batch(worker);

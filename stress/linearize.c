@@ -15,6 +15,7 @@
 #include "stress/linear/history.h"
 #include "stress/support.h"
 #include <haft/pin.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define MOST_OF_A_THREAD 7 /* operations in a history */
