@@ -39,8 +39,8 @@ void worker_close_batch(haft_worker *worker)
 }
 
 /*
- * Out of the common way: the open batch is full, or the table counts its objects, or keeps places.  Not inlined: it
- * would cost haft_free a stack frame.
+ * Out of the common way: the open batch is full, or the table counts its objects, or keeps places.
+ * Not inlined: it would cost haft_free a stack frame.
  */
 static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
 {
