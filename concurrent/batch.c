@@ -3,6 +3,7 @@
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
+ *   DEPOT   set_up (release) -> depot_push, depot_take (acquire)  a node has left, before it is new
  *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
@@ -155,8 +156,11 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->due = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
-    /* Not from 0, once memory was given back: who holds the node from before must not be mistaken. */
-    store_relaxed(OWN, &batch->node_next,
+    /*
+     * Not from 0, once memory was given back: who holds the node from before must not be mistaken.
+     * Weakened, it could believe the node to be the depot's tail still, and lose a batch behind it.
+     */
+    store_release(DEPOT, &batch->node_next,
                   load_relaxed(OWN, &pool->node_tags) << NUMBER_BITS | NUMBER_NONE);
     return batch;
 }

@@ -83,7 +83,7 @@ struct pool {
 
 /* A group of the table's descriptors, from when it was given back for the first time. */
 struct group {
-    atomic_u64 used; /* handed out since, from the start */
+    atomic_u64 used; /* handed out since, from the start; one more: and out of the list */
     atomic_u64 next; /* the number of the next group given back */
 };
 

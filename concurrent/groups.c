@@ -8,7 +8,8 @@
  * A group given back hands its descriptors out one by one, as a worker's segment does.
  *
  * Edges in this file.
- *   POOL    groups_give_back (release) -> groups_take (acquire)   a descriptor's last use
+ *   POOL    groups_give_back (release) -> groups_take (acquire)   a descriptor's last use;
+ *           first_group (release) -> is_listed (acquire)   a group's link is read before it is new
  *   OWN     this thread alone has the descriptors, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -22,7 +23,8 @@
 struct hand {
     struct pool *pool;
     uint64_t first;     /* through pool_next, to NUMBER_NONE */
-    uint64_t *held;     /* a bit for each descriptor that there is */
+    uint64_t count;     /* descriptors that there were: workers may bring more meanwhile */
+    uint64_t *held;     /* a bit for each of them */
     uint32_t *complete; /* for each group: descriptors in hand with their own nodes */
 };
 
@@ -42,7 +44,11 @@ static struct group *group_at(const struct pool *pool, uint64_t group)
     return (struct group *)(void *)pool->directory.base + group;
 }
 
-uint64_t groups_take(struct pool *pool)
+/*
+ * The first group in the list with descriptors left, and how many are `*used`, or NUMBER_NONE.  Used
+ * up ones before it leave the list.
+ */
+static uint64_t first_group(struct pool *pool, uint64_t *used)
 {
     for (;;) {
         const uint64_t head = load_acquire(POOL, &pool->groups);
@@ -52,17 +58,38 @@ uint64_t groups_take(struct pool *pool)
             return NUMBER_NONE;
         }
         struct group *group = group_at(pool, number);
-        const uint64_t used = load_relaxed(RETRY, &group->used);
 
-        if (used == pool->group_size) {
-            const uint64_t next = load_relaxed(RETRY, &group->next);
+        *used = load_relaxed(RETRY, &group->used);
+        if (*used < pool->group_size) {
+            return number;
+        }
+        const uint64_t next = load_relaxed(RETRY, &group->next);
 
-            cas_relaxed(RETRY, &pool->groups, head, tagged_next(head, next));
-        } else if (cas_acquire(POOL, &group->used, used, used + 1)) {
-            /* Weakened, its last holder's use could come after ours. */
+        if (cas_relaxed(RETRY, &pool->groups, head, tagged_next(head, next))) {
+            /* Weakened, the link that was read here could be that of the group's next time. */
+            store_release(POOL, &group->used, pool->group_size + 1);
+        }
+    }
+}
+
+uint64_t groups_take(struct pool *pool)
+{
+    uint64_t number;
+    uint64_t used;
+
+    while ((number = first_group(pool, &used)) != NUMBER_NONE) {
+        /* Weakened, its last holder's use could come after ours. */
+        if (cas_acquire(POOL, &group_at(pool, number)->used, used, used + 1)) {
             return number * pool->group_size + used;
         }
     }
+    return NUMBER_NONE;
+}
+
+/* Whether a group of which nothing is left is in the list still: it is not to come into it again. */
+static bool is_listed(const struct pool *pool, uint64_t group)
+{
+    return load_acquire(POOL, &group_at(pool, group)->used) == pool->group_size;
 }
 
 static void push_group(struct pool *pool, uint64_t number)
@@ -84,7 +111,7 @@ static struct batch *next_in_hand(const struct hand *hand, uint64_t number)
 
 static bool is_held(const struct hand *hand, uint64_t number)
 {
-    return (hand->held[number / 64] >> number % 64 & 1) != 0;
+    return number < hand->count && (hand->held[number / 64] >> number % 64 & 1) != 0;
 }
 
 static bool hand_open(struct hand *hand, struct pool *pool)
@@ -93,6 +120,7 @@ static bool hand_open(struct hand *hand, struct pool *pool)
     const uint64_t count = pool->table_count + segments * WORKER_BATCHES;
 
     hand->pool = pool;
+    hand->count = count;
     hand->first = NUMBER_NONE;
     hand->held = calloc(count / 64 + 1, sizeof *hand->held);
     hand->complete = calloc(pool->table_count / pool->group_size + 1, sizeof *hand->complete);
@@ -112,7 +140,9 @@ static void take(struct hand *hand, uint64_t most)
     for (uint64_t i = 0; i < most && (batch = pool_take_given(hand->pool)) != NULL; i++) {
         store_relaxed(OWN, &batch->pool_next, hand->first);
         hand->first = batch->number;
-        hand->held[batch->number / 64] |= UINT64_C(1) << batch->number % 64;
+        if (batch->number < hand->count) {
+            hand->held[batch->number / 64] |= UINT64_C(1) << batch->number % 64;
+        }
     }
 }
 
@@ -131,7 +161,8 @@ static void match_node(const struct hand *hand, struct batch *batch)
 /* Whether the descriptor is of the table, and this counts for its group. */
 static bool is_complete(const struct hand *hand, const struct batch *batch)
 {
-    return batch->number < hand->pool->table_count && batch->node == batch->number;
+    return batch->number < hand->pool->table_count && batch->node == batch->number &&
+           !is_listed(hand->pool, batch->number / hand->pool->group_size);
 }
 
 static void count_complete(const struct hand *hand)
@@ -178,9 +209,11 @@ uint64_t groups_give_back(struct pool *pool, uint64_t most)
     struct hand hand;
     const uint64_t size = pool->group_size * sizeof(struct batch);
     uint64_t bytes = 0;
+    uint64_t used;
 
     if (hand_open(&hand, pool)) {
         take(&hand, most);
+        first_group(pool, &used); /* so that none stays listed for want of a taker */
         count_complete(&hand);
         return_rest(&hand);
         for (uint64_t group = 0; group < pool->table_count / pool->group_size; group++) {
