@@ -8,7 +8,8 @@
  * forgets the others in its own way.
  *
  * Locks of tables are held while on_reclaim runs, and that may open tables: so they are tried, and
- * all given back if one is not to be had.
+ * all given back if one is not to be had.  That of haft_trim() is among them: in the middle of it
+ * free slots are in no batch, and the child would have lost them.
  *
  * Edges in this file.
  *   OWN   the child has one thread
@@ -57,12 +58,26 @@ void unlist(struct listed *listed)
     pthread_mutex_unlock(&lock);
 }
 
+/* Both locks of a table, or none. */
+static bool try_lock_table(haft_table *table)
+{
+    if (pthread_mutex_trylock(&table->common_lock) != 0) {
+        return false;
+    }
+    if (pthread_mutex_trylock(&table->trim_lock) != 0) {
+        pthread_mutex_unlock(&table->common_lock);
+        return false;
+    }
+    return true;
+}
+
 /* The locks of all tables before `end`; NULL: of all. */
 static void unlock_tables(const struct listed *end)
 {
     for (const struct listed *at = tables; at != end; at = at->next) {
         haft_table *table = at->what;
 
+        pthread_mutex_unlock(&table->trim_lock);
         pthread_mutex_unlock(&table->common_lock);
     }
 }
@@ -72,9 +87,7 @@ static bool try_lock_all(void)
 {
     pthread_mutex_lock(&lock);
     for (const struct listed *at = tables; at != NULL; at = at->next) {
-        haft_table *table = at->what;
-
-        if (pthread_mutex_trylock(&table->common_lock) != 0) {
+        if (!try_lock_table(at->what)) {
             unlock_tables(at);
             pthread_mutex_unlock(&lock);
             return false;
@@ -132,8 +145,9 @@ void haft_after_fork_child(void)
         haft_table *table = at->what;
 
         lose_workers(table);
-        common_make_lock(
-            table); /* the child may not unlock a recursive one that the parent locked */
+        /* The child may not unlock what the parent locked, if it is recursive. */
+        common_make_lock(table);
+        pthread_mutex_init(&table->trim_lock, NULL);
     }
     implicit_unlock();
     pthread_mutex_unlock(&lock);

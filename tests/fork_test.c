@@ -3,7 +3,9 @@
 #include <haft/fork.h>
 #include <haft/implicit.h>
 #include <haft/pin.h>
+#include <haft/recycle.h>
 #include <haft/share.h>
+#include <haft/trim.h>
 #include <haft/unregistered.h>
 #include <sys/wait.h>
 
@@ -361,6 +363,53 @@ Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
     fork_with_the_calls(insert_without_a_worker, &shared, HAFT_NIL);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
+    close_shared(&shared);
+}
+
+static void *trim_table(void *arg)
+{
+    const struct slow *its = arg;
+
+    must(haft_trim(its->table, NULL) == HAFT_OK);
+    return NULL;
+}
+
+static void trim_fill_and_close(struct shared *shared, haft_id live)
+{
+    haft_id id;
+
+    (void)live;
+    require(slow.done);
+    require(haft_trim(shared->table, NULL) == HAFT_OK);
+    require(haft_recycle_exhausted(shared->table, NULL) == HAFT_OK);
+    for (uint64_t n = 0; n < haft_table_stats_get(shared->table).capacity; n++) {
+        require(haft_insert(shared->worker, NULL, &id) == HAFT_OK);
+    }
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_OK);
+}
+
+Test(fork_, waits_for_a_trim_so_that_the_child_has_every_slot)
+{
+    const haft_table_options slowly = {
+        .capacity = 5000, .object_size = 8, .on_reclaim = stay_in_reclaim, .reclaim_arg = &slow};
+    struct shared shared = open_shared_on(&domains[MEMB_CALLS], &slowly);
+    pthread_t threads[2];
+
+    sem_init(&slow.inside, 0, 0);
+    sem_init(&slow.go_on, 0, 0);
+    slow.table = shared.table;
+    must(haft_worker_close(open_worker(shared.table)) == HAFT_OK); /* for the trim to take over */
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK);
+    must(pthread_create(&threads[0], NULL, trim_table, &slow) == 0);
+    sem_wait(&slow.inside);
+    must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
+    fork_with_the_calls(trim_fill_and_close, &shared, HAFT_NIL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
     close_shared(&shared);
 }
 

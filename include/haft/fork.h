@@ -47,13 +47,15 @@ extern "C" {
 /*
  * haft_before_fork - bring all domains and tables of the process into a state in which they can be
  * copied.  Until haft_after_fork_parent() other threads wait in what locks: opening and closing,
- * implicit workers opened and closed, haft/unregistered.h, the last unpin of a freed object.
+ * implicit workers opened and closed, haft/unregistered.h, the last unpin of a freed object; and
+ * haft_trim() and haft_recycle_exhausted() tell them HAFT_BUSY.
  *
  * Returns   nothing.
  * Threads   the one that forks next, outside read sections (between haft_section_begin and _end)
  *           and not from on_reclaim.  Called again before the fork, it counts: so do the others.
  * Ordering  none.
- * Progress  blocking: locks; an on_reclaim that runs in a thread without a worker ends first.
+ * Progress  blocking: locks; an on_reclaim that runs in a thread without a worker ends first, and
+ *           so do haft_trim() and haft_recycle_exhausted().
  * Cost      O(open domains and tables).
  */
 void haft_before_fork(void);
