@@ -27,10 +27,11 @@ typedef struct haft_worker haft_worker;
  * on_reclaim: called once for each freed object, after its grace period, by the worker that takes
  * its slot back (in what reserves or inserts, haft_worker_quiescent, haft_unpin) or by
  * haft_table_close() or haft_unshare().  `object` may be read and written until the callback
- * returns; `id` is the id it had; `worker` is the one that takes the slot back, NULL in
- * haft_table_close() and haft_unshare() (but for tables that still have pins).  With it the callback may reserve, insert and free, but
- * neither close it nor call what waits.  For it to reserve there are the slots that were taken back
- * just before, and fresh ones; else the answer is HAFT_BUSY.
+ * returns; `id` is the id it had; `worker` is the one that takes the slot back.  With it the
+ * callback may reserve, insert and free, but neither close it nor call what waits.  For it to
+ * reserve there are the slots that were taken back just before, and fresh ones; else the answer is
+ * HAFT_BUSY.  In haft_table_close() and haft_unshare() `worker` is NULL (but for tables that still
+ * have pins): then the callback may resolve, but neither insert into the table nor free.
  *
  * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
  * slots back soon after their grace period; slots of closed workers, and those that went to the
