@@ -55,6 +55,7 @@ template <class Table> void insert_free(benchmark::State &state)
     uint64_t failed = 0;
 
     benchmark::DoNotOptimize(object); /* copied from memory by all, not made up on the spot */
+    failed += insert_and_free(worker, object, ids); /* touches the memory */
     for (auto _ : state) {
         failed += insert_and_free(worker, object, ids);
     }
