@@ -8,9 +8,11 @@
 #include "bench/churn.h"
 #include "bench/allocated.h"
 #include "bench/hashed.h"
+#include "bench/one_cas.h"
 
 void bench::add_cases()
 {
+    add_churn<OneCas>("one_cas", 1);
     add_churn<Mutex>("mutex");
     add_churn<Local>("haft_local", 1);
     add_churn<Workers>("haft_workers");

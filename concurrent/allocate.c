@@ -129,9 +129,10 @@ static inline atomic_u64 *take_slot(haft_worker *worker, haft_id *id)
     const struct slots *slots = &worker->table->slots;
     struct batch *filling = worker->filling;
     const uint64_t index = filling->indices[--filling->count];
+    atomic_u64 *word = slots_word(slots, index);
 
-    *id = next_id(slots, index);
-    return slots_word(slots, index);
+    *id = next_id(slots, word, index);
+    return word;
 }
 
 haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller)
@@ -203,11 +204,13 @@ static inline haft_status insert(haft_worker *worker, const void *object, haft_i
     if (worker->filling->count == 0 || object == NULL || !worker->table->is_quick) {
         return worker_insert(worker, object, id, caller);
     }
-    atomic_u64 *word = take_slot(worker, id);
+    haft_id taken;
+    atomic_u64 *word = take_slot(worker, &taken);
 
+    *id = taken;
     slots_copy_words(slots, slots_object(word), object);
     tally(&worker->counters.inserted, 1);
-    store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
+    store_release(PUBLISH, word, taken.bits); /* as in haft_publish() */
     return HAFT_OK;
 }
 

@@ -79,7 +79,7 @@ static void reserve_taken(haft_worker *worker, struct taken taken, haft_id *ids,
         const uint64_t index = take_next(slots, &taken);
         atomic_u64 *word = slots_word(slots, index);
 
-        ids[i] = next_id(slots, index);
+        ids[i] = next_id(slots, word, index);
         places_note_birth(&slots->places, index, taken.caller);
         mark_reserved(slots, word, ids[i]);
         if (objects != NULL) {
@@ -126,7 +126,7 @@ static void insert_into(const struct slots *slots, uint64_t index, const void *o
 {
     atomic_u64 *word = slots_word(slots, index);
 
-    *id = next_id(slots, index);
+    *id = next_id(slots, word, index);
     if (object != NULL && slots_has_words(slots)) {
         slots_copy_words(slots, slots_object(word), object);
     } else {

@@ -245,11 +245,11 @@ haft_status worker_fill(haft_worker *worker);
 /* The table is full: in one with a distance the slot found goes to others. */
 void worker_refuse(haft_worker *worker);
 
-/* The id of the next life of slot `index`, which the worker has taken from a batch. */
-static inline haft_id next_id(const struct slots *slots, uint64_t index)
+/* The id of the next life of slot `index`, whose word is `at`: the worker has it from a batch. */
+static inline haft_id next_id(const struct slots *slots, const atomic_u64 *at, uint64_t index)
 {
-    const uint64_t word = load_relaxed(OWN, slots_word(slots, index));
-    const haft_id id = {word_with_index(&slots->format, slots_begin(slots, word), index)};
+    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
+    const haft_id id = {word_with_index(&slots->format, word, index)};
 
     return id;
 }

@@ -156,8 +156,13 @@ static inline void slots_copy_words(const struct slots *slots, void *object, con
     const size_t size = slots->object_size;
 
     asan_unpoison(object, size);
-    for (size_t at = 0; at < size; at += 8) {
-        memcpy((char *)object + at, (const char *)from + at, 8);
+    size_t at = size & 8;
+
+    if (at != 0) {
+        memcpy(object, from, 8);
+    }
+    for (; at < size; at += 16) {
+        memcpy((char *)object + at, (const char *)from + at, 16);
     }
 }
 

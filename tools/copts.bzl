@@ -7,9 +7,15 @@ _WARNINGS = [
     "-Wconversion",
 ]
 
-HAFT_COPTS = ["-std=c11"] + _WARNINGS + ["-Wmissing-prototypes"]
+# Bazel's toolchain keeps frame pointers, which compilers leave out of optimised code by themselves.
+_OPTIMISED = select({
+    "//tools:optimised": ["-fomit-frame-pointer"],
+    "//conditions:default": [],
+})
+
+HAFT_COPTS = ["-std=c11"] + _WARNINGS + ["-Wmissing-prototypes"] + _OPTIMISED
 
 # Criterion's eq() assigns an int to a bit field where it is used.
 HAFT_CRITERION_COPTS = HAFT_COPTS + ["-Wno-conversion"]
 
-HAFT_CXXOPTS = ["-std=c++17"] + _WARNINGS + ["-Wmissing-declarations"]
+HAFT_CXXOPTS = ["-std=c++17"] + _WARNINGS + ["-Wmissing-declarations"] + _OPTIMISED
