@@ -1,0 +1,353 @@
+/*
+ * stress/calls.c - for each operation, by size of batch: how often it touches a cache line that
+ * another thread wrote last, and how many read-modify-writes it makes.
+ *
+ * Two threads take turns of 1,024 objects (stress/turns.h).  Of each turn only the calls of one
+ * operation are counted; what makes ready for them, or clears up, is not.  `own` ids come from the
+ * caller's last calls, `other` ids from the other thread's last turn.
+ *
+ * Invariant  reading stores nothing.  With full batches reserve and publish make no
+ *            read-modify-write, insert none, free one; a pin or unpin is one.
+ */
+#include "stress/turns.h"
+#include <haft/many.h>
+#include <haft/pin.h>
+#include <haft/scan.h>
+#include <haft/section.h>
+#include <haft/unregistered.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OBJECTS 1024
+#define MANY 64
+#define LITTLE 0.04 /* operations in a hundred calls: what comes with a batch, not with a call */
+
+static const uint32_t shares[] = {1, 8, 32, 128};
+#define SHARES (sizeof shares / sizeof *shares)
+
+enum source {
+    NONE,     /* no ids */
+    RESERVED, /* own, not published */
+    OWN,      /* own, live */
+    OTHER     /* the other thread's, live */
+};
+
+struct turn_of {
+    struct turns *turns;
+    haft_worker *worker;
+    haft_view view;
+    haft_id *ids; /* OBJECTS, from the operation's source, or for what it makes */
+};
+
+struct operation {
+    const char *name;
+    enum source source;
+    enum source leaves; /* what becomes of the ids: NONE if they are gone */
+    bool reads;         /* it stores nothing */
+    double modifies;    /* read-modify-writes of a call, with full batches */
+    void (*act)(struct turn_of *at);
+};
+
+/* --- the operations, each for all ids --- */
+
+static void act_reserve(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        at->ids[i] = reserve_waiting(at->turns->run, at->worker, NULL);
+    }
+}
+
+static void act_publish(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        haft_publish(at->worker, at->ids[i]);
+    }
+}
+
+static void act_abort(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        haft_abort(at->worker, at->ids[i]);
+    }
+}
+
+static void act_insert(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        at->ids[i] = turns_insert(at->turns, at->worker);
+    }
+}
+
+static void act_free(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(at->turns->run, haft_free(at->worker, at->ids[i]), "freeing");
+    }
+}
+
+static void act_reserve_many(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS;) {
+        haft_status why = HAFT_OK;
+
+        i += (int)haft_reserve_many(at->worker, at->ids + i, NULL, MANY - (size_t)i % MANY, &why);
+        if (why == HAFT_BUSY) {
+            at->ids[i++] = reserve_waiting(at->turns->run, at->worker, NULL);
+        }
+    }
+}
+
+static void act_publish_many(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i += MANY) {
+        haft_publish_many(at->worker, at->ids + i, MANY);
+    }
+}
+
+static void act_free_many(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i += MANY) {
+        if (haft_free_many(at->worker, at->ids + i, MANY, NULL) != MANY) {
+            violation(at->turns->run, "not all are freed");
+        }
+    }
+}
+
+static void act_resolve(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        if (haft_resolve(at->view, at->ids[i]) == NULL) {
+            violation(at->turns->run, "an object is gone");
+        }
+    }
+}
+
+static void act_resolve_many(struct turn_of *at)
+{
+    void *objects[MANY];
+
+    for (int i = 0; i < OBJECTS; i += MANY) {
+        if (haft_resolve_many(at->view, at->ids + i, objects, MANY) != MANY) {
+            violation(at->turns->run, "an object is gone");
+        }
+    }
+}
+
+static void act_is_live(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        if (!haft_is_live(at->view, at->ids[i])) {
+            violation(at->turns->run, "an object is gone");
+        }
+    }
+}
+
+static void act_scan(struct turn_of *at)
+{
+    const haft_range all = {0, UINT64_MAX};
+    haft_cursor cursor = haft_cursor_over(at->turns->table, all);
+    uint64_t seen = 0;
+    haft_id id;
+    void *object;
+
+    while (haft_cursor_next(&cursor, &id, &object)) {
+        seen++;
+    }
+    if (seen < OBJECTS) {
+        violation(at->turns->run, "a scan saw %u objects", (unsigned)seen);
+    }
+}
+
+static void act_pin(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        if (haft_pin(at->turns->table, at->ids[i]) == NULL) {
+            violation(at->turns->run, "an object is gone");
+        }
+    }
+}
+
+static void act_unpin(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(at->turns->run, haft_unpin(at->turns->table, at->ids[i]), "unpinning");
+    }
+}
+
+static void act_quiescent(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(at->turns->run, haft_worker_quiescent(at->worker), "a quiescent point");
+    }
+}
+
+/* Through the table: a lock, and the worker that all threads share. */
+static void act_table_insert(struct turn_of *at)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(at->turns->run, haft_table_insert(at->turns->table, NULL, &at->ids[i]), "inserting");
+    }
+}
+
+static const struct operation operations[] = {
+    {"reserve", NONE, RESERVED, false, 0, act_reserve},
+    {"reserve_many", NONE, RESERVED, false, 0, act_reserve_many},
+    {"publish", RESERVED, OWN, false, 0, act_publish},
+    {"publish_many", RESERVED, OWN, false, 0, act_publish_many},
+    {"abort", RESERVED, NONE, false, 0, act_abort},
+    {"insert", NONE, OWN, false, 0, act_insert},
+    {"free own", OWN, NONE, false, 1, act_free},
+    {"free other", OTHER, NONE, false, 1, act_free},
+    {"free_many own", OWN, NONE, false, 1, act_free_many},
+    {"free_many other", OTHER, NONE, false, 1, act_free_many},
+    {"resolve own", OWN, OWN, true, 0, act_resolve},
+    {"resolve other", OTHER, OTHER, true, 0, act_resolve},
+    {"resolve_many other", OTHER, OTHER, true, 0, act_resolve_many},
+    {"is_live other", OTHER, OTHER, true, 0, act_is_live},
+    {"scan other", OTHER, OTHER, true, 0, act_scan},
+    {"pin other", OTHER, OTHER, false, 1, act_pin},
+    {"quiescent", NONE, NONE, false, 0, act_quiescent},
+    {"table_insert", NONE, OWN, false, 2, act_table_insert},
+};
+#define OPERATIONS (sizeof operations / sizeof *operations)
+
+/* --- a game --- */
+
+struct game {
+    struct turns turns;
+    const struct operation *operation;
+    struct traffic counted;
+    haft_id ids[TURN_THREADS][OBJECTS];
+};
+
+static void act(struct game *game, struct turn_of *at, bool counts)
+{
+    const struct traffic before = turns_traffic();
+
+    game->operation->act(at);
+    const struct traffic after = turns_traffic();
+
+    for (unsigned kind = 0; counts && kind < TRAFFIC_KINDS; kind++) {
+        game->counted.all[kind] += after.all[kind] - before.all[kind];
+        game->counted.foreign[kind] += after.foreign[kind] - before.foreign[kind];
+    }
+}
+
+static void clear_up(const struct game *game, struct turn_of *at)
+{
+    if (game->operation->act == act_pin) {
+        act_unpin(at);
+    }
+    switch (game->operation->leaves) {
+    case RESERVED:
+        act_abort(at);
+        break;
+    case OWN:
+    case OTHER:
+        act_free(at);
+        break;
+    case NONE:
+        break;
+    }
+}
+
+static void play(struct turns *turns, unsigned number, haft_worker *worker, uint64_t turn)
+{
+    struct game *game = turns->arg;
+    const enum source source = game->operation->source;
+    struct turn_of at = {turns, worker, haft_table_view(turns->table), game->ids[number]};
+
+    if (source == OTHER) {
+        /* This thread's ids lie there for the other's next turn. */
+        at.ids = game->ids[1 - number];
+    } else if (source == OWN) {
+        act_insert(&at);
+    } else if (source == RESERVED) {
+        act_reserve(&at);
+    }
+    if (source != OTHER || turn != 0 || number != 0) {
+        act(game, &at, turn >= turns->count / 2);
+        clear_up(game, &at);
+    }
+    if (source == OTHER && (turn + 1 < turns->count || number == 0)) {
+        at.ids = game->ids[number];
+        act_insert(&at);
+    }
+    must(turns->run, haft_worker_quiescent(worker), "a quiescent point");
+}
+
+/* For each call, or each object of a call of many. */
+struct line {
+    double touched; /* stores and read-modify-writes on a line that the other thread wrote last */
+    double modifies;
+    double stores;
+};
+
+static struct line measure(const struct run *run, const struct operation *operation, uint32_t share)
+{
+    struct game *game = calloc(1, sizeof *game);
+
+    if (game == NULL) {
+        violation(run, "no memory");
+    }
+    game->operation = operation;
+    game->turns = (struct turns){.run = run,
+                                 .count = 2 * run->rounds,
+                                 .share = share,
+                                 .pins = operation->act == act_pin,
+                                 .play = play,
+                                 .arg = game};
+    turns_play(&game->turns);
+    const struct traffic *counted = &game->counted;
+    const double calls = (double)TURN_THREADS * (double)run->rounds * OBJECTS;
+    const struct line line = {
+        .touched =
+            (double)(counted->foreign[TRAFFIC_STORE] + counted->foreign[TRAFFIC_MODIFY]) / calls,
+        .modifies = (double)counted->all[TRAFFIC_MODIFY] / calls,
+        .stores = (double)(counted->all[TRAFFIC_STORE] + counted->all[TRAFFIC_MODIFY]) / calls,
+    };
+
+    free(game);
+    return line;
+}
+
+static void check(const struct run *run, const struct operation *operation, struct line full)
+{
+    if (operation->reads && full.stores != 0) {
+        violation(run, "%s stores %.4f times", operation->name, full.stores);
+    }
+    if (full.modifies > operation->modifies + LITTLE) {
+        violation(run, "%s makes %.4f read-modify-writes", operation->name, full.modifies);
+    }
+}
+
+static void measure_all(const struct run *run, const struct operation *operation)
+{
+    struct line lines[SHARES];
+
+    printf("%-18s ", operation->name);
+    for (size_t i = 0; i < SHARES; i++) {
+        lines[i] = measure(run, operation, shares[i]);
+        printf(" %8.4f", lines[i].touched);
+    }
+    printf("  ");
+    for (size_t i = 0; i < SHARES; i++) {
+        printf(" %8.4f", lines[i].modifies);
+    }
+    printf("\n");
+    fflush(stdout);
+    check(run, operation, lines[SHARES - 1]);
+}
+
+int main(int argc, char **argv)
+{
+    const struct run run = run_from(argc, argv, 8, TURN_THREADS, NULL);
+
+    printf("for each call (or object), with batches of   1, 8, 32, 128\n"
+           "                    lines the other thread wrote last         read-modify-writes\n");
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        measure_all(&run, &operations[i]);
+    }
+    finish(&run, run.rounds * OPERATIONS, "%u turns of %d objects for each of %u operations",
+           (unsigned)run.rounds, OBJECTS, (unsigned)OPERATIONS);
+}
