@@ -25,7 +25,8 @@ class Results:
         if run.get("error_occurred"):
             sys.exit(f"bench: {run['name']} failed: {run['error_message']}")
         kept = self.counters.setdefault(run["name"], {})
-        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object"):
+        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object",
+                    "milliseconds", "retired"):
             if key in run:
                 kept.setdefault(key, []).append(run[key])
 
@@ -39,6 +40,11 @@ class Results:
         """Items a second: the median, or None if that was not measured."""
         values = self.counters.get(name, {}).get("items_per_second")
         return statistics.median(values) if values else None
+
+    def series(self, name):
+        """The (milliseconds, retired) of the last repetition, or nothing."""
+        kept = self.counters.get(name, {})
+        return (kept["milliseconds"][-1], kept["retired"][-1]) if "retired" in kept else ()
 
     def save(self, path):
         with open(path, "w") as file:
@@ -117,6 +123,13 @@ class Program:
         for run in json.loads(done.stdout)["benchmarks"]:
             if run.get("run_type") == "iteration":
                 results.add(run)
+
+
+class Series(Program):
+    """A program whose cases take ten times so long, each once."""
+
+    def command(self, seconds):
+        return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(max(10000 * seconds, 100))]
 
 
 def show_progress(done, total, what):

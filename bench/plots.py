@@ -70,6 +70,24 @@ def reads(results, folder, name):
     finish(axes, folder, name)
 
 
+def backlog(results, folder, name):
+    axes = plot.subplots(figsize=(9, 4.5))[1]
+    for subject in ("haft_workers", "haft_qsbr_caller", "haft_qsbr_thread", "haft_memb_caller",
+                    "haft_memb_thread"):
+        series = results.series(f"backlog/{subject}/1024/2")
+        if series:
+            axes.plot(*series, linewidth=1, label=subject)
+            end = series[0][-1]
+    if not axes.lines:
+        plot.close(axes.figure)
+        return
+    axes.axvspan(0.4 * end, 0.6 * end, color="black", alpha=0.1)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("milliseconds (shaded: a reader stays in its section)")
+    axes.set_ylabel("slots that wait for reuse")
+    finish(axes, folder, name)
+
+
 def write(results, folder):
     os.makedirs(folder, exist_ok=True)
     tables = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "sharded_slab", "mutex",
@@ -88,3 +106,4 @@ def write(results, folder):
                ("raw", "haft_local", "haft_packed", "slotmap", "unordered_map", "map")],
               [1024, 16384, 65536, 262144, 1048576])
     reads(results, folder, "reads.png")
+    backlog(results, folder, "backlog.png")

@@ -3,7 +3,7 @@
 import collections
 import statistics
 
-BOUNDS = {"raw", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
+BOUNDS = {"raw", "one_cas", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
 HAFT = "haft"
 
 Section = collections.namedtuple("Section", "title text workloads across")
@@ -36,7 +36,9 @@ liburcu. `weak_ptr` walks an array of weak pointers and locks each.""",
             "size"),
     Section("Churn", """\
 Each thread inserts 1,024 objects and frees them, again and again; an item is one pair. `malloc` and
-`mimalloc` are allocation alone: no ids, and nothing detects a stale pointer.""",
+`mimalloc` are allocation alone: no ids, and nothing detects a stale pointer. `one_cas` is a bound,
+for one thread: two calls, an array of free slots and one compare-and-swap in free, without clock,
+limit or counters.""",
             ["churn"], "threads"),
     Section("Replace", """\
 Each thread keeps 65,536 objects live, frees a random one and inserts another.""",
@@ -224,6 +226,8 @@ PLOTS = [
     ("resolve.png", "Time of a resolve over the number of objects"),
     ("get.png", "Time of a get over the number of objects, one thread"),
     ("reads.png", "Reads alone and beside a thread at full churn"),
+    ("backlog.png", "Freed slots that wait for reuse, over time: two threads churn in a table of"
+                    " 65,536, and a third one stays in a read section for a fifth of the time"),
 ]
 
 

@@ -11,7 +11,7 @@ import sys
 
 import quick
 import report
-from measured import PEERS, ROOT, Program, Results, measure
+from measured import PEERS, ROOT, Program, Results, Series, measure
 
 ALL = [
     Program("local"),
@@ -23,6 +23,7 @@ ALL = [
     Program("reads"),
     Program("frame"),
     Program("memory"),
+    Series("backlog"),
     Program(PEERS),
 ]
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Runs a small part of each program for a moment: do the names, the counters and the table hold?
-# Usage: smoke_test.sh <table.py> <program>...
+# Usage: smoke_test.sh <table.py> <backlog> <program>...
 set -euo pipefail
 
-readonly table=$1
-shift
+readonly table=$1 backlog=$2
+shift 2
 readonly name='[a-z_0-9]+/[a-z_]+/[0-9]+/[0-9]+'
 readonly report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -51,3 +51,12 @@ for program in "$@"; do
             ;;
     esac
 done
+
+"$backlog" 100 >"$report"
+python3 - "$report" <<'END' || fail "$backlog: no series"
+import json, sys
+for run in json.load(open(sys.argv[1]))["benchmarks"]:
+    assert len(run["milliseconds"]) == len(run["retired"]) == 400, run["name"]
+    assert max(run["retired"]) > 0, run["name"]
+END
+! "$backlog" 0 2>"$report" && grep -q "1 to 60000" "$report" || fail "$backlog takes any time"
