@@ -1,6 +1,7 @@
 """The stress programs as tests, and the broken builds that must not pass them."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("//stress:own_sanitizer.bzl", "OWN_SANITIZER", "TSAN")
 load("//tools:copts.bzl", "HAFT_COPTS")
 
 LINKOPTS = [
@@ -10,12 +11,6 @@ LINKOPTS = [
 ]
 
 DEFINES = ["_DEFAULT_SOURCE"]  # nanosleep, barriers
-
-# ThreadSanitizer whatever the build is, but for builds with another sanitizer.
-TSAN = select({
-    ":address_sanitizer": [],
-    "//conditions:default": ["-fsanitize=thread"],
-})
 
 def stress_test(program, name = None, words = []):
     """A program with its default rounds and threads.
@@ -99,5 +94,5 @@ def weakened_test(name, edge, program, arguments):
             "//conditions:default": ["report"],
         }) + ["$(location :%s_program)" % name] + arguments,
         data = [":%s_program" % name],
-        tags = ["stress"],
+        tags = OWN_SANITIZER,
     )

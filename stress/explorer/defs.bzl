@@ -1,6 +1,7 @@
 """The explorer over the library as it is, and over broken ones that it must find out."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//stress:own_sanitizer.bzl", "OWN_SANITIZER", "TSAN")
 load("//tools:copts.bzl", "HAFT_COPTS")
 
 # Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
@@ -19,12 +20,6 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "sem_post",
     "sem_wait",
 ]]
-
-# ThreadSanitizer whatever the build is, but for builds with another sanitizer.
-TSAN = select({
-    "//stress:address_sanitizer": [],
-    "//conditions:default": ["-fsanitize=thread"],
-})
 
 def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
     """The cases over a library whose atomics the explorer carries out.
@@ -97,7 +92,7 @@ def broken_test(name, what, case, arguments = []):
             case,
         ] + arguments,
         data = [":explorer"],
-        tags = ["stress"],
+        tags = OWN_SANITIZER,
     )
 
 def weakened_test(name, edge, case, arguments, by):
@@ -128,5 +123,5 @@ def weakened_test(name, edge, case, arguments, by):
             case,
         ] + arguments,
         data = [":%s_explorer" % name],
-        tags = ["stress"],
+        tags = OWN_SANITIZER,
     )

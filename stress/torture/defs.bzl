@@ -1,6 +1,7 @@
 """Torture over a library that is broken on purpose."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
+load("//stress:own_sanitizer.bzl", "OWN_SANITIZER", "TSAN")
 load("//tools:copts.bzl", "HAFT_COPTS")
 
 LINKOPTS = [
@@ -12,12 +13,6 @@ LINKOPTS = [
 ]
 
 DEFINES = ["_GNU_SOURCE"]  # argp, locks that prefer writers
-
-# ThreadSanitizer whatever the build is, but for builds with another sanitizer.
-TSAN = select({
-    "//stress:address_sanitizer": [],
-    "//conditions:default": ["-fsanitize=thread"],
-})
 
 def broken_test(name, accepted, arguments, library_defines = [], forced_include = None):
     """A library that is broken in one place, under ThreadSanitizer: torture must reject it.
@@ -65,5 +60,5 @@ def broken_test(name, accepted, arguments, library_defines = [], forced_include 
             "//conditions:default": [accepted],
         }) + ["$(location :%s_program)" % name] + arguments,
         data = [":%s_program" % name],
-        tags = ["stress"],
+        tags = OWN_SANITIZER,
     )

@@ -1,0 +1,13 @@
+"""Programs that bring ThreadSanitizer along, over libraries that are broken on purpose."""
+
+# ThreadSanitizer whatever the build is, but for builds with another sanitizer.
+TSAN = select({
+    "//stress:address_sanitizer": [],
+    "//conditions:default": ["-fsanitize=thread"],
+})
+
+# Tags of tests that `./dev tsan` need not build again: they bring it along, or have no use for it.
+OWN_SANITIZER = [
+    "notsan",
+    "stress",
+]
