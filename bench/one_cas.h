@@ -56,10 +56,9 @@ class OneCas
             Slot &slot = table->slots[index];
             uint64_t word = slot.word.load(std::memory_order_acquire);
 
-            if (word != id.bits ||
-                !slot.word.compare_exchange_strong(word, (id.bits & ~index_mask) + generation_one,
-                                                   std::memory_order_acq_rel,
-                                                   std::memory_order_acquire)) {
+            if (word != id.bits || !slot.word.compare_exchange_strong(
+                                       word, (id.bits & ~index_mask) + generation_one,
+                                       std::memory_order_acq_rel, std::memory_order_acquire)) {
                 return false;
             }
             table->free_slots.push_back(index);
