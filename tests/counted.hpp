@@ -50,6 +50,12 @@ struct thrower {
     counted life;
 };
 
+/* on_bad_access: counts in an int. */
+inline void count_bad_access(const haft_bad_access *, void *calls)
+{
+    ++*static_cast<int *>(calls);
+}
+
 #define expect_status(actual, expected)                                                            \
     cr_expect_str_eq(haft_status_name(actual), #expected, "%s", haft_status_name(actual))
 

@@ -1,5 +1,6 @@
 /* haft::arena: objects that end with the arena's contents. */
 #include "tests/counted.hpp"
+#include <memory>
 
 TestSuite(cpp_arena, .timeout = SUITE_SECONDS);
 
@@ -68,6 +69,15 @@ Test(cpp_arena, constructor_that_throws_leaves_nothing_to_destroy)
     cr_expect_eq(counted::live(), 1);
     arena.reset();
     cr_expect_eq(counted::live(), 0);
+}
+
+Test(cpp_arena, owning_arguments_are_moved_into_the_object)
+{
+    haft::arena arena = opened();
+    const auto *owner = arena.create<std::unique_ptr<int>>(std::make_unique<int>(7));
+
+    cr_assert_not_null(owner);
+    cr_expect_eq(**owner, 7);
 }
 
 struct alignas(128) wide {

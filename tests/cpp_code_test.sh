@@ -1,6 +1,6 @@
 #!/bin/bash
-# haft/haft.hpp resolves with exactly the instructions of the C headers, in each kind of table and for
-# objects of several sizes and alignments; gcc, and clang where there is one.
+# haft/haft.hpp resolves with exactly the instructions of the C headers, in each kind of table and
+# for objects of several sizes and alignments; gcc, and clang where there is one.
 #
 # Usage: cpp_code_test.sh <include/haft/typed.h>
 # Environment: CC (gcc), CXX (g++)

@@ -128,3 +128,28 @@ Test(cpp_id, hashes_of_neighbours_differ_in_their_low_bits)
     cr_expect_gt(by_index.size(), 1000);
     cr_expect_gt(by_generation.size(), 1000);
 }
+
+Test(cpp_id, ids_that_differ_in_the_generation_alone_differ)
+{
+    const ship_id first = numbered(4 + (UINT64_C(1) << 32));
+    const ship_id second = numbered(4 + (UINT64_C(2) << 32));
+
+    cr_expect(first != second);
+    cr_expect_not(first == second);
+    cr_expect(first < second);
+    cr_expect(numbered(UINT64_C(1) << 32)); /* index 0, and not nil */
+    cr_expect_not(numbered(UINT64_C(1) << 32).is_nil());
+}
+
+Test(cpp_id, hashes_differ_in_their_low_bits_where_index_and_generation_change_together)
+{
+    std::set<std::size_t> hashes;
+    const std::hash<ship_id> hash;
+
+    for (uint64_t index = 4; index < 36; index++) {
+        for (uint64_t generation = 1; generation < 33; generation++) {
+            hashes.insert(hash(numbered(index + (generation << 32))) % 65536);
+        }
+    }
+    cr_expect_gt(hashes.size(), 1000);
+}

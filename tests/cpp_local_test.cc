@@ -43,6 +43,8 @@ Test(cpp_local, freed_object_is_destroyed_once_and_its_id_is_stale)
     expect_status(numbers.free(*id), HAFT_STALE);
     expect_status(numbers.diagnose(*id), HAFT_STALE);
     cr_expect_null(numbers.resolve(*id));
+    cr_expect_not(numbers.is_live(*id));
+    cr_expect_not(numbers.view().is_live(*id));
     cr_expect_eq(counted::destroyed, 1);
     numbers.close();
     cr_expect_eq(counted::live(), 0);
@@ -275,6 +277,23 @@ Test(cpp_local, on_destroy_is_the_callers_where_destructors_do_nothing)
     auto numbers = haft::local<int>::open(options);
     cr_assert(numbers->emplace(7));
     numbers->close();
+    cr_expect_eq(calls, 1);
+}
+
+Test(cpp_local, required_id_that_is_stale_is_reported)
+{
+    haft_local_options options = {};
+    int calls = 0;
+
+    options.capacity = 10;
+    options.on_bad_access = count_bad_access;
+    options.bad_access_arg = &calls;
+    auto numbers = table_type::open(options);
+    const auto id = numbers->emplace(7);
+    cr_expect_not_null(numbers->require(*id));
+    cr_expect_eq(calls, 0);
+    numbers->free(*id);
+    cr_expect_null(numbers->require(*id));
     cr_expect_eq(calls, 1);
 }
 

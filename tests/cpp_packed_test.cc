@@ -87,6 +87,55 @@ Test(cpp_packed, killed_objects_are_destroyed_by_the_refresh)
     cr_expect_eq(tallies.count(), 5);
 }
 
+Test(cpp_packed, loop_over_entries_meets_each_position_with_its_id)
+{
+    auto tallies = opened();
+    uint64_t position = 0;
+
+    for (int i = 0; i < 10; i++) {
+        cr_assert(tallies.emplace(i));
+    }
+    for (auto [id, each] : tallies.entries()) {
+        cr_expect(id == tallies.id_at(position));
+        cr_expect_eq(&each, tallies.begin() + position);
+        position++;
+    }
+    cr_expect_eq(position, 10);
+    auto at = tallies.entries().begin();
+    const auto before = at++;
+    cr_expect_eq(&(*before).object, tallies.begin());
+    cr_expect((*at).id == tallies.id_at(1));
+}
+
+Test(cpp_packed, owning_arguments_are_moved_into_the_object)
+{
+    struct box {
+        explicit box(std::unique_ptr<int> its_value) : value(its_value.release()) {}
+        int *value; /* so that its bytes may be moved */
+    };
+    auto boxes = haft::packed<box>::open(10);
+    const auto id = boxes->emplace(std::make_unique<int>(7));
+
+    cr_expect_eq(*boxes->resolve(*id)->value, 7);
+    delete boxes->resolve(*id)->value;
+}
+
+Test(cpp_packed, required_id_that_is_stale_is_reported)
+{
+    haft_packed_options options = {};
+    int calls = 0;
+
+    options.capacity = 10;
+    options.on_bad_access = count_bad_access;
+    options.bad_access_arg = &calls;
+    auto tallies = haft::packed<tally>::open(options);
+    const auto id = tallies->emplace(7);
+    tallies->free(*id);
+    cr_expect_null(tallies->require(*id));
+    cr_expect_eq(calls, 1);
+    cr_expect_not(tallies->is_live(*id));
+}
+
 Test(cpp_packed, objects_live_at_the_end_or_cleared_are_destroyed_once)
 {
     {

@@ -1,6 +1,7 @@
 /* haft::table, its workers and sections. */
 #include "tests/counted_shared.hpp"
 #include <future>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,8 @@ Test(cpp_table, freed_object_is_destroyed_once_after_the_grace_period)
     cr_expect_eq(object->number, 7);
     cr_expect_null(numbers.resolve(*id));
     expect_status(numbers.diagnose(*id), HAFT_STALE);
+    cr_expect_not(numbers.is_live(*id));
+    cr_expect_not(numbers.view().is_live(*id));
     expect_status(worker->free(*id), HAFT_STALE);
     next_frame<counted>(domain, *worker);
     for (int i = 0; i < 200; i++) {
@@ -142,19 +145,6 @@ Test(cpp_table, closing_with_an_open_worker_is_refused_and_nothing_is_destroyed)
     expect_status(numbers.close(), HAFT_OK);
 }
 
-Test(cpp_table, closing_a_domain_with_a_table_is_refused)
-{
-    haft::domain domain = frames();
-    auto numbers = opened(domain);
-
-    expect_status(domain.close(), HAFT_IN_USE);
-    cr_expect(domain);
-    expect_status(numbers.close(), HAFT_OK);
-    expect_status(domain.close(), HAFT_OK);
-    cr_expect_not(domain);
-    expect_status(domain.close(), HAFT_OK);
-}
-
 /* --- moving --- */
 
 Test(cpp_table, moved_tables_workers_and_domains_leave_empty_ones)
@@ -190,9 +180,12 @@ Test(cpp_table, assignment_ends_the_table_that_was_there)
     auto second = opened(domain);
 
     cr_assert(first.emplace(1) && second.emplace(2));
+    const auto kept = second.emplace(3);
+
     first = std::move(second);
     cr_expect_eq(counted::destroyed, 1);
-    cr_expect_eq(first.stats().live, 1);
+    cr_expect_eq(first.stats().live, 2);
+    cr_expect_eq(first.resolve(*kept)->number, 3);
 }
 
 /* --- options --- */
@@ -214,6 +207,23 @@ Test(cpp_table, options_that_are_not_the_types_are_refused)
     cr_expect(pinned::open(domain, options));
     expect_status(haft::table<counted>::open(domain, 0).status(), HAFT_BAD_CAPACITY);
     expect_status(haft::domain::open(HAFT_CLOCK_COUNT).status(), HAFT_BAD_CLOCK);
+}
+
+Test(cpp_table, required_id_that_is_stale_is_reported)
+{
+    const haft::domain domain = frames();
+    haft_table_options options = {};
+    int calls = 0;
+
+    options.capacity = 10;
+    options.on_bad_access = count_bad_access;
+    options.bad_access_arg = &calls;
+    auto numbers = haft::table<counted>::open(domain, options);
+    const auto id = numbers->emplace(7);
+    cr_expect_not_null(numbers->require(*id));
+    numbers->free(*id);
+    cr_expect_null(numbers->require(*id));
+    cr_expect_eq(calls, 1);
 }
 
 /* --- exceptions --- */
@@ -253,6 +263,47 @@ Test(cpp_table, full_table_makes_no_object)
     expect_status(worker->emplace_wait(3).status(), HAFT_FULL);
     expect_status(numbers->emplace(3).status(), HAFT_FULL);
     cr_expect_eq(counted::made, 2);
+}
+
+Test(cpp_table, owning_arguments_are_moved_into_the_object)
+{
+    const haft::domain domain = frames();
+    auto owners = opened<haft::table<std::unique_ptr<int>>>(domain);
+    auto worker = owners.open_worker();
+    const auto first = worker->emplace(std::make_unique<int>(1));
+    const auto second = worker->emplace_wait(std::make_unique<int>(2));
+    const auto third = owners.emplace(std::make_unique<int>(3));
+
+    cr_expect_eq(**owners.resolve(*first) + **owners.resolve(*second) + **owners.resolve(*third),
+                 6);
+}
+
+Test(cpp_table, emplace_wait_waits_where_emplace_is_busy)
+{
+    const haft::domain domain = callers();
+    auto numbers = opened(domain, 28);
+    auto worker = numbers.open_worker();
+    std::vector<haft::id<counted>> ids;
+    std::promise<void> is_reading;
+    std::promise<void> done;
+
+    for (auto id = worker->emplace(1); id; id = worker->emplace(1)) {
+        ids.push_back(*id);
+    }
+    std::thread reader([&] {
+        const haft::registered_thread registered(domain);
+        const haft::read_section section(domain);
+
+        is_reading.set_value();
+        done.get_future().wait();
+    });
+    is_reading.get_future().wait();
+    worker->free_many(ids.data(), ids.size());
+    const haft_status status = worker->emplace(2).status();
+    expect_status(status, HAFT_BUSY);
+    done.set_value();
+    cr_expect(worker->emplace_wait(2));
+    reader.join();
 }
 
 Test(cpp_table, current_worker_is_the_threads_own_and_closes_with_it)
@@ -306,48 +357,4 @@ Test(cpp_table, many_are_resolved_and_freed_as_one_by_one)
     expect_status(statuses[50], HAFT_STALE);
     expect_status(statuses[51], HAFT_OK);
     cr_expect_eq(worker->free_many(ids.data(), 100), 0);
-}
-
-/* --- sections --- */
-
-Test(cpp_table, section_lasts_to_the_end_of_its_scope)
-{
-    const haft::domain domain = callers();
-    const haft::registered_thread registered(domain);
-    {
-        const haft::read_section outer(domain);
-        {
-            const haft::read_section inner(domain);
-        }
-        expect_status(domain.wait(), HAFT_IN_SECTION);
-    }
-    expect_status(domain.wait(), HAFT_OK);
-}
-
-Test(cpp_table, thread_that_is_offline_is_not_waited_for)
-{
-    auto domain = haft::domain::open(HAFT_CLOCK_WORKERS);
-    auto numbers = opened(*domain);
-    auto worker = numbers.open_worker();
-    const auto id = worker->emplace(7);
-    std::promise<void> is_offline;
-    std::promise<void> done;
-
-    std::thread other([&] {
-        auto own = numbers.open_worker();
-        {
-            const haft::offline while_waiting(*domain);
-
-            is_offline.set_value();
-            done.get_future().wait();
-        }
-        own->quiescent();
-    });
-    is_offline.get_future().wait();
-    worker->free(*id);
-    worker->flush();
-    expect_status(domain->wait(), HAFT_OK);
-    cr_expect_eq(domain->stats().backlog, 0);
-    done.set_value();
-    other.join();
 }

@@ -52,9 +52,11 @@ template <class T> const haft_id *untyped(const id<T> *ids) noexcept
 template <class T> struct std::hash<haft::id<T>> {
     std::size_t operator()(haft::id<T> id) const noexcept
     {
-        /* The index is in the low bits, the generation above: both must count. */
-        return std::hash<uint64_t>()((id.untyped().bits ^ id.untyped().bits >> 32) *
-                                     UINT64_C(0x9e3779b97f4a7c15));
+        /* The index is in the low bits, the generation above.  Both must count in the low bits of
+         * the hash, also where they change together. */
+        const uint64_t product = id.untyped().bits * UINT64_C(0x9e3779b97f4a7c15);
+
+        return std::hash<uint64_t>()(product ^ product >> 32);
     }
 };
 
