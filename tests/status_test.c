@@ -33,9 +33,10 @@ Test(status, no_two_have_the_same_text_or_name)
     }
 }
 
-Test(status, name_is_the_enumerator)
-{
 #define expect_name(status) cr_expect(eq(str, (char *)haft_status_name(status), #status))
+
+Test(status, name_of_what_is_said_of_an_id_is_the_enumerator)
+{
     expect_name(HAFT_OK);
     expect_name(HAFT_NO_ID);
     expect_name(HAFT_MALFORMED);
@@ -45,6 +46,10 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_STALE);
     expect_name(HAFT_EXHAUSTED);
     expect_name(HAFT_DEAD);
+}
+
+Test(status, name_of_a_failure_is_the_enumerator)
+{
     expect_name(HAFT_FULL);
     expect_name(HAFT_BUSY);
     expect_name(HAFT_NO_MEMORY);
@@ -62,6 +67,10 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_WRONG_TYPE);
     expect_name(HAFT_IN_CALLBACK);
     expect_name(HAFT_FORKED);
+}
+
+Test(status, name_of_a_bad_option_is_the_enumerator)
+{
     expect_name(HAFT_BAD_LAYOUT);
     expect_name(HAFT_BAD_CAPACITY);
     expect_name(HAFT_BAD_OBJECT_SIZE);
@@ -81,8 +90,9 @@ Test(status, name_is_the_enumerator)
     expect_name(HAFT_BAD_BUFFER_SIZE);
     expect_name(HAFT_BAD_DIRECTORY);
     expect_name(HAFT_BAD_INTERVAL_MS);
-#undef expect_name
 }
+
+#undef expect_name
 
 Test(status, text_of_a_bad_option_begins_with_its_name)
 {
