@@ -165,10 +165,14 @@ static bool try_lists(const char *memory, haft_allocator from)
     return singly && doubly;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     haft_arena *arena;
 
+    if (argc > 1) {
+        fprintf(stderr, "arena_list: takes no arguments, not '%s'\n", argv[1]);
+        return 2;
+    }
     if (haft_arena_open(&(haft_arena_options){.block_size = 4096}, &arena) != HAFT_OK) {
         return 1;
     }

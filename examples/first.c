@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <urcu/urcu-memb.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
     const double price = 9.5;
     haft_domain *domain;
@@ -12,6 +12,10 @@ int main(void)
     haft_worker *worker;
     haft_id id;
 
+    if (argc > 1) {
+        fprintf(stderr, "first: takes no arguments, not '%s'\n", argv[1]);
+        return 2;
+    }
     if (haft_domain_open(&(haft_domain_options){.flavour = &urcu_memb_flavor}, &domain) ||
         haft_table_open(
             domain, &(haft_table_options){.capacity = 1000, .object_size = sizeof price}, &table) ||

@@ -24,7 +24,7 @@ check_fleet()
         '3 ships are still there:' $'\tDelphin' $'\tBaltic' $'\tCarina' \
         $'Raft\t4' \
         'without those that were owned: 3' \
-        '6 built, 3 left; 1 ids refused')
+        '6 built, 3 left; 1 id refused')
     run "$scripts/fleet.lua"
     [[ $code == 0 && ! -s $err ]] || fail "fleet.lua: exit $code, $(<"$err")"
     [[ $out == "$wanted" ]] || fail "fleet.lua: '$out', not '$wanted'"
@@ -33,7 +33,7 @@ check_fleet()
 check_stale()
 {
     run "$scripts/stale.lua"
-    [[ $code == 1 && $out == "1 built, 0 left; 1 ids refused" ]] || fail "stale.lua: $code, $out"
+    [[ $code == 1 && $out == "1 built, 0 left; 1 id refused" ]] || fail "stale.lua: $code, $out"
     grep -q "stale.lua:5: bad argument #1 to 'move' (no ship is 4v1: the object has been freed" "$err" ||
         fail "stale.lua: $(<"$err")"
     grep -q "stack traceback" "$err" || fail "stale.lua: no traceback"
@@ -48,7 +48,7 @@ check_forged()
     [[ $(value refused "$out") -ge 1000000 ]] || fail "forge.lua: only $(value refused "$out")"
     local reason
     for reason in "the object has been freed" "is nil" "no table of this layout issues" "has not issued"; do
-        grep -q "^ *[0-9]* .*$reason" <<<"$out" || fail "forge.lua never met '$reason': $out"
+        grep -q "^ *[0-9,]* .*$reason" <<<"$out" || fail "forge.lua never met '$reason': $out"
     done
 }
 
@@ -87,7 +87,8 @@ run --help
 refuse "which script?"
 refuse "--capacity must be from 1 to 1000000" --capacity 0 x.lua
 refuse "--capacity must be from 1 to 1000000" --capacity 1000001 x.lua
-refuse "that is no option" --fast x.lua
+refuse "--fast" --fast x.lua
+refuse "--capacity" --capacity
 check_fleet
 check_stale
 check_forged

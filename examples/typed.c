@@ -82,7 +82,8 @@ static bool fight(ship_local ships, ship_id us, ship_id them)
     return hits == 3;
 }
 
-/* Any thread with workers on both tables: our ship fires at herself, and counts what is on its way. */
+/* Any thread with workers on both tables: our ship fires at herself, and counts what is on its
+ * way. */
 static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
 {
     haft_domain *domain = haft_table_domain(ships.table);
@@ -110,7 +111,7 @@ static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
     return torpedo_worker_close(worker) == HAFT_OK && ship != NULL && on_their_way == 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     haft_domain *domain;
     ship_local fleet;
@@ -118,6 +119,10 @@ int main(void)
     torpedo_table torpedoes;
     ship_id us, them;
 
+    if (argc > 1) {
+        fprintf(stderr, "typed: takes no arguments, not '%s'\n", argv[1]);
+        return 2;
+    }
     if (ship_local_open(&(haft_local_options){.name = "ships", .capacity = 10}, &fleet) ||
         ship_local_insert(fleet, &(struct ship){.hull = 3}, &us) ||
         ship_local_insert(fleet, &(struct ship){.hull = 3}, &them) || !fight(fleet, us, them)) {

@@ -1,8 +1,5 @@
 #include "top/options.h"
-#include "top/failure.h"
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/screen/arguments.h"
 
 static const char help[] =
     "Usage: haft-top [OPTION...] DIRECTORY\n"
@@ -38,6 +35,8 @@ static const char help[] =
     "  haft-top --json /run/user/1000/haft | jq '.processes[].tables[].live'\n"
     "  haft-top --prometheus /run/haft > /var/lib/node_exporter/haft.prom\n";
 
+#define ALL G_MININT64
+
 struct raw {
     gint64 process;
     gint64 interval_ms;
@@ -45,21 +44,7 @@ struct raw {
     gboolean once;
     gboolean json;
     gboolean prometheus;
-    gboolean help;
 };
-
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_set_error(error, TOP_FAILURE, EXIT_REFUSED, "%s; --help says more", message);
-    g_free(message);
-    return false;
-}
 
 static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
 {
@@ -69,44 +54,30 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **err
         {"once", 0, 0, G_OPTION_ARG_NONE, &raw->once, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
         {"prometheus", 0, 0, G_OPTION_ARG_NONE, &raw->prometheus, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *reason = NULL;
 
-    g_option_context_set_help_enabled(context, FALSE);
-    g_option_context_add_main_entries(context, entries, NULL);
-    const bool parsed = g_option_context_parse(context, &argc, &argv, &reason);
-
-    g_option_context_free(context);
-    if (!parsed) {
-        refuse(error, "%s", reason->message);
-        g_error_free(reason);
-    }
-    return parsed;
+    return read_arguments(entries, help, argc, argv, error);
 }
 
 static bool take(struct options *options, const struct raw *raw, GError **error)
 {
     const guint paths = raw->paths == NULL ? 0 : g_strv_length(raw->paths);
 
-    if (raw->process < 0 || raw->process > INT32_MAX) {
-        return refuse(error, "--pid must be from 1 to %d, not %" PRId64, INT32_MAX, raw->process);
-    }
-    if (raw->interval_ms < 100 || raw->interval_ms > 60000) {
-        return refuse(error, "--interval must be from 100 to 60000, not %" PRId64,
-                      raw->interval_ms);
+    if ((raw->process != ALL && !in_range("pid", raw->process, 1, INT32_MAX, error)) ||
+        !in_range("interval", raw->interval_ms, 100, 60000, error)) {
+        return false;
     }
     if (raw->once + raw->json + raw->prometheus > 1) {
         return refuse(error, "only one of --once, --json and --prometheus");
     }
     if (paths != 1) {
-        return refuse(error, paths == 0 ? "which directory?" : "one directory at a time");
+        return paths == 0 ? refuse(error, "which directory?")
+                          : refuse(error, "one directory at a time, not also '%s'", raw->paths[1]);
     }
     options->directory = g_strdup(raw->paths[0]);
-    options->process = (uint64_t)raw->process;
+    options->process = raw->process == ALL ? 0 : (uint64_t)raw->process;
     options->interval_ms = (uint64_t)raw->interval_ms;
     options->view = raw->json         ? VIEW_JSON
                     : raw->prometheus ? VIEW_PROMETHEUS
@@ -117,14 +88,9 @@ static bool take(struct options *options, const struct raw *raw, GError **error)
 
 bool options_parse(struct options *options, int argc, char **argv, GError **error)
 {
-    struct raw raw = {.interval_ms = 1000};
-    bool accepted = parse_arguments(&raw, argc, argv, error);
+    struct raw raw = {.process = ALL, .interval_ms = 1000};
+    const bool accepted = parse_arguments(&raw, argc, argv, error) && take(options, &raw, error);
 
-    if (accepted && raw.help) {
-        fputs(help, stdout);
-        exit(EXIT_SHOWN);
-    }
-    accepted = accepted && take(options, &raw, error);
     g_strfreev(raw.paths);
     return accepted;
 }

@@ -90,8 +90,11 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct result result;
+    GError *error = NULL;
 
-    if (!options_parse(&options, argc, argv)) {
+    if (!options_parse(&options, argc, argv, &error)) {
+        fprintf(stderr, "actions: %s\n", error->message);
+        g_error_free(error);
         return EXIT_REFUSED;
     }
     const haft_status status = run_loop(&options, &result);

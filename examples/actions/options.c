@@ -1,8 +1,5 @@
 #include "options.h"
-#include <glib.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/screen/arguments.h"
 
 #define MAX_ROUNDS 1000000000
 
@@ -33,60 +30,21 @@ static const char help[] =
     "  actions --rounds 1000000 --seed 7\n"
     "  actions --json | jq .arena.high_water\n";
 
-static bool refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
-static bool refuse(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "actions: %s; --help says more\n", message);
-    g_free(message);
-    return false;
-}
-
-static bool in_range(const char *name, gint64 value, gint64 least, gint64 most)
-{
-    return (value >= least && value <= most) ||
-           refuse("--%s must be from %" PRId64 " to %" PRId64 ", not %" PRId64, name, least, most,
-                  value);
-}
-
-bool options_parse(struct options *options, int argc, char **argv)
+bool options_parse(struct options *options, int argc, char **argv, GError **error)
 {
     gint64 rounds = 1000;
     gint64 seed = 1;
     gboolean json = FALSE;
-    gboolean show_help = FALSE;
     const GOptionEntry entries[] = {
         {"rounds", 0, 0, G_OPTION_ARG_INT64, &rounds, NULL, NULL},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &seed, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &show_help, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *reason = NULL;
+    const bool accepted = read_arguments(entries, help, argc, argv, error) &&
+                          in_range("rounds", rounds, 1, MAX_ROUNDS, error) &&
+                          in_range("seed", seed, 0, G_MAXINT64, error);
 
-    g_option_context_set_help_enabled(context, FALSE); /* show_help does it */
-    g_option_context_add_main_entries(context, entries, NULL);
-    bool accepted = g_option_context_parse(context, &argc, &argv, &reason);
-
-    g_option_context_free(context);
-    if (!accepted) {
-        refuse("%s", reason->message);
-        g_error_free(reason);
-        return false;
-    }
-    if (show_help) {
-        fputs(help, stdout);
-        exit(EXIT_RIGHT);
-    }
-    if (argc > 1) {
-        return refuse("'%s' is not an option", argv[1]);
-    }
-    accepted = in_range("rounds", rounds, 1, MAX_ROUNDS) && in_range("seed", seed, 0, G_MAXINT64);
     *options = (struct options){(uint64_t)rounds, (uint64_t)seed, json};
     return accepted;
 }

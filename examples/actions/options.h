@@ -4,6 +4,7 @@
 #ifndef ACTIONS_OPTIONS_H
 #define ACTIONS_OPTIONS_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@ struct options {
     bool json;
 };
 
-/* False, with a message printed, if the arguments are not acceptable.  --help prints and exits. */
-bool options_parse(struct options *options, int argc, char **argv);
+/* False, with `error` set, if the arguments are not acceptable.  --help prints and exits. */
+bool options_parse(struct options *options, int argc, char **argv, GError **error);
 
 #endif /* ACTIONS_OPTIONS_H */

@@ -125,9 +125,13 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct world world;
+    GError *error = NULL;
     int code = EXIT_REFUSED;
 
-    if (options_parse(&options, argc, argv)) {
+    if (!options_parse(&options, argc, argv, &error)) {
+        fprintf(stderr, "boids: %s\n", error->message);
+        g_error_free(error);
+    } else {
         const haft_status status = world_open(&world, &options);
 
         if (status == HAFT_OK) {

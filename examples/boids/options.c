@@ -1,8 +1,5 @@
 #include "options.h"
-#include <glib.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/screen/arguments.h"
 
 #define MAX_FRAMES 1000000000
 #define MAX_AGENTS 4000000
@@ -58,30 +55,9 @@ struct raw {
     gint64 png_every;
     char *png;
     gboolean json;
-    gboolean help;
 };
 
-static bool refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
-static bool refuse(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "boids: %s; --help says more\n", message);
-    g_free(message);
-    return false;
-}
-
-static bool in_range(const char *name, gint64 value, gint64 least, gint64 most)
-{
-    return (value >= least && value <= most) ||
-           refuse("--%s must be from %" PRId64 " to %" PRId64 ", not %" PRId64, name, least, most,
-                  value);
-}
-
-static bool parse_arguments(struct raw *raw, int argc, char **argv)
+static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
 {
     const GOptionEntry entries[] = {
         {"frames", 0, 0, G_OPTION_ARG_INT64, &raw->frames, NULL, NULL},
@@ -92,37 +68,25 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv)
         {"png", 0, 0, G_OPTION_ARG_FILENAME, &raw->png, NULL, NULL},
         {"png-every", 0, 0, G_OPTION_ARG_INT64, &raw->png_every, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *reason = NULL;
 
-    g_option_context_set_help_enabled(context, FALSE); /* raw->help does it */
-    g_option_context_add_main_entries(context, entries, NULL);
-    const bool parsed = g_option_context_parse(context, &argc, &argv, &reason);
-
-    g_option_context_free(context);
-    if (!parsed) {
-        refuse("%s", reason->message);
-        g_error_free(reason);
-        return false;
-    }
-    return argc == 1 || refuse("'%s' is not an option", argv[1]);
+    return read_arguments(entries, help, argc, argv, error);
 }
 
-static bool check(const struct raw *raw)
+static bool check(const struct raw *raw, GError **error)
 {
-    return in_range("frames", raw->frames, 1, MAX_FRAMES) &&
-           in_range("agents", raw->agents, 100, MAX_AGENTS) &&
-           in_range("workers", raw->workers, 1, MAX_WORKERS) &&
-           in_range("seed", raw->seed, 0, G_MAXINT64) && in_range("fps", raw->fps, 0, MAX_FPS) &&
-           in_range("png-every", raw->png_every, 1, MAX_FRAMES) &&
+    return in_range("frames", raw->frames, 1, MAX_FRAMES, error) &&
+           in_range("agents", raw->agents, 100, MAX_AGENTS, error) &&
+           in_range("workers", raw->workers, 1, MAX_WORKERS, error) &&
+           in_range("seed", raw->seed, 0, G_MAXINT64, error) &&
+           in_range("fps", raw->fps, 0, MAX_FPS, error) &&
+           in_range("png-every", raw->png_every, 1, MAX_FRAMES, error) &&
            (raw->png == NULL || g_mkdir_with_parents(raw->png, 0777) == 0 ||
-            refuse("--png: '%s' is no folder and cannot be made one", raw->png));
+            refuse(error, "--png: '%s' is no folder and cannot be made one", raw->png));
 }
 
-bool options_parse(struct options *options, int argc, char **argv)
+bool options_parse(struct options *options, int argc, char **argv, GError **error)
 {
     struct raw raw = {
         .frames = 600,
@@ -132,14 +96,7 @@ bool options_parse(struct options *options, int argc, char **argv)
         .fps = 30,
         .png_every = 100,
     };
-    const bool parsed = parse_arguments(&raw, argc, argv);
-
-    if (parsed && raw.help) {
-        fputs(help, stdout);
-        g_free(raw.png);
-        exit(EXIT_RIGHT);
-    }
-    const bool accepted = parsed && check(&raw);
+    const bool accepted = parse_arguments(&raw, argc, argv, error) && check(&raw, error);
 
     *options = (struct options){
         .frames = (uint64_t)raw.frames,

@@ -4,6 +4,7 @@
 #ifndef BOIDS_OPTIONS_H
 #define BOIDS_OPTIONS_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,8 +25,8 @@ struct options {
     uint64_t png_every;
 };
 
-/* False, with a message printed, if the arguments are not acceptable.  --help prints and exits. */
-bool options_parse(struct options *options, int argc, char **argv);
+/* False, with `error` set, if the arguments are not acceptable.  --help prints and exits. */
+bool options_parse(struct options *options, int argc, char **argv, GError **error);
 void options_clear(struct options *options);
 
 #endif /* BOIDS_OPTIONS_H */

@@ -1,11 +1,11 @@
 /*
- * harbour.cc - haft in C++: ships that own what they carry, a job for each thread, ids that are good
- * to keep.  Compiled without exceptions and without run-time type information.
+ * harbour.cc - haft in C++: ships that own what they carry, a job for each thread, ids that are
+ * good to keep.  Compiled without exceptions and without run-time type information.
  *
  * Four threads launch ships into one shared table and sink some of them.  Each hails the ship that
  * its neighbour launched last, which may be going down at that very moment: it is found and stays
- * whole while it is looked at, or it is not found.  In the end the harbour master walks over what is
- * afloat, and the books must balance.
+ * whole while it is looked at, or it is not found.  In the end the harbour master walks over what
+ * is afloat, and the books must balance.
  */
 #include <array>
 #include <atomic>
@@ -175,7 +175,11 @@ bool tide()
 
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        std::fprintf(stderr, "harbour: takes no arguments, not '%s'\n", argv[1]);
+        return 2;
+    }
     return regatta() && tide() ? 0 : 1;
 }

@@ -1,7 +1,5 @@
 #include "options.h"
-#include "failure.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/screen/arguments.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -61,21 +59,7 @@ struct raw {
     char *load;
     char **paths;
     gboolean json;
-    gboolean help;
 };
-
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fail(error, EXIT_REFUSED, "%s; --help says more", message);
-    g_free(message);
-    return false;
-}
 
 static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
 {
@@ -86,23 +70,11 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **err
         {"load", 0, 0, G_OPTION_ARG_FILENAME, &raw->load, NULL, NULL},
         {"top", 0, 0, G_OPTION_ARG_INT64, &raw->top, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *reason = NULL;
 
-    g_option_context_set_help_enabled(context, FALSE); /* raw->help does it */
-    g_option_context_add_main_entries(context, entries, NULL);
-    const bool parsed = g_option_context_parse(context, &argc, &argv, &reason);
-
-    g_option_context_free(context);
-    if (!parsed) {
-        refuse(error, "%s", reason->message);
-        g_error_free(reason);
-    }
-    return parsed;
+    return read_arguments(entries, help, argc, argv, error);
 }
 
 static bool take_number(const char *name, gint64 given, gint64 otherwise, gint64 least, gint64 most,
@@ -111,11 +83,7 @@ static bool take_number(const char *name, gint64 given, gint64 otherwise, gint64
     const gint64 value = given == NOT_GIVEN ? otherwise : given;
 
     *number = (unsigned)value;
-    return (value >= least && value <= most) ||
-           refuse(error,
-                  "--%s must be from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
-                  ", not %" G_GINT64_FORMAT,
-                  name, least, most, value);
+    return in_range(name, value, least, most, error);
 }
 
 /* "name" from "name////", but "/" from "/". */
@@ -183,18 +151,13 @@ bool options_parse(struct options *options, int argc, char **argv, GError **erro
     struct raw raw = {.workers = NOT_GIVEN, .top = NOT_GIVEN};
 
     *options = (struct options){.tree = NULL};
-    bool accepted = parse_arguments(&raw, argc, argv, error);
-
-    if (accepted && raw.help) {
-        fputs(help, stdout);
-        exit(EXIT_RIGHT);
-    }
-    accepted = accepted &&
-               take_number("workers", raw.workers, MIN(g_get_num_processors(), MAX_WORKERS), 1,
-                           MAX_WORKERS, &options->workers, error) &&
-               take_number("top", raw.top, 5, 0, MAX_TOP, &options->top, error) &&
-               take_clock(options, raw.clock, error) && take_target(options, raw.save, error) &&
-               take_source(options, &raw, error);
+    const bool accepted =
+        parse_arguments(&raw, argc, argv, error) &&
+        take_number("workers", raw.workers, MIN(g_get_num_processors(), MAX_WORKERS), 1,
+                    MAX_WORKERS, &options->workers, error) &&
+        take_number("top", raw.top, 5, 0, MAX_TOP, &options->top, error) &&
+        take_clock(options, raw.clock, error) && take_target(options, raw.save, error) &&
+        take_source(options, &raw, error);
     options->json = raw.json;
     g_free(raw.clock);
     g_free(raw.save);

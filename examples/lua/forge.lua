@@ -1,4 +1,4 @@
--- forge.lua N - N numbers that are no ids, in every function that takes one; not one may be accepted.
+-- forge.lua N - N numbers that are no ids, in every function that takes one; none may be accepted.
 local attempts = math.tointeger(tonumber((...))) or 1000000
 local ids, live = {}, {}
 
@@ -52,9 +52,16 @@ for _, take in ipairs(takers) do
 end
 
 assert(ship.count() == 32)
+
+-- 1234567 as 1,234,567.
+local function grouped(number)
+  local text = tostring(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (text:gsub("^,", ""))
+end
+
 local sorted = {}
 for reason, count in pairs(reasons) do
-  sorted[#sorted + 1] = string.format("%9d  %s", count, reason)
+  sorted[#sorted + 1] = string.format("%9s  %s", grouped(count), reason)
 end
 table.sort(sorted)
 print(table.concat(sorted, "\n"))

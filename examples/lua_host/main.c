@@ -1,7 +1,7 @@
 /* lua_host - runs Lua scripts, which are given ids of the host's objects and never pointers. */
+#include "examples/screen/text.h"
 #include "ships.h"
 #include <getopt.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <lauxlib.h>
 #include <lualib.h>
@@ -86,8 +86,9 @@ static struct options parse(int argc, char **argv)
         case 'h':
             fputs(help, stdout);
             exit(EXIT_RAN);
-        default:
-            refuse("that is no option");
+        default: /* getopt_long has said what is wrong */
+            fputs("lua_host: --help says more\n", stderr);
+            exit(EXIT_REFUSED);
         }
     }
     if (optind == argc) {
@@ -144,8 +145,8 @@ static void report(const struct options *options, const struct fleet *fleet)
         putchar('\n');
         json_decref(object);
     } else {
-        printf("%" PRIu64 " built, %" PRIu64 " left; %" PRIu64 " ids refused\n", fleet->built, left,
-               fleet->refused);
+        printf("%s built, %s left; %s id%s refused\n", grouped(fleet->built), grouped(left),
+               grouped(fleet->refused), plural(fleet->refused));
     }
 }
 

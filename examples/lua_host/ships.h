@@ -1,14 +1,14 @@
 /*
  * ships.h - the module `ship` that scripts are given: objects of the host, named by ids.
  *
- * An id is a Lua integer.  Both have 64 bits, so it costs nothing, is a table's key, can be printed,
- * stored and sent, and equal ids are equal.  A script can make one up, too: then the table says
- * that it names nothing, and the script gets an error.  The host is never harmed by a number.
+ * An id is a Lua integer.  Both have 64 bits, so it costs nothing, is a table's key, can be
+ * printed, stored and sent, and equal ids are equal.  A script can make one up, too: then the table
+ * says that it names nothing, and the script gets an error.  The host is never harmed by a number.
  *
- * A script that loses an id loses nothing else: the ship sails on, ship.all() finds it, and the host
- * knows how many there are.  Lua's collector has no say in the lives of the host's objects, unless
- * a script asks for it: ship.owned(id) is a userdata that sinks the ship when it is closed or
- * collected.
+ * A script that loses an id loses nothing else: the ship sails on, ship.all() finds it, and the
+ * host knows how many there are.  Lua's collector has no say in the lives of the host's objects,
+ * unless a script asks for it: ship.owned(id) is a userdata that sinks the ship when it is closed
+ * or collected.
  */
 #ifndef LUA_HOST_SHIPS_H
 #define LUA_HOST_SHIPS_H

@@ -1,4 +1,5 @@
 /* record - strace's output becomes a trace for the replay example. */
+#include "examples/screen/arguments.h"
 #include "examples/screen/progress.h"
 #include "examples/screen/text.h"
 #include "model.h"
@@ -40,42 +41,22 @@ struct options {
     char *input;  /* NULL: stdin */
 };
 
-static void refuse(const char *message)
+static bool parse(struct options *options, int argc, char **argv, GError **error)
 {
-    fprintf(stderr, "record: %s; --help says more\n", message);
-    exit(EXIT_REFUSED);
-}
-
-static struct options parse(int argc, char **argv)
-{
-    struct options options = {NULL, NULL};
-    gboolean wants_help = FALSE;
     char **paths = NULL;
     const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &wants_help, NULL, NULL},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, NULL, NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &paths, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *error = NULL;
+    bool accepted = read_arguments(entries, help, argc, argv, error);
 
-    g_option_context_set_help_enabled(context, FALSE);
-    g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, &error)) {
-        refuse(error->message);
+    if (accepted && paths != NULL) {
+        options->input = g_strdup(paths[0]);
+        accepted = paths[1] == NULL || refuse(error, "one file at a time, not also '%s'", paths[1]);
     }
-    g_option_context_free(context);
-    if (wants_help) {
-        fputs(help, stdout);
-        exit(EXIT_RECORDED);
-    }
-    if (paths != NULL && g_strv_length(paths) > 1) {
-        refuse("one file at a time");
-    }
-    options.input = paths != NULL ? g_strdup(paths[0]) : NULL;
     g_strfreev(paths);
-    return options;
+    return accepted;
 }
 
 static FILE *open_or_exit(const char *path, const char *mode, FILE *otherwise, int code)
@@ -147,12 +128,11 @@ static int finish(const struct model *model, FILE *out, const char *path)
     return EXIT_RECORDED;
 }
 
-int main(int argc, char **argv)
+static int record(const struct options *options)
 {
-    struct options options = parse(argc, argv);
-    const char *path = options.input != NULL ? options.input : "stdin";
-    FILE *in = open_or_exit(options.input, "r", stdin, EXIT_REFUSED);
-    FILE *out = open_or_exit(options.output, "w", stdout, EXIT_SYSTEM);
+    const char *path = options->input != NULL ? options->input : "stdin";
+    FILE *in = open_or_exit(options->input, "r", stdin, EXIT_REFUSED);
+    FILE *out = open_or_exit(options->output, "w", stdout, EXIT_SYSTEM);
     struct model *model = model_new(out);
 
     fputs("# descriptors, from strace's output\n# columns: thread,op,object   op: a=allocate u=use "
@@ -161,6 +141,21 @@ int main(int argc, char **argv)
     const int code = read_all(in, path, model) ? finish(model, out, path) : EXIT_REFUSED;
 
     model_free(model);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {NULL, NULL};
+    GError *error = NULL;
+    int code = EXIT_REFUSED;
+
+    if (parse(&options, argc, argv, &error)) {
+        code = record(&options);
+    } else {
+        fprintf(stderr, "record: %s\n", error->message);
+        g_error_free(error);
+    }
     g_free(options.input);
     g_free(options.output);
     return code;

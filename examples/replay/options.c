@@ -1,8 +1,5 @@
 #include "options.h"
-#include "failure.h"
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/screen/arguments.h"
 
 /* liburcu's own headers declare one flavour at a time. */
 extern const struct rcu_flavor_struct urcu_memb_flavor;
@@ -66,21 +63,7 @@ struct raw {
     char *export_directory;
     char **paths;
     gboolean json;
-    gboolean help;
 };
-
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_set_error(error, REPLAY_FAILURE, EXIT_REFUSED, "%s; --help says more", message);
-    g_free(message);
-    return false;
-}
 
 static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
 {
@@ -92,30 +75,11 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **err
         {"seed", 0, 0, G_OPTION_ARG_INT64, &raw->seed, NULL, NULL},
         {"export", 0, 0, G_OPTION_ARG_FILENAME, &raw->export_directory, NULL, NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, NULL, NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
-    GOptionContext *context = g_option_context_new(NULL);
-    GError *reason = NULL;
 
-    g_option_context_set_help_enabled(context, FALSE); /* raw->help does it */
-    g_option_context_add_main_entries(context, entries, NULL);
-    const bool parsed = g_option_context_parse(context, &argc, &argv, &reason);
-
-    g_option_context_free(context);
-    if (!parsed) {
-        refuse(error, "%s", reason->message);
-        g_error_free(reason);
-    }
-    return parsed;
-}
-
-static bool in_range(const char *name, gint64 value, gint64 least, gint64 most, GError **error)
-{
-    return (value >= least && value <= most) ||
-           refuse(error, "--%s must be from %" PRId64 " to %" PRId64 ", not %" PRId64, name, least,
-                  most, value);
+    return read_arguments(entries, help, argc, argv, error);
 }
 
 static bool take_trace(struct options *options, const struct raw *raw, GError **error)
@@ -200,14 +164,9 @@ bool options_parse(struct options *options, int argc, char **argv, GError **erro
     };
 
     *options = (struct options){.trace_path = NULL};
-    bool accepted = parse_arguments(&raw, argc, argv, error);
-
-    if (accepted && raw.help) {
-        fputs(help, stdout);
-        exit(EXIT_RIGHT);
-    }
-    accepted = accepted && take_numbers(options, &raw, error) &&
-               take_flavour_and_clock(options, &raw, error) && take_trace(options, &raw, error);
+    const bool accepted =
+        parse_arguments(&raw, argc, argv, error) && take_numbers(options, &raw, error) &&
+        take_flavour_and_clock(options, &raw, error) && take_trace(options, &raw, error);
 
     g_free(raw.flavour);
     g_free(raw.clock);
