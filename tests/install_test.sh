@@ -100,6 +100,29 @@ man_pages()
     done
 }
 
+# Each link in a document leads to something that is installed, too.
+documents()
+{
+    [[ -e $1/share/doc/haft/docs/guide.md && -e $1/share/doc/haft/docs/pictures/slot.svg ]] &&
+        "$root/tools/links" --tree "$1/share/doc/haft"
+}
+
+# gdb <prefix>: it loads the script that lies beside the library, and the debug information
+with_gdb()
+{
+    local out wanted
+    gcc -g -I"$1/include" "$root/tools/gdb/subject.c" -L"$1/lib" -lhaft "-Wl,-rpath,$1/lib" \
+        -o "$work/subject" || return
+    out=$(HOME=/nonexistent gdb -nx -batch -iex "set debuginfod enabled off" \
+        -iex "set auto-load safe-path $1/lib" -ex "break look_here" -ex run -ex "print alive" \
+        -ex "print ship" -ex "haft tables" -ex "haft id table freed" -ex kill "$work/subject" 2>&1)
+    echo "$out"
+    for wanted in '$1 = 4v1 (0x100004), live in table "monsters"' 'escort = 4v1 (0x100004), live' \
+        ' table "monsters", 1 live of 1000' '5v1: stale: freed or given up'; do
+        grep -qF -- "$wanted" <<<"$out" || return
+    done
+}
+
 # A prefix that never was: its files are below destdir, and say nothing of either.
 destdir()
 {
@@ -145,9 +168,13 @@ promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise soname soname "$prefix"
 promise man_pages man_pages "$prefix"
+promise documents documents "$prefix"
+promise gdb with_gdb "$prefix"
 all_of "" "$prefix"
 mv "$prefix" "$work/moved"
 all_of _moved "$work/moved"
+promise documents_moved documents "$work/moved"
+promise gdb_moved with_gdb "$work/moved"
 promise uninstall uninstall "$work/moved"
 promise destdir destdir
 promise refusals refusals
