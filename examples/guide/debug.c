@@ -1,6 +1,8 @@
 /* debug.c - the guide's stale id, found out: reasons, required ids, a policy of one's own. */
+/* guide: begin */
 #include "must.h"
-#include <haft/require.h>
+#include <haft/require.h> /* and with it haft/local.h and haft/table.h */
+/* end */
 
 /* guide: policy */
 static void report(const haft_bad_access *access, void *arg)

@@ -1,4 +1,5 @@
 /* frame.c - the guide's game loop: commands, a frame's memory, scans. */
+/* guide: begin */
 #include "must.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
@@ -9,9 +10,10 @@ enum { JOBS = 4, FRAMES = 3 };
 struct unit {
     int lives;
 };
+/* end */
 
 /* guide: visit */
-/* A job: every unit of its part of the table loses a life; who has none left goes, another comes. */
+/* A job: each unit of its part of the table loses a life; who has none left goes, another comes. */
 static void job(haft_table *units, haft_range part, haft_recorder *recorder)
 {
     haft_cursor cursor = haft_cursor_over(units, part);

@@ -1,4 +1,5 @@
 /* level.c - the guide's hand-over: built by one thread, used by all, saved and loaded again. */
+/* guide: begin */
 #include "must.h"
 #include <haft/share.h>
 #include <haft/worker.h>
@@ -8,6 +9,7 @@ struct tree {
 };
 
 static const haft_local_options options = {.capacity = 100, .object_size = sizeof(struct tree)};
+/* end */
 
 /* guide: save */
 struct saved {

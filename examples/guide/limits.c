@@ -1,7 +1,9 @@
 /* limits.c - the guide's limits: full, busy, exhausted, and where a slot begins anew. */
+/* guide: begin */
 #include "must.h"
 #include <haft/local.h>
 #include <haft/worker.h>
+/* end */
 
 static void say(const char *what, haft_status status)
 {

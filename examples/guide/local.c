@@ -1,8 +1,8 @@
 /* local.c - the guide's first table: one thread, ids stored in objects, stale ids. */
+/* guide: objects */
 #include "must.h"
 #include <haft/local.h>
 
-/* guide: objects */
 struct ship {
     int hull;
     haft_id target; /* another ship, or nil */

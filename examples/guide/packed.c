@@ -1,4 +1,5 @@
 /* packed.c - the guide's dense table: a loop over an array that kills what it meets. */
+/* guide: begin */
 #include "must.h"
 #include <haft/packed.h>
 
@@ -6,6 +7,7 @@ struct spark {
     float height;
     int lifetime;
 };
+/* end */
 
 /* guide: step */
 static void step(haft_packed *sparks)

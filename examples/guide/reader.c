@@ -1,4 +1,5 @@
 /* reader.c - the guide's threads that only read: a flavour of liburcu, read sections, pins. */
+/* guide: begin */
 #include "must.h"
 #include <haft/pin.h>
 #include <haft/section.h>
@@ -13,6 +14,7 @@ struct page {
 static haft_domain *domain;
 static haft_table *pages;
 static haft_id front_page;
+/* end */
 
 /* guide: section */
 static void *read_pages(void *arg)

@@ -1,4 +1,5 @@
 /* shared.c - the guide's shared table: jobs on four threads, with the workers clock. */
+/* guide: begin */
 #include "must.h"
 #include <haft/worker.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@ struct message {
 };
 
 static haft_table *messages;
+/* end */
 
 /* guide: job */
 /* Sends one message, in the place of the one that it sent KEPT jobs ago. */

@@ -1,10 +1,10 @@
 /* ships.cc - the guide's C++: objects with destructors, everything closed at its scope's end. */
+// guide: ship
 #include <cstdio>
 #include <haft/haft.hpp>
 #include <string>
 #include <urcu/urcu-memb.h>
 
-// guide: ship
 struct ship {
     explicit ship(std::string its_name) : name(std::move(its_name)) {}
     ~ship() { std::printf("%s is broken up\n", name.c_str()); }

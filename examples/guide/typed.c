@@ -1,8 +1,8 @@
 /* typed.c - the guide's typed tables: ids that the compiler tells apart. */
+/* guide: declare */
 #include <haft/typed_local.h>
 #include <stdio.h>
 
-/* guide: declare */
 HAFT_TYPED_ID(ship); /* before the structs, so that they can hold ids of each other */
 HAFT_TYPED_ID(crew);
 
