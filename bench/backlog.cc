@@ -6,8 +6,8 @@
  * third one stays in one read section.  Meanwhile nothing that was freed after its begin can be
  * used again, so the backlog grows until the table has no slot left, and insert waits.
  *
- *   backlog [milliseconds]     of each subject (1000); JSON on standard output, as all programs here
- *                              write it: `milliseconds` and `retired` are series
+ *   backlog [milliseconds]     of each subject (1000); JSON on standard output, as all programs
+ *                              here write it: `milliseconds` and `retired` are series
  */
 #include "bench/flavours.h"
 #include "bench/subjects.h"

@@ -16,12 +16,14 @@
  * is another thread's next.
  *
  * Edges in this file.
- *   QUIET   announce, go_away (release) -> reach (acquire)   reads of a section before its end is seen
+ *   QUIET   announce, go_away (release) -> reach (acquire)
+ *           reads of a section before its end is seen
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   leave (release) -> claim (acquire)          its last state, to its next thread
- *   OWN     a thread's own member, or one that nobody else can find (yet, or in the child of a fork)
+ *   OWN     a thread's own member, or one that nobody else can find (yet, or in the child of a
+ *           fork)
  *   HINT    who is blamed for a stall; what progress was last waited for
  *   RETRY   a first look; the compare-and-swap decides
  */

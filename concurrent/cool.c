@@ -10,17 +10,18 @@
  * And it ends: there are `capacity` + `distance` slots, and batches are single slots, so that
  * workers hold none back.  Of the slots that are taken, or were freed too late, at most `capacity`
  * were taken when the count became the present one less `distance` - 1, since an object is counted
- * in `taken` before it is counted as created, and until its free has read the count; the others were
- * created since.  So one slot at least is due, or waits for its grace period alone, whenever `taken`
- * is below the capacity.
+ * in `taken` before it is counted as created, and until its free has read the count; the others
+ * were created since.  So one slot at least is due, or waits for its grace period alone, whenever
+ * `taken` is below the capacity.
  *
- * The queue's order is only roughly that of the counts read, so one that is due may stand behind one
- * that is not: before a worker finds nothing the queue is turned round once.
+ * The queue's order is only roughly that of the counts read, so one that is due may stand behind
+ * one that is not: before a worker finds nothing the queue is turned round once.
  *
  * Edges in this file.
  *   OWN     this worker has the batch
- *   TALLY   exact_take (release) -> cool_note_end (acquire)   an object counted in `taken` before it
- *           is counted as created; and `taken` given back after the count was read
+ *   TALLY   exact_take (release) -> cool_note_end (acquire)
+ *           an object counted in `taken` before it is counted as created; and `taken` given back
+ *           after the count was read
  *   COUNT   how many were created: a number; the slots travel through the depots
  */
 #include "concurrent/table.h"

@@ -3,11 +3,11 @@
  *
  * Edges in this file.
  *   COUNT  open sections: what orders the tick after them is the program's
- *   HINT   who is inside a call with a worker: if two threads are at one time, one of them meets the
- *          other's number sooner or later
+ *   HINT   who is inside a call with a worker: if two threads are at one time, one of them meets
+ *          the other's number sooner or later
  *
- * In hooked builds a worker's user is not watched: a schedule explorer would only have more steps to
- * order.
+ * In hooked builds a worker's user is not watched: a schedule explorer would only have more steps
+ * to order.
  */
 #ifndef HAFT_CONCURRENT_DEBUG_H
 #define HAFT_CONCURRENT_DEBUG_H

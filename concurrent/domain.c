@@ -4,7 +4,8 @@
  * Edges in this file.
  *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
  *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
- *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when nobody else is about
+ *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
+ *            nobody else is about
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
  */

@@ -9,7 +9,8 @@
  * Only the owner fills an extent, when it is empty and so nobody's compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  worker_give_fresh (release) -> take_from (acquire)   the bump above a slot before its use
+ *   EXTENT  worker_give_fresh (release) -> take_from (acquire)
+ *           the bump above a slot before its use
  *   COUNT   statistics
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: nobody has

@@ -45,8 +45,8 @@ static struct group *group_at(const struct pool *pool, uint64_t group)
 }
 
 /*
- * The first group in the list with descriptors left, and how many are `*used`, or NUMBER_NONE.  Used
- * up ones before it leave the list.
+ * The first group in the list with descriptors left, and how many are `*used`, or NUMBER_NONE.
+ * Used up ones before it leave the list.
  */
 static uint64_t first_group(struct pool *pool, uint64_t *used)
 {
@@ -86,7 +86,8 @@ uint64_t groups_take(struct pool *pool)
     return NUMBER_NONE;
 }
 
-/* Whether a group of which nothing is left is in the list still: it is not to come into it again. */
+/* Whether a group of which nothing is left is in the list still: it is not to come into it
+ * again. */
 static bool is_listed(const struct pool *pool, uint64_t group)
 {
     return load_acquire(POOL, &group_at(pool, group)->used) == pool->group_size;

@@ -2,8 +2,8 @@
  * The way back: what happens to a slot between its grace period and its next life.
  *
  * Edges in this file.
- *   REVIVE  reclaim_slot (release) -> haft_restore, haft_recycle_exhausted (acquire)   the object's last use, before the
- *           slot is taken by its word alone
+ *   REVIVE  reclaim_slot (release) -> haft_restore, haft_recycle_exhausted (acquire)
+ *           the object's last use, before the slot is taken by its word alone
  *   OWN     this worker has the batch, and so the words of its slots
  */
 #include "concurrent/table.h"

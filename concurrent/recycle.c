@@ -5,8 +5,8 @@
  * takes it by the word, as haft_restore() takes a slot of its range.
  *
  * Edges in this file.
- *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)   the last use of the slot's object
- *           before its bytes are written
+ *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)
+ *           the last use of the slot's object before its bytes are written
  *   COUNT   how far the table's slots were ever used
  *   HINT    ids repeat from now on: haft_diagnose() tells less
  *   RETRY   a first look; the compare-and-swap decides

@@ -3,8 +3,8 @@
  *
  * The shared table takes the slots as they are.  What the local table had not in use stays where it
  * was until workers take it: a list of free slots through their words, and a list of fresh runs
- * (given.c).  Nobody ever adds to the list of slots, so a head that has not changed is the same list
- * still, and a compare-and-swap of the head may cut off as many slots as were walked over.
+ * (given.c).  Nobody ever adds to the list of slots, so a head that has not changed is the same
+ * list still, and a compare-and-swap of the head may cut off as many slots as were walked over.
  *
  * A worker that nobody has opened, the heir, stands for the local table's past in the statistics.
  *

@@ -1,14 +1,14 @@
 /*
  * Memory given back while others work.
  *
- * Free slots lie in batches, and those of one run of pages in many batches.  So all batches that are
- * due are taken, from every ring and from the depot; of the runs whose slots are then all in hand,
- * the floors are noted and the pages given back; the other slots go into new batches, in order of
- * index.  Meanwhile nobody else finds the slots in hand: they are told HAFT_BUSY.
+ * Free slots lie in batches, and those of one run of pages in many batches.  So all batches that
+ * are due are taken, from every ring and from the depot; of the runs whose slots are then all in
+ * hand, the floors are noted and the pages given back; the other slots go into new batches, in
+ * order of index.  Meanwhile nobody else finds the slots in hand: they are told HAFT_BUSY.
  *
- * What workers hold for themselves, and fresh slots in their extents, stay.  Batch descriptors become
- * superfluous with the slots that they held: for so many, memory is given back as well, before the
- * runs can be drawn again.
+ * What workers hold for themselves, and fresh slots in their extents, stay.  Batch descriptors
+ * become superfluous with the slots that they held: for so many, memory is given back as well,
+ * before the runs can be drawn again.
  *
  * Edges in this file.
  *   OWN    this thread alone has the slots, or the batch

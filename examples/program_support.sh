@@ -1,5 +1,5 @@
-# What the tests of programs with --json and --help share: to be sourced where `program` and `err`, a
-# file for what it says on stderr, are set.
+# What the tests of programs with --json and --help share: to be sourced where `program` and `err`,
+# a file for what it says on stderr, are set.
 
 failures=0
 

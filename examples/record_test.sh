@@ -1,6 +1,6 @@
 #!/bin/bash
-# record: a small recording whose rows are known, other forms of the same lines, what must be refused;
-# and, where strace can trace, a run that replay accepts.
+# record: a small recording whose rows are known, other forms of the same lines, what must be
+# refused; and, where strace can trace, a run that replay accepts.
 #
 # Usage: record_test.sh <record> <replay> <copy.strace>
 set -euo pipefail

@@ -2,9 +2,9 @@
  * lib/arena.h - an arena's insides.
  *
  * Blocks come in two kinds.  The chain: the first block, then each twice as large as the one
- * before, within bounds; those up to `block` are in use, `block` is where allocation goes on, those behind it
- * are kept for later.  Blocks of their own, for what is too large for the chain's next block,
- * lie on one of two stacks: in use, or kept for later.
+ * before, within bounds; those up to `block` are in use, `block` is where allocation goes on, those
+ * behind it are kept for later.  Blocks of their own, for what is too large for the chain's next
+ * block, lie on one of two stacks: in use, or kept for later.
  *
  * From base to next a block is allocated, from next to end it is free, and poisoned under
  * AddressSanitizer.  There the inline allocation finds no room ever (limit is next), so that

@@ -54,9 +54,9 @@ haft_status runs_reserve(struct slots *slots);
 haft_status runs_prepare(struct slots *slots, uint64_t end);
 
 /*
- * The slots of a run: from runs_first() on, below runs_end(), which may lie beyond the table's limit.
- * Only runs whose slots have all been used become fresh ones: a shared table may use more than
- * the local one that it was.
+ * The slots of a run: from runs_first() on, below runs_end(), which may lie beyond the table's
+ * limit.  Only runs whose slots have all been used become fresh ones: a shared table may use more
+ * than the local one that it was.
  */
 uint64_t runs_first(const struct runs *runs, uint64_t run);
 uint64_t runs_end(const struct runs *runs, uint64_t run);

@@ -12,8 +12,8 @@
  *   resolve   each resolves what the other has inserted
  *
  * Invariant  the larger the batches, the fewer read-modify-writes; with full ones little more than
- *            the one that frees.  Resolving stores nothing.  With the workers clock, own objects touch
- *            less than a hundredth of a line; handed over, that of the slot and little more.
+ *            the one that frees.  Resolving stores nothing.  With the workers clock, own objects
+ *            touch less than a hundredth of a line; handed over, that of the slot and little more.
  */
 #include "stress/turns.h"
 #include <haft/section.h>

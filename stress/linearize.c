@@ -1,12 +1,13 @@
 /*
- * stress/linearize.c - short histories of a tiny table, each checked against the table of one thread.
+ * stress/linearize.c - short histories of a tiny table, each checked against the table of one
+ * thread.
  *
- * Invariant  every history is linearizable: stress/linear/history.h says what the table of one thread
- *            allows.
+ * Invariant  every history is linearizable: stress/linear/history.h says what the table of one
+ *            thread allows.
  * Pressure   a new table of 2 or 3 objects in each round; all threads begin at one barrier, and
- *            insert, free, resolve, ask, pin and unpin ids that any of them has told of, and ids that
- *            will be issued next.  Counts the histories in which operations of two threads on one
- *            slot overlapped, and fails when there were none.
+ *            insert, free, resolve, ask, pin and unpin ids that any of them has told of, and ids
+ *            that will be issued next.  Counts the histories in which operations of two threads on
+ *            one slot overlapped, and fails when there were none.
  * Usage      linearize [rounds] [threads, 2 to 4] [seed] [memb|qsbr] [thread|caller|workers] [mode]
  *            The seed gives each thread the same operations again, not the same meetings; a
  *            schedule that the explorer's case `linear` prints gives both.

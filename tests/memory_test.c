@@ -1,4 +1,5 @@
-/* Little memory: a limit on data, as under strict overcommit, and nothing left behind at closing. */
+/* Little memory: a limit on data, as under strict overcommit, and nothing left behind at
+ * closing. */
 #include "tests/support.h"
 #include <haft/many.h>
 #include <malloc.h>

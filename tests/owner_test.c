@@ -1,6 +1,6 @@
 /*
- * A worker belongs to one thread at a time: debug builds assert that no call meets another thread's.
- * With NDEBUG there are no assertions to see.
+ * A worker belongs to one thread at a time: debug builds assert that no call meets another
+ * thread's.  With NDEBUG there are no assertions to see.
  */
 #include "tests/support.h"
 #include <haft/many.h>

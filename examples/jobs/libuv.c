@@ -1,4 +1,5 @@
-/* libuv's pool: jobs are queued by the loop's thread alone, when it hears that others have ended. */
+/* libuv's pool: jobs are queued by the loop's thread alone, when it hears that others have
+ * ended. */
 #include "jobs.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * OpenMP's tasks, in frames: all jobs at hand are a loop of tasks, and what follows from them is the
- * next frame's loop.
+ * OpenMP's tasks, in frames: all jobs at hand are a loop of tasks, and what follows from them is
+ * the next frame's loop.
  *
  * Not a task for each job that makes others: a runtime with enough tasks waiting runs a new one
  * inside the one that makes it, and so on, until the stack ends.

@@ -89,8 +89,8 @@ static void add_argument(struct line *line, const char *from, const char *to)
 }
 
 /*
- * Takes the arguments from behind '(' on.  The ')' that ends them, or where the text ends, in `*end`;
- * NULL, with `mistake` set, if a string does not end.
+ * Takes the arguments from behind '(' on.  The ')' that ends them, or where the text ends, in
+ * `*end`; NULL, with `mistake` set, if a string does not end.
  */
 static bool take_arguments(const char *from, struct line *line, const char **end,
                            struct mistake *mistake)

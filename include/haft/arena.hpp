@@ -13,8 +13,8 @@ namespace haft
 {
 
 /*
- * Each function is one call of the haft_arena_ function of its name, whose contract holds.  Moved-from
- * and closed arenas are empty: they may be tested, assigned to, closed and destroyed.
+ * Each function is one call of the haft_arena_ function of its name, whose contract holds.
+ * Moved-from and closed arenas are empty: they may be tested, assigned to, closed and destroyed.
  */
 class arena
 {

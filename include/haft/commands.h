@@ -43,8 +43,9 @@ typedef struct haft_recorder haft_recorder; /* one job's part in one frame */
  * with and the copy of the payload, which lasts until apply returns.  All creations of the frame
  * are live then, and nothing is destroyed yet.
  *
- * It may record with this recorder, and with no other: what it creates is live when it returns, what
- * it wants called is called in the same apply, after all other calls of the recorder, and what it
+ * It may record with this recorder, and with no other: what it creates is live when it returns,
+ * what it wants called is called in the same apply, after all other calls of the recorder, and what
+ * it
  * destroys is destroyed with the rest.  (So a call that always records another has no end.)  It
  * may reserve, insert and free at once by haft_commands_worker().  It may not open a recorder,
  * apply or close the set.
@@ -76,8 +77,8 @@ typedef struct haft_applied {
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
  *             HAFT_NO_MEMORY        no memory
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
- *           clock the set may be handed on to another thread.  With qsbr and the workers clock the set's
- *           thread is offline while it waits for jobs, or every grace period waits for it.
+ *           clock the set may be handed on to another thread.  With qsbr and the workers clock the
+ *           set's thread is offline while it waits for jobs, or every grace period waits for it.
  * Ordering  as haft_worker_open().
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().

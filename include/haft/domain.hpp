@@ -1,6 +1,6 @@
 /*
- * haft/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what they did
- * when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
+ * haft/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what they
+ * did when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
  *
  * Each function is one call of the function of its name in haft/domain.h or haft/section.h, whose
  * contract holds.
@@ -111,7 +111,8 @@ using registered_thread = detail::scope<haft_thread_register, haft_thread_unregi
 /* haft_section_begin() to haft_section_end(): what is resolved within may be used within. */
 using read_section = detail::scope<haft_section_begin, haft_section_end>;
 
-/* haft_thread_offline() to haft_thread_online(): around what blocks, with qsbr and the workers clock. */
+/* haft_thread_offline() to haft_thread_online(): around what blocks, with qsbr and the workers
+ * clock. */
 using offline = detail::scope<haft_thread_offline, haft_thread_online>;
 
 } // namespace haft

@@ -1,5 +1,6 @@
 /*
- * haft/export.h - statistics of all open tables in a file that other programs read, such as haft-top.
+ * haft/export.h - statistics of all open tables in a file that other programs read, such as
+ * haft-top.
  *
  * Off until a program opens an export.  A thread of the export then writes the file anew every
  * interval; tables and workers know nothing of it and pay nothing.
@@ -39,7 +40,8 @@ typedef struct haft_export_options {
 } haft_export_options;
 
 /*
- * haft_export_open - write the file now and every interval from now on.  There is one for the process.
+ * haft_export_open - write the file now and every interval from now on.  There is one for the
+ * process.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
@@ -59,8 +61,8 @@ haft_status haft_export_open(const haft_export_options *options, haft_export **o
  * with tables before is in it.
  *
  * Returns   HAFT_OK.  Otherwise the file is as it was:
- *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which has
- *                              no export
+ *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which
+ *                              has no export
  *             HAFT_NO_MEMORY
  * Threads   any.
  * Ordering  none.
@@ -81,8 +83,8 @@ haft_status haft_export_write(haft_export *opened);
 const char *haft_export_path(const haft_export *opened);
 
 /*
- * haft_export_close - the end of the export and of its file.  In the child of a fork the file, which is
- * the parent's, stays.
+ * haft_export_close - the end of the export and of its file.  In the child of a fork the file,
+ * which is the parent's, stays.
  *
  * Returns   HAFT_OK.
  * Threads   one thread, when no other uses the export.  Tables may be open.

@@ -5,9 +5,9 @@
  * ever, perhaps with a lock held, perhaps inside a read section.
  *
  * A program that does not call the functions below: the child may do what is wait-free or lock-free
- * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free with
- * its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else may
- * find a lock held that nobody will give back.  A child that calls exec or _exit needs nothing.
+ * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
+ * with its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else
+ * may find a lock held that nobody will give back.  A child that calls exec or _exit needs nothing.
  *
  * A program that calls them around each fork: in the child
  *
@@ -22,10 +22,11 @@
  *
  *       workers clock                    as before
  *       frame clock                      as before
- *       thread or caller clock and bp    the caller clock: no background thread
- *       thread or caller clock and       the frame clock: haft_domain_tick() ends grace periods, and
- *       any other flavour                what would wait says HAFT_BUSY.  liburcu would wait for
- *                                        the threads that are gone, so it is not called any more.
+ *       thread or caller clock, bp       the caller clock: no background thread
+ *       the same, any other flavour      the frame clock: haft_domain_tick() ends grace periods,
+ *                                        and what would wait says HAFT_BUSY.  liburcu would wait
+ *                                        for the threads that are gone, so it is not called any
+ *                                        more.
  *
  *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
  *
@@ -61,8 +62,8 @@ extern "C" {
 void haft_before_fork(void);
 
 /*
- * haft_after_fork_parent - the other threads of the parent go on.  To be called also if the fork has
- * failed.
+ * haft_after_fork_parent - the other threads of the parent go on.  To be called also if the fork
+ * has failed.
  *
  * Returns   nothing.
  * Threads   the one that called haft_before_fork().

@@ -1,6 +1,6 @@
 /*
- * haft/haft.hpp - haft for C++17: tables of objects with constructors and destructors, ids that know
- * their type, and everything closed at the end of its scope.
+ * haft/haft.hpp - haft for C++17: tables of objects with constructors and destructors, ids that
+ * know their type, and everything closed at the end of its scope.
  *
  *   auto domain = haft::domain::open(HAFT_CLOCK_CALLER, urcu_memb_flavor);
  *   auto ships = haft::table<ship>::open(*domain, 1000);
@@ -13,8 +13,9 @@
  *   worker->free(*id);      ~ship() runs when no section can see it any more
  *
  * These headers are a layer of inline functions over the C ones, which they include: as fast, and
- * with the same contracts.  What can fail returns a haft::result or a haft_status.  They need neither
- * exceptions nor run-time type information; exceptions thrown by constructors are passed on.
+ * with the same contracts.  What can fail returns a haft::result or a haft_status.  They need
+ * neither exceptions nor run-time type information; exceptions thrown by constructors are passed
+ * on.
  */
 #ifndef HAFT_HAFT_HPP
 #define HAFT_HAFT_HPP

@@ -7,8 +7,8 @@
  *
  * All functions: one thread at a time, no ordering, no locks.
  *
- * In programs built with AddressSanitizer, library and all, whoever looks at an object that was freed
- * is reported, until its slot is used again.
+ * In programs built with AddressSanitizer, library and all, whoever looks at an object that was
+ * freed is reported, until its slot is used again.
  */
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
@@ -92,8 +92,8 @@ typedef struct haft_local_options {
  * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
  * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
  * the first of them with the table.  haft_local_trim() gives the same runs back as without: a huge
- * page of which a part goes is a huge page no more, its parts leave the program's resident memory at
- * once, and the system uses them again when it gets round to it.  Where the system has no huge
+ * page of which a part goes is a huge page no more, its parts leave the program's resident memory
+ * at once, and the system uses them again when it gets round to it.  Where the system has no huge
  * pages, or is told not to give any, the option changes nothing.
  */
 
@@ -232,10 +232,11 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
                              void *arg);
 
 /*
- * haft_local_used_range - the slots that were ever used, for loops that walk over them by themselves
- * (haft/run.h).  Such a loop may free what it meets and insert, as a visitor may.
+ * haft_local_used_range - the slots that were ever used, for loops that walk over them by
+ * themselves (haft/run.h).  Such a loop may free what it meets and insert, as a visitor may.
  *
- * Returns   the range: empty in a table that never had an object.  Slots first used later are beyond.
+ * Returns   the range: empty in a table that never had an object.  Slots first used later are
+ *           beyond.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.

@@ -1,8 +1,8 @@
 /*
  * haft/local.hpp - haft::local<T>: the handle table of one thread (haft/local.h), of C++ objects.
  *
- * Objects are made in their slots by emplace() and destroyed there: when they are freed, cleared, or
- * the table ends; each once.  Their addresses stay.  The destructor runs when the id is stale
+ * Objects are made in their slots by emplace() and destroyed there: when they are freed, cleared,
+ * or the table ends; each once.  Their addresses stay.  The destructor runs when the id is stale
  * already, and may call what on_destroy may.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.  What

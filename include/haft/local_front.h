@@ -52,8 +52,8 @@ static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_vie
 }
 
 /*
- * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is to
- * be done.
+ * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
+ * to be done.
  */
 static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {

@@ -24,8 +24,9 @@ namespace haft
 
 /*
  * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
- * or destructor.  So can most types: those without pointers into themselves, such as std::unique_ptr.
- * The language cannot tell for types that are not trivially copyable, so their authors say it:
+ * or destructor.  So can most types: those without pointers into themselves, such as
+ * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
+ * authors say it:
  *
  *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
  */

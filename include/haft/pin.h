@@ -44,8 +44,8 @@ void *haft_pin(haft_table *table, haft_id id);
  *           with the worker that threads without one share (haft/unregistered.h).
  * Ordering  release: what was done with the object comes before the reuse of its memory.
  * Progress  lock-free; blocking (a lock) for the last pin of an object that was freed.
- * Cost      one compare-and-swap; that and a lock.  A chain of objects, each of which unpins the next
- *           in on_reclaim, is taken back in a loop within the first call.
+ * Cost      one compare-and-swap; that and a lock.  A chain of objects, each of which unpins the
+ *           next in on_reclaim, is taken back in a loop within the first call.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 

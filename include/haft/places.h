@@ -6,8 +6,8 @@
  * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
  * ends the program; and when the table is closed, objects that are still live are reported.
  *
- * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works in
- * every build.  Functions have names in the texts where the program has them at run time
+ * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works
+ * in every build.  Functions have names in the texts where the program has them at run time
  * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
  *
  * What a command set does, it does in haft_commands_apply(): that is the place then.
@@ -38,7 +38,8 @@ typedef struct haft_leak {
  * objects first; before on_destroy runs for them.  It may not call the table.  Without one, each
  * is a line on stderr such as
  *
- *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as 17v3
+ *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
+ *   17v3
  */
 typedef void haft_on_leak(const haft_leak *leak, void *arg);
 
@@ -55,9 +56,9 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
 int haft_leak_format(const haft_leak *leak, char *text, size_t size);
 
 /*
- * haft_place_format - a place in words: "spawn+0x41 (game+0x2c51)", the function, and the program or
- * library with the offset in it, both of the calling instruction's last byte.  Without the function where
- * it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
+ * haft_place_format - a place in words: "spawn+0x41 (game+0x2c51)", the function, and the program
+ * or library with the offset in it, both of the calling instruction's last byte.  Without the
+ * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
  *
  * Returns   as haft_leak_format().
  * Threads   any.

@@ -13,7 +13,8 @@ extern "C" {
 /*
  * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then
  * live again: those of these slots, in the order in which they were issued.  Call it when nobody
- * keeps ids that old.  Where that is never known, a larger layout helps, or the table's `wrap`, where nothing is ever exhausted.
+ * keeps ids that old.  Where that is never known, a larger layout helps, or the table's `wrap`,
+ * where nothing is ever exhausted.
  *
  * An object that was freed in its last life and is still pinned or waits for its grace period is
  * not exhausted yet, and its slot is not taken.  Slots of the restore range can be restored

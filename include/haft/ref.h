@@ -13,7 +13,8 @@
  * Packed tables have none: their objects move.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish (release) -> haft_ref_get, haft_ref_is_live (acquire)   object before word
+ *   PUBLISH  haft_publish (release) -> haft_ref_get, haft_ref_is_live (acquire)
+ *            object before word
  */
 #ifndef HAFT_REF_H
 #define HAFT_REF_H

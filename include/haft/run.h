@@ -2,8 +2,8 @@
  * haft/run.h - walking over slots that lie one after another.
  *
  * A run is a range of slots that are looked at in turn, by the view alone: no call, one load and
- * one comparison a slot.  It knows nothing of fresh slots: haft/scan.h, which leaves them out, makes
- * a run of each stretch between them.
+ * one comparison a slot.  It knows nothing of fresh slots: haft/scan.h, which leaves them out,
+ * makes a run of each stretch between them.
  *
  * Edges in this file.
  *   PUBLISH  haft_publish (release) -> haft_run_next (acquire)   object before word

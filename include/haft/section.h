@@ -10,10 +10,10 @@
  *   qsbr           begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                  point (haft_worker_quiescent, haft_thread_offline) to the next
  *
- *   no flavour     the workers clock works as qsbr does: a section lasts from one quiescent point of
- *                  a thread with open workers to the next, whichever of its workers on the domain
- *                  it is; register, begin and end do nothing.  With the frame clock all of them
- *                  do nothing: a section lasts from tick to tick (debug builds count them).
+ *   no flavour     the workers clock works as qsbr does: a section lasts from one quiescent point
+ *                  of a thread with open workers to the next, whichever of its workers on the
+ *                  domain it is; register, begin and end do nothing.  With the frame clock all of
+ *                  them do nothing: a section lasts from tick to tick (debug builds count them).
  *
  * Sections belong to the flavour, not to one domain: with qsbr a quiescent point for one domain is
  * one for all.  Calls that wait are made outside the sections of every domain and flavour; a
@@ -23,9 +23,9 @@
  * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
  * for one another for ever.
  *
- * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin, haft_section_end,
- * haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates, frees, pins for
- * good or waits: the handler could interrupt the same call.
+ * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
+ * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
+ * frees, pins for good or waits: the handler could interrupt the same call.
  *
  *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own
  *   qsbr, workers  while the thread is online.  The signal is blocked around its quiescent points,

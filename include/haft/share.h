@@ -33,8 +33,8 @@ typedef struct haft_share_options {
  *
  * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
  * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`
- * were.  With `wrap` slots go on at generation 1 as before; no memory is given back any more, now or
- * when it is a local table again: see haft/trim.h.  haft_table_close() ends the table as
+ * were.  With `wrap` slots go on at generation 1 as before; no memory is given back any more, now
+ * or when it is a local table again: see haft/trim.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
@@ -52,8 +52,8 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, but for `wrap`; with a reuse_distance it is a
- * FIFO with as many slots as min_free, and a new queue.  Waits for a grace period and runs
+ * haft_local's defaults where haft_table_open() made it, but for `wrap`; with a reuse_distance it
+ * is a FIFO with as many slots as min_free, and a new queue.  Waits for a grace period and runs
  * on_reclaim for what was freed and not taken back.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold

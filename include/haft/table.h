@@ -4,8 +4,9 @@
  * Threads insert and free through workers (haft/worker.h) and resolve through the table's view
  * (haft/view.h).  Objects never move; growth takes address space that was reserved at opening.
  *
- * In programs built with AddressSanitizer, library and all, whoever looks at an object that was freed
- * is reported from when its slot has been taken back, after the grace period, until it is used again.
+ * In programs built with AddressSanitizer, library and all, whoever looks at an object that was
+ * freed is reported from when its slot has been taken back, after the grace period, until it is
+ * used again.
  */
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
@@ -100,8 +101,8 @@ typedef struct haft_table_options {
 
     /*
      * A worker looks when it takes a batch of slots, before it uses the first; threads without a
-     * worker look after each insertion.  So on_fill is called no earlier than when the object on its
-     * way makes warn_at of them, and no later than when every open worker has used up a batch
+     * worker look after each insertion.  So on_fill is called no earlier than when the object on
+     * its way makes warn_at of them, and no later than when every open worker has used up a batch
      * after that: at most 128 slots, fewer in tables below 4,096.  What is restored counts with
      * exact_capacity only.
      */
@@ -115,10 +116,10 @@ typedef struct haft_table_options {
 } haft_table_options;
 
 /*
- * How long ids last, with `wrap`, generations of b bits and reuse_distance = d.  Objects are numbered
- * as they are reserved, from 1 on; restored ones and those given up count.  Two objects in one slot
- * have numbers more than d apart, so the object whose id repeats that of the n-th has at the
- * earliest the number
+ * How long ids last, with `wrap`, generations of b bits and reuse_distance = d.  Objects are
+ * numbered as they are reserved, from 1 on; restored ones and those given up count.  Two objects in
+ * one slot have numbers more than d apart, so the object whose id repeats that of the n-th has at
+ * the earliest the number
  *
  *   n + (2^b - 1) * (d + 1).
  *
@@ -126,9 +127,9 @@ typedef struct haft_table_options {
  *
  * The price: the table never holds more objects than `capacity`, as with exact_capacity; d slots
  * come on top of it, and workers hold none back; each slot travels alone, so that every reserve and
- * every free is a few shared operations, and each slot used takes about 600 bytes more.  A table that
- * holds fewer objects than its capacity has a slot for the next one after a grace period, however
- * many were freed just before.  haft_trim() gives nothing back.  Other tables pay nothing.
+ * every free is a few shared operations, and each slot used takes about 600 bytes more.  A table
+ * that holds fewer objects than its capacity has a slot for the next one after a grace period,
+ * however many were freed just before.  haft_trim() gives nothing back.  Other tables pay nothing.
  */
 
 /* Each number is exact when no call on the table is under way. */

@@ -24,8 +24,8 @@ namespace haft
 
 /*
  * The table object itself belongs to one thread, as any other object; what it refers to is for
- * all.  So threads share one by reference, or have the view and a worker each.  Moved-from and closed
- * ones are empty: they may be tested, assigned to, closed and destroyed.
+ * all.  So threads share one by reference, or have the view and a worker each.  Moved-from and
+ * closed ones are empty: they may be tested, assigned to, closed and destroyed.
  *
  * The destructor, and an assignment to one that is open, close it.  Where close() says no, debug
  * builds assert, and the table stays open for ever.
@@ -87,8 +87,8 @@ template <class T, pins P = pins::no> class table
 
     /*
      * haft_table_close(), after the destructors of objects that are still live.  Where the answer
-     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), nothing has been done.  An
-     * empty one: HAFT_OK.
+     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), nothing has been done.
+     * An empty one: HAFT_OK.
      */
     haft_status close() noexcept
     {

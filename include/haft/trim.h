@@ -16,9 +16,9 @@ extern "C" {
  * generation among them, which costs some of them lives.  For large tables that were full and
  * are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
- * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range, that
- * waits for its grace period, or that a worker holds back; runs of which a part was never used,
- * and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
+ * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
+ * that waits for its grace period, or that a worker holds back; runs of which a part was never
+ * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
  * as few pages as begin and end with a slot, and where that takes too many, about 16.
  *
  * Free slots that stay are put in order of index.  Slots that were freed and not taken back so far
@@ -33,7 +33,8 @@ extern "C" {
  *
  * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
  *           nothing has changed:
- *             HAFT_BUSY        another thread is in this call, or it was made from on_reclaim of one
+ *             HAFT_BUSY        another thread is in this call, or it was made from on_reclaim of
+ *                              one
  *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a run, or a worker's part
  * Threads   any, registered or not, inside or outside a read section, alongside any call but
  *           haft_table_close() and haft_unshare(); not from on_reclaim.

@@ -14,8 +14,9 @@
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert() and ship_local_free() are inline (haft/local_front.h).  What concerns neither is called as ever: haft_table_stats_get(ships.table).
- * Callbacks in options get what haft gives them: ship_id_of() and a cast are for those.
+ * ship_id; ship_local_insert() and ship_local_free() are inline (haft/local_front.h).  What
+ * concerns neither is called as ever: haft_table_stats_get(ships.table).  Callbacks in options get
+ * what haft gives them: ship_id_of() and a cast are for those.
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance

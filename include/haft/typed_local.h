@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 /*
- * haft_local_open_typed - haft_local_open() with size, alignment and pins of the type, for what is 0 in `options`.
+ * haft_local_open_typed - haft_local_open() with size, alignment and pins of the type, for what is
+ * 0 in `options`.
  *
  * Returns   as haft_local_open() and haft_type_complete().
  * Threads   as haft_local_open().

@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /*
- * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in `options`.
+ * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in
+ * `options`.
  *
  * Returns   as haft_packed_open() and haft_type_complete().
  * Threads   as haft_packed_open().
@@ -54,8 +55,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
  * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
  *
  *   name_packed { packed, view }, name_packed_view { slots, mask, objects }
- *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else, where
- *                                        they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
+ *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
  *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
  *                                        untouched, if its objects are of another size or alignment

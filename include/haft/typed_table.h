@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 /*
- * haft_table_open_typed - haft_table_open() with size, alignment and pins of the type, for what is 0 in `options`.
+ * haft_table_open_typed - haft_table_open() with size, alignment and pins of the type, for what is
+ * 0 in `options`.
  *
  * Returns   as haft_table_open() and haft_type_complete().
  * Threads   as haft_table_open().
@@ -60,21 +61,22 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
  *
  *   name_table { table, view }
- *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left 0;
- *                                              else, where they are not the type's,
+ *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left
+ *                                              0; else, where they are not the type's,
  *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
  *                                              HAFT_BAD_PINS
  *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
- *                                              `ships` untouched, if its objects are of another size
- *                                              or alignment, or one of the two has pins and the
- *                                              other has not
+ *                                              `ships` untouched, if its objects are of another
+ *                                              size or alignment, or one of the two has pins and
+ *                                              the other has not
  *   name_table_close(ships)
  *   name_diagnose, name_require
  *
  *   name_worker { worker }
  *   name_worker_open(ships, &worker)
- *   name_worker_adopt(worker, &typed)          one opened elsewhere, such as the one that on_reclaim
- *                                              gets; HAFT_WRONG_TYPE as name_table_adopt()
+ *   name_worker_adopt(worker, &typed)          one opened elsewhere, such as the one that
+ *                                              on_reclaim gets; HAFT_WRONG_TYPE as
+ *                                              name_table_adopt()
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
  *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many

@@ -3,9 +3,9 @@
  *
  * For threads that come along seldom or cannot keep a worker: a helper, a plug-in, a destructor at
  * thread exit (no signal handler, which could interrupt its own thread's call).  All of them share
- * one worker behind a lock, which holds no slots back.  on_reclaim may run with the lock held: those
- * of two tables that call these functions, or haft_unpin(), crosswise can block one another for
- * ever.  To resolve, a thread needs a read section as ever; with the workers clock that means a
+ * one worker behind a lock, which holds no slots back.  on_reclaim may run with the lock held:
+ * those of two tables that call these functions, or haft_unpin(), crosswise can block one another
+ * for ever.  To resolve, a thread needs a read section as ever; with the workers clock that means a
  * worker of its own, so such threads may insert and free there, but not resolve.
  */
 #ifndef HAFT_UNREGISTERED_H

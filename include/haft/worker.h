@@ -39,8 +39,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * Returns   HAFT_OK.
  * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  If that
  *           has ended without closing it: one thread that knows so, as from joining it; what the
- *           worker held is not lost then.  With the workers clock the close of the thread's last worker on the domain is a quiescent point:
- *           pointers resolved before are void.
+ *           worker held is not lost then.  With the workers clock the close of the thread's last
+ *           worker on the domain is a quiescent point: pointers resolved before are void.
  * Ordering  release to the workers that take over what it held.
  * Progress  lock-free.
  * Cost      O(batch).
@@ -147,7 +147,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
 
 /*
  * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
- * while the answer is HAFT_BUSY.  If that is because of pins, they wait for another thread to unpin.
+ * while the answer is HAFT_BUSY.  If that is because of pins, they wait for another thread to
+ * unpin.
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
@@ -176,8 +177,8 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
  *           has passed; on_reclaim runs after that.
  * Progress  lock-free.
- * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations more.
- *           Never allocates.
+ * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations
+ *           more.  Never allocates.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
 

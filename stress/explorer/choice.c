@@ -201,7 +201,8 @@ static uint32_t by_priority(const uint32_t *threads, uint32_t answers)
     return best;
 }
 
-/* At a change point the thread that runs falls to the lowest priority; by chance where it yields. */
+/* At a change point the thread that runs falls to the lowest priority; by chance where it
+ * yields. */
 static void change_priorities(enum choice_reason reason)
 {
     const uint64_t step = schedule_steps();

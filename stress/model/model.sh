@@ -5,8 +5,8 @@
 # Usage: model.sh [--large]
 #   --large   more threads and steps as well: some minutes, and up to 6 GB of memory
 #
-# Prints a row for each model: errors, states, and what was violated.  Exits with 1 if a model has an
-# error, or a broken one none; with 2 if it could not be tried.
+# Prints a row for each model: errors, states, and what was violated.  Exits with 1 if a model has
+# an error, or a broken one none; with 2 if it could not be tried.
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -3,8 +3,8 @@
  *
  * Whoever reserves a slot stamps its place with the id, by an exchange that must find nobody's
  * stamp; whoever frees the object takes the stamp away while no grace period can end.  So a slot
- * that is handed out twice is found at once.  All words are relaxed and hold all there is to know in
- * one word: they order nothing that ThreadSanitizer judges.
+ * that is handed out twice is found at once.  All words are relaxed and hold all there is to know
+ * in one word: they order nothing that ThreadSanitizer judges.
  */
 #ifndef HAFT_STRESS_TORTURE_LEDGER_H
 #define HAFT_STRESS_TORTURE_LEDGER_H
