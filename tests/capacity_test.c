@@ -18,12 +18,13 @@ struct crowd {
 
 static haft_id all_ids[MOST_LIVE];
 
-static struct crowd open_crowd(const haft_table_options *options, int worker_count)
+static struct crowd open_crowd(struct setting setting, const haft_table_options *options,
+                               int worker_count)
 {
     struct crowd crowd = {.worker_count = worker_count, .ids = all_ids};
 
     crowd.capacity = options->capacity;
-    crowd.shared = open_shared(MEMB_CALLER, options);
+    crowd.shared = open_shared(setting, options);
     crowd.workers[0] = crowd.shared.worker;
     for (int i = 1; i < worker_count; i++) {
         crowd.workers[i] = open_worker(crowd.shared.table);
@@ -69,9 +70,10 @@ static void drain(struct crowd *crowd, uint64_t rest, uint64_t *seed)
 }
 
 /* One worker takes all, whichever; then all in turn; with frees by anybody in between. */
-static void expect_floor(const haft_table_options *options, int worker_count, int rounds)
+static void expect_floor(struct setting setting, const haft_table_options *options,
+                         int worker_count, int rounds)
 {
-    struct crowd crowd = open_crowd(options, worker_count);
+    struct crowd crowd = open_crowd(setting, options, worker_count);
     uint64_t seed = 17;
 
     fill(&crowd, 0, 1);
@@ -84,14 +86,14 @@ static void expect_floor(const haft_table_options *options, int worker_count, in
     close_crowd(&crowd);
 }
 
-Test(capacity, a_table_of_64_with_8_workers_takes_64_objects_whoever_inserts)
+TEST_ON_EACH_CLOCK(capacity, a_table_of_64_with_8_workers_takes_64_objects_whoever_inserts)
 {
     const haft_table_options options = {.capacity = 64};
 
-    expect_floor(&options, 8, 400);
+    expect_floor(*setting, &options, 8, 400);
 }
 
-Test(capacity, small_tables_with_many_workers_take_their_capacity)
+TEST_ON_EACH_CLOCK(capacity, small_tables_with_many_workers_take_their_capacity)
 {
     static const uint64_t capacities[] = {1, 2, 3, 4, 7, 12, 31, 64, 100, 200};
 
@@ -99,39 +101,39 @@ Test(capacity, small_tables_with_many_workers_take_their_capacity)
         const haft_table_options options = {.capacity = capacities[i]};
 
         for (int workers = 1; workers <= MOST_WORKERS; workers += 13) {
-            expect_floor(&options, workers, 40);
+            expect_floor(*setting, &options, workers, 40);
         }
     }
 }
 
-Test(capacity, a_layout_with_no_index_to_spare_takes_its_full_capacity)
+TEST_ON_EACH_CLOCK(capacity, a_layout_with_no_index_to_spare_takes_its_full_capacity)
 {
     const haft_table_options options = {.capacity = 65532, .layout = HAFT_LAYOUT_16_16};
 
-    expect_floor(&options, 1, 2);
-    expect_floor(&options, 8, 2);
+    expect_floor(*setting, &options, 1, 2);
+    expect_floor(*setting, &options, 8, 2);
 }
 
-Test(capacity, tiny_layouts_full_to_their_last_index)
+TEST_ON_EACH_CLOCK(capacity, tiny_layouts_full_to_their_last_index)
 {
     const haft_table_options of_4 = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 40, 0)};
     const haft_table_options of_12 = {.capacity = 12, .layout = HAFT_LAYOUT_OF(4, 40, 0)};
     const haft_table_options of_27 = {.capacity = 27, .layout = HAFT_LAYOUT_OF(5, 40, 0)};
 
     for (int workers = 1; workers <= MOST_WORKERS; workers += 13) {
-        expect_floor(&of_4, workers, 100);
-        expect_floor(&of_12, workers, 100);
-        expect_floor(&of_27, workers, 100);
+        expect_floor(*setting, &of_4, workers, 100);
+        expect_floor(*setting, &of_12, workers, 100);
+        expect_floor(*setting, &of_27, workers, 100);
     }
 }
 
-Test(capacity, thousands_of_objects_with_as_many_workers_as_the_budget_feeds_and_more)
+TEST_ON_EACH_CLOCK(capacity, thousands_of_objects_with_as_many_workers_as_the_budget_feeds_and_more)
 {
     const haft_table_options options = {.capacity = 4200, .object_size = 8};
 
-    expect_floor(&options, 1, 10);
-    expect_floor(&options, 16, 20);
-    expect_floor(&options, MOST_WORKERS, 20);
+    expect_floor(*setting, &options, 1, 10);
+    expect_floor(*setting, &options, 16, 20);
+    expect_floor(*setting, &options, MOST_WORKERS, 20);
 }
 
 Test(capacity, every_size_from_1_to_600_fills_frees_and_fills_again)
@@ -179,10 +181,10 @@ Test(capacity, the_limit_is_where_inserting_ends)
 }
 
 /* With the budget spent, a worker that takes a full batch may keep one slot of it. */
-Test(capacity, a_worker_without_budget_hands_on_all_but_one_slot_of_a_batch_it_takes)
+TEST_ON_EACH_CLOCK(capacity, a_worker_without_budget_hands_on_all_but_one_slot_of_a_batch_it_takes)
 {
     const haft_table_options options = {.capacity = 4200};
-    struct crowd crowd = open_crowd(&options, MOST_WORKERS);
+    struct crowd crowd = open_crowd(*setting, &options, MOST_WORKERS);
     haft_worker *first = crowd.workers[0];
     int count = 0;
 
@@ -201,10 +203,10 @@ Test(capacity, a_worker_without_budget_hands_on_all_but_one_slot_of_a_batch_it_t
 }
 
 /* What closed workers held is there for those that are left. */
-Test(capacity, a_closed_workers_slots_are_found)
+TEST_ON_EACH_CLOCK(capacity, a_closed_workers_slots_are_found)
 {
     const haft_table_options options = {.capacity = 500};
-    struct crowd crowd = open_crowd(&options, 8);
+    struct crowd crowd = open_crowd(*setting, &options, 8);
     uint64_t seed = 23;
 
     for (int round = 0; round < 50; round++) {

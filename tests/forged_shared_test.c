@@ -2,9 +2,14 @@
  * sets. */
 #include "tests/support.h"
 #include <haft/commands.h>
+#include <haft/counted.h>
+#include <haft/explain.h>
 #include <haft/many.h>
 #include <haft/pin.h>
+#include <haft/ref.h>
 #include <haft/restore.h>
+#include <haft/unregistered.h>
+#include <string.h>
 
 TestSuite(forged_shared, .timeout = SUITE_SECONDS);
 
@@ -89,6 +94,62 @@ Test(forged_shared, ten_million_random_values_are_not_freed_in_one_go)
         must(haft_free_many(shared.worker, chunk, CHUNK, statuses) == 0);
         for (int i = 0; i < CHUNK; i++) {
             must(statuses[i] == haft_diagnose(shared.table, chunk[i]));
+        }
+    }
+    close_mixed(&shared);
+}
+
+Test(forged_shared, ten_million_random_values_are_not_freed_without_a_worker)
+{
+    struct shared shared = open_mixed();
+    uint64_t seed = 25;
+
+    for (int n = 0; n < VALUES / CHUNK; n++) {
+        draw_chunk(&shared, &seed);
+        for (int i = 0; i < CHUNK; i++) {
+            const haft_status status = haft_table_free(shared.table, chunk[i]);
+
+            must(status != HAFT_OK && status == haft_diagnose(shared.table, chunk[i]));
+        }
+    }
+    close_mixed(&shared);
+}
+
+/* By each of the ways to look one up. */
+Test(forged_shared, ten_million_random_values_are_not_found)
+{
+    struct shared shared = open_mixed();
+    void *objects[CHUNK];
+    uint64_t seed = 26;
+
+    for (int n = 0; n < VALUES / CHUNK; n++) {
+        draw_chunk(&shared, &seed);
+        haft_section_begin(shared.domain);
+        must(haft_resolve_many(shared.view, chunk, objects, CHUNK) == 0);
+        for (int i = 0; i < CHUNK; i++) {
+            must(objects[i] == NULL);
+            must(haft_resolve_counted(shared.worker, shared.view, chunk[i]) == NULL);
+            must(haft_ref_is_nil(haft_ref_of(shared.view, chunk[i])));
+        }
+        haft_section_end(shared.domain);
+    }
+    close_mixed(&shared);
+}
+
+Test(forged_shared, of_a_million_random_values_none_is_said_to_be_live)
+{
+    struct shared shared = open_mixed();
+    char text[512];
+    uint64_t seed = 27;
+
+    for (int n = 0; n < VALUES / CHUNK / 10; n++) {
+        draw_chunk(&shared, &seed);
+        for (int i = 0; i < CHUNK; i++) {
+            const int length = haft_diagnose_format(shared.table, chunk[i], text, sizeof text);
+
+            must(length > 0 && (size_t)length < sizeof text);
+            must(strstr(text, haft_status_name(haft_diagnose(shared.table, chunk[i]))) != NULL);
+            must(strstr(text, "HAFT_OK") == NULL);
         }
     }
     close_mixed(&shared);

@@ -298,9 +298,9 @@ Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)
     close_shared(&shared);
 }
 
-Test(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
+TEST_ON_EACH_CLOCK(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
     haft_local *local = NULL;
 

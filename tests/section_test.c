@@ -82,10 +82,37 @@ TEST_ON_EACH_CLOCK(section, free_inside_ones_own_section_leaves_the_object_reada
     close_shared(&shared);
 }
 
-static void *wait_once(void *domain)
+struct driver {
+    pthread_t thread;
+    haft_domain *domain;
+    sem_t done;
+};
+
+static void *wait_once(void *arg)
 {
-    haft_domain_wait(domain);
+    struct driver *driver = arg;
+
+    must(haft_domain_wait(driver->domain) == HAFT_OK);
+    sem_post(&driver->done);
     return NULL;
+}
+
+/* When this returns, it waits for those that are inside. */
+static void drive(struct driver *driver, haft_domain *domain)
+{
+    driver->domain = domain;
+    sem_init(&driver->done, 0, 0);
+    cr_assert(zero(int, pthread_create(&driver->thread, NULL, wait_once, driver)));
+    sleep_ms(50);
+}
+
+/* Until all grace periods that began before the last free have passed. */
+static void expect_one_ticket_left(const struct shared *shared)
+{
+    for (int n = 0; n < 5000 && haft_domain_stats_get(shared->domain).backlog > 1; n++) {
+        sleep_ms(2);
+    }
+    cr_expect(eq(u64, haft_domain_stats_get(shared->domain).backlog, 1));
 }
 
 /* It began before the second free, and passes while the second reader is inside. */
@@ -95,27 +122,55 @@ TEST_ON_EACH_CLOCK(section, a_grace_period_does_not_cover_what_is_freed_after_it
     const haft_id id = insert_text(shared.worker);
     struct reader first;
     struct reader second;
-    pthread_t waiter;
+    struct driver driver;
 
     haft_thread_offline(shared.domain);
     reader_enter(&first, &shared);
     assert_status(haft_free(shared.worker, insert_text(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
-    cr_assert(zero(int, pthread_create(&waiter, NULL, wait_once, shared.domain)));
-    sleep_ms(50);
+    drive(&driver, shared.domain);
     reader_enter(&second, &shared);
     const char *object = haft_resolve(shared.view, id); /* on behalf of the second reader */
 
     assert_status(haft_free(shared.worker, id), HAFT_OK);
     haft_worker_flush(shared.worker);
     reader_leave(&first);
-    for (int n = 0; n < 5000 && haft_domain_stats_get(shared.domain).backlog > 1; n++) {
-        sleep_ms(2);
-    }
-    cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 1));
+    expect_one_ticket_left(&shared);
     expect_slot_kept(&shared, id, object);
     reader_leave(&second);
-    pthread_join(waiter, NULL);
+    pthread_join(driver.thread, NULL);
+    haft_thread_online(shared.domain);
+    expect_slot_reused(&shared, id);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(section, a_reader_between_two_drivers_that_overlap_is_waited_for)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const haft_id id = insert_text(shared.worker);
+    struct reader first;
+    struct reader between;
+    struct driver drivers[2];
+
+    haft_thread_offline(shared.domain);
+    reader_enter(&first, &shared);
+    assert_status(haft_free(shared.worker, insert_text(shared.worker)), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    drive(&drivers[0], shared.domain);
+    reader_enter(&between, &shared);
+    const char *object = haft_resolve(shared.view, id); /* on behalf of the reader between */
+
+    assert_status(haft_free(shared.worker, id), HAFT_OK);
+    haft_worker_flush(shared.worker);
+    drive(&drivers[1], shared.domain);
+    reader_leave(&first);
+    expect_one_ticket_left(&shared);
+    sleep_ms(50);
+    cr_expect(ne(int, sem_trywait(&drivers[1].done), 0), "done with a reader inside");
+    expect_slot_kept(&shared, id, object);
+    reader_leave(&between);
+    pthread_join(drivers[0].thread, NULL);
+    pthread_join(drivers[1].thread, NULL);
     haft_thread_online(shared.domain);
     expect_slot_reused(&shared, id);
     close_shared(&shared);
@@ -134,16 +189,21 @@ Test(section, nested_sections_end_with_the_outermost)
     close_shared(&shared);
 }
 
-Test(section, of_one_domain_counts_for_another_of_the_same_flavour)
+/* With qsbr and the workers clock begin and end do nothing, and what waits is outside by itself. */
+TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour)
 {
-    struct shared a = open_shared(MEMB_CALLER, &options);
-    const haft_domain_options other = domain_options(MEMB_CALLER);
+    struct shared a = open_shared(*setting, &options);
+    const haft_domain_options other = domain_options(*setting);
+    const haft_status inside = setting->sections == MEMB ? HAFT_IN_SECTION : HAFT_OK;
     haft_domain *b;
 
     assert_status(haft_domain_open(&other, &b), HAFT_OK);
     haft_section_begin(b);
-    expect_status(haft_domain_wait(a.domain), HAFT_IN_SECTION);
-    expect_status(haft_domain_close(b), HAFT_IN_SECTION);
+    cr_expect(eq(int, haft_domain_wait(a.domain), inside));
+    cr_expect(eq(int, haft_worker_quiescent(a.worker), inside));
+    if (inside == HAFT_IN_SECTION) {
+        expect_status(haft_domain_close(b), HAFT_IN_SECTION);
+    }
     haft_section_end(b);
     expect_status(haft_domain_close(b), HAFT_OK);
     close_shared(&a);

@@ -213,11 +213,11 @@ Test(share, an_empty_table_and_a_full_one)
     close_level(&level);
 }
 
-Test(share, slots_given_back_by_trim_are_used_and_ids_from_before_stay_stale)
+TEST_ON_EACH_CLOCK(share, slots_given_back_by_trim_are_used_and_ids_from_before_stay_stale)
 {
     static haft_id stale[100000];
     const haft_local_options large = {.capacity = 100000, .object_size = sizeof(struct object)};
-    struct level level = open_level(MEMB_CALLER, &large);
+    struct level level = open_level(*setting, &large);
     uint64_t given_back = 0;
 
     for (int i = 0; i < 100000; i++) {

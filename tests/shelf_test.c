@@ -42,9 +42,9 @@ static uint32_t drain(haft_worker *worker, uint32_t *retired)
     return count;
 }
 
-Test(shelf, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
+TEST_ON_EACH_CLOCK(shelf, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 73;
     uint32_t next = 0;
     uint32_t retired = 0;
@@ -61,9 +61,9 @@ Test(shelf, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
     close_shared(&shared);
 }
 
-Test(shelf, only_full_batches_go_to_the_depot)
+TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 79;
     uint32_t next = 0;
     uint32_t retired = 0;
@@ -84,9 +84,9 @@ Test(shelf, only_full_batches_go_to_the_depot)
     close_shared(&shared);
 }
 
-Test(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
+TEST_ON_EACH_CLOCK(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
     uint32_t retired = 0;
@@ -101,9 +101,9 @@ Test(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
     close_shared(&shared);
 }
 
-Test(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
+TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
@@ -125,9 +125,9 @@ Test(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
     close_shared(&shared);
 }
 
-Test(shelf, a_batch_that_waits_is_nobodys)
+TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_nobodys)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
     struct batch *batch = batch_of(shared.worker, 5, &next);
@@ -146,10 +146,10 @@ Test(shelf, a_batch_that_waits_is_nobodys)
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */
-Test(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing)
+TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing)
 {
     const haft_table_options small = {.capacity = 64};
-    struct shared shared = open_shared(MEMB_CALLER, &small);
+    struct shared shared = open_shared(*setting, &small);
     const uint64_t before = load_relaxed(OWN, &shared.table->budget);
     haft_worker *workers[40];
 

@@ -40,9 +40,9 @@ Test(stats, of_an_empty_table_are_zero)
     close_shared(&shared);
 }
 
-Test(stats, live_is_inserted_less_freed_on_every_path)
+TEST_ON_EACH_CLOCK(stats, live_is_inserted_less_freed_on_every_path)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_id id;
     haft_id other;
 
@@ -70,9 +70,9 @@ Test(stats, live_is_inserted_less_freed_on_every_path)
     close_shared(&shared);
 }
 
-Test(stats, refused_inserts_count_nothing)
+TEST_ON_EACH_CLOCK(stats, refused_inserts_count_nothing)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     uint64_t count = 0;
     haft_id id;
     void *object;
@@ -89,9 +89,9 @@ Test(stats, refused_inserts_count_nothing)
     close_shared(&shared);
 }
 
-Test(stats, retired_becomes_free_when_taken_back)
+TEST_ON_EACH_CLOCK(stats, retired_becomes_free_when_taken_back)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_id ids[1000];
     uint64_t retired = 0;
 

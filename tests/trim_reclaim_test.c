@@ -48,11 +48,11 @@ static void count_call(void *object, haft_id id, haft_worker *worker, void *arg)
     trim_inside = haft_trim(arg == NULL ? haft_worker_table(worker) : arg, NULL);
 }
 
-Test(trim_reclaim, on_reclaim_runs_once_for_each_object_and_may_not_trim)
+TEST_ON_EACH_CLOCK(trim_reclaim, on_reclaim_runs_once_for_each_object_and_may_not_trim)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 24, .on_reclaim = count_call};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
 
     fill_shared(shared.worker);
     free_all(shared.worker);
@@ -83,11 +83,11 @@ static void replace(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-Test(trim_reclaim, on_reclaim_may_insert_what_then_stays)
+TEST_ON_EACH_CLOCK(trim_reclaim, on_reclaim_may_insert_what_then_stays)
 {
     const haft_table_options options = {
         .capacity = 2 * OBJECTS, .object_size = 24, .on_reclaim = replace};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
 
     fill_shared(shared.worker);
     free_all(shared.worker);
@@ -124,10 +124,10 @@ static void *trim_there(void *table)
     return NULL;
 }
 
-Test(trim_reclaim, a_second_thread_is_told_busy_and_others_go_on)
+TEST_ON_EACH_CLOCK(trim_reclaim, a_second_thread_is_told_busy_and_others_go_on)
 {
     const haft_table_options options = {.capacity = 1000, .object_size = 24, .on_reclaim = stay};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     pthread_t other;
     haft_id id;
 
@@ -176,9 +176,9 @@ static void expect_stale(const struct level *level)
     }
 }
 
-Test(trim_share, free_slots_of_the_local_table_are_given_back)
+TEST_ON_EACH_CLOCK(trim_share, free_slots_of_the_local_table_are_given_back)
 {
-    struct level level = open_level(MEMB_CALLER, &large);
+    struct level level = open_level(*setting, &large);
     uint64_t bytes = 0;
 
     fill_local(level.local);
@@ -197,9 +197,9 @@ Test(trim_share, free_slots_of_the_local_table_are_given_back)
     close_level(&level);
 }
 
-Test(trim_share, floors_hold_when_the_table_is_a_local_one_again)
+TEST_ON_EACH_CLOCK(trim_share, floors_hold_when_the_table_is_a_local_one_again)
 {
-    struct level level = open_level(MEMB_CALLER, &large);
+    struct level level = open_level(*setting, &large);
     haft_id id;
 
     share(&level);
@@ -267,10 +267,10 @@ Test(trim_share, a_table_in_which_a_slot_has_wrapped_keeps_its_memory)
     close_level(&level);
 }
 
-Test(trim_share, failed_frees_bring_no_page_back_that_was_given_back_before_sharing)
+TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_back_before_sharing)
 {
     const haft_local_options pages = {.capacity = OBJECTS, .object_size = 4088};
-    struct level level = open_level(MEMB_CALLER, &pages);
+    struct level level = open_level(*setting, &pages);
     uint64_t bytes = 0;
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -293,9 +293,9 @@ Test(trim_share, failed_frees_bring_no_page_back_that_was_given_back_before_shar
     close_level(&level);
 }
 
-Test(trim_share, nil_is_nothing_in_a_table_trimmed_before)
+TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
 {
-    struct level level = open_level(MEMB_CALLER, &large);
+    struct level level = open_level(*setting, &large);
     haft_id id;
 
     fill_local(level.local);

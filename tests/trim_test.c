@@ -107,11 +107,11 @@ static struct shared open_sized(struct setting setting, size_t size, size_t alig
 /* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
 static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
 
-Test(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
+TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
-            struct shared shared = open_sized(MEMB_CALLER, sizes[i], alignment);
+            struct shared shared = open_sized(*setting, sizes[i], alignment);
 
             fill(shared.worker, ids);
             const uint64_t before = resident(shared.view);
@@ -177,9 +177,9 @@ Test(shared_trim, ten_million_objects_leave_less_than_2_percent_of_their_memory)
     close_shared(&shared);
 }
 
-Test(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
+TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     clear(shared.worker, ids);
@@ -206,9 +206,9 @@ Test(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
 
 /* --- what stays --- */
 
-Test(shared_trim, a_second_time_there_is_nothing_to_give_back)
+TEST_ON_EACH_CLOCK(shared_trim, a_second_time_there_is_nothing_to_give_back)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
 
     cr_expect(eq(u64, trim(shared.table), 0)); /* of an empty table */
     fill(shared.worker, ids);
@@ -220,9 +220,9 @@ Test(shared_trim, a_second_time_there_is_nothing_to_give_back)
     close_shared(&shared);
 }
 
-Test(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
+TEST_ON_EACH_CLOCK(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
     haft_id reserved;
     void *object;
 
@@ -245,9 +245,9 @@ Test(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
     close_shared(&shared);
 }
 
-Test(shared_trim, what_waits_for_its_grace_period_stays)
+TEST_ON_EACH_CLOCK(shared_trim, what_waits_for_its_grace_period_stays)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
     struct reader reader;
 
     fill(shared.worker, ids);
@@ -273,11 +273,11 @@ static bool is_resident(haft_view view, uint64_t index)
     return (in & 1) != 0;
 }
 
-Test(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhausted)
+TEST_ON_EACH_CLOCK(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhausted)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = HAFT_LAYOUT_OF(16, 2, 0)};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_id id;
 
     fill(shared.worker, ids);
@@ -302,10 +302,10 @@ Test(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhausted)
     close_shared(&shared);
 }
 
-Test(shared_trim, a_pinned_object_keeps_its_page)
+TEST_ON_EACH_CLOCK(shared_trim, a_pinned_object_keeps_its_page)
 {
     const haft_table_options options = {.capacity = OBJECTS, .object_size = 24, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     uint64_t *object;
 
     fill(shared.worker, ids);
@@ -323,11 +323,11 @@ Test(shared_trim, a_pinned_object_keeps_its_page)
     close_shared(&shared);
 }
 
-Test(shared_trim, the_restore_range_stays_and_can_be_restored)
+TEST_ON_EACH_CLOCK(shared_trim, the_restore_range_stays_and_can_be_restored)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 24, .restore_range = 1000};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     const haft_id first = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 7, 0);
     const haft_id second = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 8, 0);
 
@@ -342,9 +342,9 @@ Test(shared_trim, the_restore_range_stays_and_can_be_restored)
     close_shared(&shared);
 }
 
-Test(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
+TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 4088, 8);
+    struct shared shared = open_sized(*setting, 4088, 8);
     haft_worker *other = open_worker(shared.table);
 
     fill(shared.worker, ids);
@@ -366,9 +366,9 @@ Test(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 
 /* --- what others see --- */
 
-Test(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
+TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 4088, 8); /* a page each */
+    struct shared shared = open_sized(*setting, 4088, 8); /* a page each */
     uint64_t seed = 53;
 
     fill(shared.worker, ids);
@@ -388,9 +388,9 @@ Test(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
     close_shared(&shared);
 }
 
-Test(shared_trim, the_counters_tell_what_was_given_back)
+TEST_ON_EACH_CLOCK(shared_trim, the_counters_tell_what_was_given_back)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     clear_but(shared.worker, ids, 100);
@@ -431,9 +431,9 @@ static uint64_t scan(const struct shared *shared)
     return count;
 }
 
-Test(shared_trim, a_scan_meets_each_object_once_and_skips_what_was_given_back)
+TEST_ON_EACH_CLOCK(shared_trim, a_scan_meets_each_object_once_and_skips_what_was_given_back)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     for (int i = 0; i < OBJECTS; i++) { /* runs are 128 slots: some are full, some empty */
@@ -452,9 +452,9 @@ Test(shared_trim, a_scan_meets_each_object_once_and_skips_what_was_given_back)
     close_shared(&shared);
 }
 
-Test(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
+TEST_ON_EACH_CLOCK(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
 {
-    struct shared shared = open_sized(MEMB_CALLER, 24, 8);
+    struct shared shared = open_sized(*setting, 24, 8);
     haft_id last = HAFT_NIL;
 
     fill(shared.worker, ids);
@@ -472,10 +472,10 @@ Test(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
     close_shared(&shared);
 }
 
-Test(shared_trim, all_slots_are_there_for_any_number_of_workers)
+TEST_ON_EACH_CLOCK(shared_trim, all_slots_are_there_for_any_number_of_workers)
 {
     const haft_table_options options = {.capacity = 3000, .object_size = 24};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
     haft_worker *workers[20];
 
     for (int w = 0; w < 20; w++) {

@@ -300,9 +300,9 @@ Test(quiescent, with_qsbr_it_ends_the_section)
 
 /* --- flush --- */
 
-Test(flush, hands_on_freed_slots_however_few)
+TEST_ON_EACH_CLOCK(flush, hands_on_freed_slots_however_few)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_shared(*setting, &options);
 
     insert_and_free(shared.worker, 1);
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
@@ -334,10 +334,10 @@ Test(flush, inside_a_section_is_allowed)
 }
 
 /* A table with no slot to spare: those that the other worker could still reserve are needed. */
-Test(flush, hands_on_slots_that_it_could_still_reserve)
+TEST_ON_EACH_CLOCK(flush, hands_on_slots_that_it_could_still_reserve)
 {
     const haft_table_options small = {.capacity = 1000};
-    struct shared shared = open_shared(MEMB_CALLER, &small);
+    struct shared shared = open_shared(*setting, &small);
     haft_worker *other = open_worker(shared.table);
     uint64_t without = 0;
     haft_id id;
@@ -358,10 +358,10 @@ Test(flush, hands_on_slots_that_it_could_still_reserve)
     close_shared(&shared);
 }
 
-Test(flush, again_and_again_between_frees_loses_no_slot)
+TEST_ON_EACH_CLOCK(flush, again_and_again_between_frees_loses_no_slot)
 {
     const haft_table_options small = {.capacity = 200};
-    struct shared shared = open_shared(MEMB_CALLER, &small);
+    struct shared shared = open_shared(*setting, &small);
     uint64_t count = 0;
     haft_id id;
 
