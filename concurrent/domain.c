@@ -11,6 +11,7 @@
  */
 #include "concurrent/debug.h"
 #include "concurrent/rcu.h"
+#include "concurrent/registry.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
         free(opened);
         return status;
     }
-    list_domain(&opened->listed, opened);
+    registry_add_domain(opened);
     *domain = opened;
     return HAFT_OK;
 }
@@ -109,7 +110,7 @@ haft_status haft_domain_close(haft_domain *domain)
         return HAFT_IN_SECTION;
     }
     assert(debug_sections(domain) == 0); /* a section is open */
-    unlist(&domain->listed);
+    registry_remove_domain(domain);
     domain->clock->stop(domain);
     free(domain);
     return HAFT_OK;

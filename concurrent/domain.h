@@ -15,7 +15,6 @@
 #define HAFT_CONCURRENT_DOMAIN_H
 
 #include "concurrent/clock.h"
-#include "concurrent/fork.h"
 #include "lib/atomics.h"
 #include <haft/domain.h>
 #include <sys/types.h>
@@ -32,8 +31,9 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-    pid_t process; /* where it was opened; a fork's child takes it over */
-    struct listed listed;
+    pid_t process;           /* where it was opened; a fork's child takes it over */
+    haft_domain *next_open;  /* in the list of all: see registry.h */
+    haft_domain **open_link; /* what points here in it */
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;

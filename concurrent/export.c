@@ -1,77 +1,41 @@
 /*
  * The export: a thread that writes a file every interval.
  *
- * Each time a new file is made under another name, which must not be there, and renamed over the
- * old one.  So the file is never half written, never larger or smaller than its text, and never
- * somebody else's: neither step follows a link.
+ * The child of a fork finds no lock held here: a process claims its export with one
+ * compare-and-swap, and leaves the one that it inherits alone.
+ *
+ * Edges in this file.
+ *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
+ *           nothing travels with that
+ *   OWN     while it is claimed, whoever opens or closes the export alone writes the claim
  */
 #include <haft/export.h>
 
 #include "concurrent/background.h"
 #include "concurrent/domain.h"
 #include "concurrent/export.h"
+#include "concurrent/registry.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define DEFAULT_INTERVAL_MS 1000
 #define LEAST_INTERVAL_MS 10
 #define MOST_INTERVAL_MS 3600000
 
 struct haft_export {
-    int directory;
-    char *path;
-    const char *name; /* the path's last part */
-    char temporary[48];
+    uint64_t process; /* the one that opened it: see registry.h */
+    struct export_file file;
     pthread_t thread;
-    pthread_mutex_t lock; /* for what follows, and the temporary file */
+    pthread_mutex_t lock; /* for what follows, and writing the file */
     pthread_cond_t stop_wanted;
     bool stopping;
     struct export_head head;
 };
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t open_in; /* the process that has an export open, or 0; under the lock */
+static atomic_u64 open_in; /* the process that has an export open, or 0 */
 
-/* --- the file --- */
-
-static bool write_all(int file, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(file, text, length);
-
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        text += written > 0 ? written : 0;
-        length -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
-static bool write_temporary(const haft_export *export, const char *text, size_t length)
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-
-    unlinkat(export->directory, export->temporary, 0); /* of a process of this number that died */
-    const int file = openat(export->directory, export->temporary, flags, S_IRUSR | S_IWUSR);
-
-    if (file < 0) {
-        return false;
-    }
-    const bool wrote =
-        fchmod(file, S_IRUSR | S_IWUSR) == 0 && write_all(file, text, length); /* whatever umask */
-
-    return close(file) == 0 && wrote;
-}
-
-/* Under the lock. */
+/* Under the lock, once there is a thread. */
 static haft_status write_file(haft_export *export)
 {
     size_t length;
@@ -82,16 +46,10 @@ static haft_status write_file(haft_export *export)
     if (text == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const bool written =
-        write_temporary(export, text, length) &&
-        renameat(export->directory, export->temporary, export->directory, export->name) == 0;
+    const bool written = export_file_write(&export->file, text, length);
 
     free(text);
-    if (!written) {
-        unlinkat(export->directory, export->temporary, 0);
-        return HAFT_NO_FILE;
-    }
-    return HAFT_OK;
+    return written ? HAFT_OK : HAFT_NO_FILE;
 }
 
 /* --- the thread --- */
@@ -146,44 +104,22 @@ static void init_waiting(haft_export *export)
     pthread_mutex_init(&export->lock, NULL);
 }
 
-static void discard(haft_export *export)
-{
-    if (export->directory >= 0) {
-        close(export->directory);
-    }
-    free(export->path);
-    free(export);
-}
-
 static haft_export *prepare(const haft_export_options *options)
 {
     haft_export *export = calloc(1, sizeof *export);
-    const struct process process = process_of_this();
-    const size_t size = strlen(options->directory) + 48;
-    char *path = malloc(size);
 
-    if (export == NULL || path == NULL) {
-        free(path);
-        free(export);
-        return NULL;
+    if (export != NULL) {
+        export->process = registry_process();
+        export->head.process = process_of_this();
+        export->head.interval_ms =
+            options->interval_ms != 0 ? options->interval_ms : DEFAULT_INTERVAL_MS;
     }
-    snprintf(path, size, "%s/haft-%" PRIu64 ".json", options->directory, process.number);
-    snprintf(export->temporary, sizeof export->temporary, ".haft-%" PRIu64 ".new", process.number);
-    export->path = path;
-    export->name = strrchr(path, '/') + 1;
-    export->directory = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    export->head.process = process;
-    export->head.interval_ms =
-        options->interval_ms != 0 ? options->interval_ms : DEFAULT_INTERVAL_MS;
     return export;
 }
 
 /* The first file, and the thread that writes the others. */
 static haft_status start(haft_export *export)
 {
-    if (export->directory < 0 || faccessat(export->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
-        return HAFT_BAD_DIRECTORY;
-    }
     const haft_status status = write_file(export);
 
     if (status != HAFT_OK) {
@@ -193,30 +129,36 @@ static haft_status start(haft_export *export)
     if (background_start(&export->thread, write_until_stopped, export) != 0) {
         pthread_cond_destroy(&export->stop_wanted);
         pthread_mutex_destroy(&export->lock);
-        unlinkat(export->directory, export->name, 0);
         return HAFT_NO_THREAD;
     }
     return HAFT_OK;
 }
 
-/* Whether it was this process's turn to open one. */
+static haft_status open_file(haft_export *export, const char *directory)
+{
+    haft_status status = export_file_open(&export->file, directory, export->head.process.number);
+
+    if (status == HAFT_OK) {
+        status = start(export);
+        if (status != HAFT_OK) {
+            export_file_remove(&export->file);
+        }
+    }
+    return status;
+}
+
+/* Whether this process had none open.  Its parent's is not its own. */
 static bool claim(void)
 {
-    const uint64_t process = (uint64_t)getpid();
+    const uint64_t process = registry_process();
+    const uint64_t before = load_relaxed(RETRY, &open_in);
 
-    pthread_mutex_lock(&open_lock);
-    const bool is_mine = open_in != process; /* the parent's is not the child's */
-
-    open_in = process;
-    pthread_mutex_unlock(&open_lock);
-    return is_mine;
+    return before != process && cas_relaxed(RETRY, &open_in, before, process);
 }
 
 static void give_up_claim(void)
 {
-    pthread_mutex_lock(&open_lock);
-    open_in = 0;
-    pthread_mutex_unlock(&open_lock);
+    store_relaxed(OWN, &open_in, 0);
 }
 
 haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
@@ -231,14 +173,12 @@ haft_status haft_export_open(const haft_export_options *options, haft_export **o
     }
     haft_export *export = prepare(options);
 
-    status = export != NULL ? start(export) : HAFT_NO_MEMORY;
+    status = export != NULL ? open_file(export, options->directory) : HAFT_NO_MEMORY;
     if (status == HAFT_OK) {
         *opened = export;
         return HAFT_OK;
     }
-    if (export != NULL) {
-        discard(export);
-    }
+    free(export);
     give_up_claim();
     return status;
 }
@@ -246,7 +186,7 @@ haft_status haft_export_open(const haft_export_options *options, haft_export **o
 /* Not in the child of a fork: the lock and the thread are its parent's. */
 static bool is_mine(const haft_export *export)
 {
-    return export->head.process.number == (uint64_t)getpid();
+    return export->process == registry_process();
 }
 
 haft_status haft_export_write(haft_export *opened)
@@ -263,7 +203,7 @@ haft_status haft_export_write(haft_export *opened)
 
 const char *haft_export_path(const haft_export *opened)
 {
-    return opened->path;
+    return opened->file.path;
 }
 
 haft_status haft_export_close(haft_export *opened)
@@ -276,9 +216,11 @@ haft_status haft_export_close(haft_export *opened)
         pthread_join(opened->thread, NULL);
         pthread_cond_destroy(&opened->stop_wanted);
         pthread_mutex_destroy(&opened->lock);
-        unlinkat(opened->directory, opened->name, 0);
+        export_file_remove(&opened->file);
         give_up_claim();
+    } else {
+        export_file_forget(&opened->file);
     }
-    discard(opened);
+    free(opened);
     return HAFT_OK;
 }

@@ -113,6 +113,7 @@ static void put_table(FILE *out, const haft_table *table)
     put(out, "retired", stats.retired);
     put(out, "free", stats.free);
     put(out, "exhausted", stats.exhausted);
+    put(out, "given_back", stats.given_back);
     put(out, "high_water", stats.high_water);
     put(out, "capacity", stats.capacity);
     put(out, "limit", stats.limit);
@@ -204,7 +205,8 @@ char *export_text(const struct export_head *head, size_t *length)
         return NULL;
     }
     put_head(out, head);
-    const haft_table *tables = registry_lock();
+    registry_lock();
+    const haft_table *tables = first_open_table();
 
     fputs("  \"domains\": [", out);
     put_domains(out, tables);

@@ -8,55 +8,19 @@
  * forgets the others in its own way.
  *
  * Locks of tables are held while on_reclaim runs, and that may open tables: so they are tried, and
- * all given back if one is not to be had.  That of haft_trim() is among them: in the middle of it
+ * all given back, the registry's too, if one is not to be had.  That of haft_trim() is among them: in the middle of it
  * free slots are in no batch, and the child would have lost them.
  *
  * Edges in this file.
  *   OWN   the child has one thread
  */
-#include "concurrent/fork.h"
-#include "concurrent/common.h"
 #include <haft/fork.h>
-#include <sched.h>
+
+#include "concurrent/common.h"
+#include "concurrent/registry.h"
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct listed *domains; /* open; under the lock */
-static struct listed *tables;  /* the same */
 static _Thread_local unsigned depth;
-
-static void add(struct listed **list, struct listed *listed, void *what)
-{
-    pthread_mutex_lock(&lock);
-    listed->what = what;
-    listed->next = *list;
-    listed->link = list;
-    if (*list != NULL) {
-        (*list)->link = &listed->next;
-    }
-    *list = listed;
-    pthread_mutex_unlock(&lock);
-}
-
-void list_domain(struct listed *listed, void *domain)
-{
-    add(&domains, listed, domain);
-}
-
-void list_table(struct listed *listed, void *table)
-{
-    add(&tables, listed, table);
-}
-
-void unlist(struct listed *listed)
-{
-    pthread_mutex_lock(&lock);
-    *listed->link = listed->next;
-    if (listed->next != NULL) {
-        listed->next->link = listed->link;
-    }
-    pthread_mutex_unlock(&lock);
-}
 
 /* Both locks of a table, or none. */
 static bool try_lock_table(haft_table *table)
@@ -72,37 +36,35 @@ static bool try_lock_table(haft_table *table)
 }
 
 /* The locks of all tables before `end`; NULL: of all. */
-static void unlock_tables(const struct listed *end)
+static void unlock_tables(const haft_table *end)
 {
-    for (const struct listed *at = tables; at != end; at = at->next) {
-        haft_table *table = at->what;
-
+    for (haft_table *table = first_open_table(); table != end; table = table->next_open) {
         pthread_mutex_unlock(&table->trim_lock);
         pthread_mutex_unlock(&table->common_lock);
     }
 }
 
-/* All locks but that of the implicit workers, which is held shortly and inside of none. */
-static bool try_lock_all(void)
+/* Under the registry's lock: those of all tables, or none. */
+static bool try_lock_tables(void)
 {
-    pthread_mutex_lock(&lock);
-    for (const struct listed *at = tables; at != NULL; at = at->next) {
-        if (!try_lock_table(at->what)) {
-            unlock_tables(at);
-            pthread_mutex_unlock(&lock);
+    for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (!try_lock_table(table)) {
+            unlock_tables(table);
             return false;
         }
     }
     return true;
 }
 
+/* That of the implicit workers comes last: it is held shortly and inside of none. */
 void haft_before_fork(void)
 {
     if (depth++ != 0) {
         return;
     }
-    while (!try_lock_all()) {
-        sched_yield();
+    registry_lock();
+    while (!try_lock_tables()) {
+        registry_yield();
     }
     implicit_lock();
 }
@@ -114,7 +76,7 @@ void haft_after_fork_parent(void)
     }
     implicit_unlock();
     unlock_tables(NULL);
-    pthread_mutex_unlock(&lock);
+    registry_unlock();
 }
 
 /* The workers of threads that are gone: never closed, never taken over. */
@@ -133,22 +95,18 @@ void haft_after_fork_child(void)
     if (--depth != 0) {
         return;
     }
-    for (const struct listed *at = domains; at != NULL; at = at->next) {
-        haft_domain *domain = at->what;
-
+    for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
         domain->process = getpid();
         store_relaxed(OWN, &domain->sections, 0);
         store_relaxed(OWN, &domain->driven_since, 0);
         domain->clock = domain->clock->after_fork(domain);
     }
-    for (const struct listed *at = tables; at != NULL; at = at->next) {
-        haft_table *table = at->what;
-
+    for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         lose_workers(table);
         /* The child may not unlock what the parent locked, if it is recursive. */
         common_make_lock(table);
         pthread_mutex_init(&table->trim_lock, NULL);
     }
     implicit_unlock();
-    pthread_mutex_unlock(&lock);
+    registry_unlock();
 }

@@ -1,55 +1,117 @@
-/* The list of open tables. */
+/*
+ * The lists of open domains and tables.
+ *
+ * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
+ * haft/fork.h the lists are whole.  Where the system has no memory for that, the lock is one of
+ * those that such a child may find held.  haft_before_fork() takes it as well, before or after:
+ * hence a thread's count.
+ */
 #include "concurrent/registry.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static haft_domain *open_domains;
 static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
+static _Thread_local unsigned taken;
+static uint32_t forks; /* from the first process to this; written where there is one thread */
 
-static void before_fork(void)
+void registry_lock(void)
 {
-    pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-void registry_add(haft_table *table)
-{
-    pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
-    table->next_open = open_tables;
-    open_tables = table;
-    pthread_mutex_unlock(&lock);
-}
-
-void registry_remove(haft_table *table)
-{
-    haft_table **link = &open_tables;
-
-    pthread_mutex_lock(&lock);
-    while (*link != table) {
-        link = &(*link)->next_open;
+    if (taken++ == 0) {
+        pthread_mutex_lock(&lock);
     }
-    *link = table->next_open;
-    pthread_mutex_unlock(&lock);
-}
-
-const haft_table *registry_lock(void)
-{
-    pthread_mutex_lock(&lock);
-    return open_tables;
 }
 
 void registry_unlock(void)
 {
+    if (--taken == 0) {
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void registry_yield(void)
+{
+    const unsigned times = taken;
+
+    taken = 0;
     pthread_mutex_unlock(&lock);
+    sched_yield();
+    pthread_mutex_lock(&lock);
+    taken = times;
+}
+
+static void begin_child(void)
+{
+    forks++;
+    registry_unlock();
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(registry_lock, registry_unlock, begin_child);
+}
+
+uint64_t registry_process(void)
+{
+    pthread_once(&once, watch_forks);
+    return (uint64_t)forks << 32 | (uint32_t)getpid();
+}
+
+void registry_add_domain(haft_domain *domain)
+{
+    pthread_once(&once, watch_forks);
+    registry_lock();
+    domain->next_open = open_domains;
+    domain->open_link = &open_domains;
+    if (open_domains != NULL) {
+        open_domains->open_link = &domain->next_open;
+    }
+    open_domains = domain;
+    registry_unlock();
+}
+
+void registry_remove_domain(haft_domain *domain)
+{
+    registry_lock();
+    *domain->open_link = domain->next_open;
+    if (domain->next_open != NULL) {
+        domain->next_open->open_link = domain->open_link;
+    }
+    registry_unlock();
+}
+
+void registry_add_table(haft_table *table)
+{
+    registry_lock();
+    table->next_open = open_tables;
+    table->open_link = &open_tables;
+    if (open_tables != NULL) {
+        open_tables->open_link = &table->next_open;
+    }
+    open_tables = table;
+    registry_unlock();
+}
+
+void registry_remove_table(haft_table *table)
+{
+    registry_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    registry_unlock();
+}
+
+haft_domain *first_open_domain(void)
+{
+    return open_domains;
+}
+
+haft_table *first_open_table(void)
+{
+    return open_tables;
 }

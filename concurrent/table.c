@@ -128,15 +128,13 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return HAFT_NO_MEMORY;
     }
     fetch_add_relaxed(COUNT, &domain->tables, 1);
-    list_table(&table->listed, table);
-    registry_add(table);
+    registry_add_table(table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
-    unlist(&table->listed);
-    registry_remove(table);
+    registry_remove_table(table);
     for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);

@@ -140,11 +140,11 @@ struct haft_table {
     haft_worker *common; /* under the lock; NULL: not needed so far */
     uint64_t unpinned;   /* under the lock: the first slot to be taken back (pin.c), or MARK_END */
 
-    struct listed listed;      /* among the tables of the process */
     uint64_t number;           /* no other table ever has it */
     bool has_implicit;         /* in the list of tables with implicit workers: see implicit.c */
     haft_table *next_implicit; /* in that list */
     haft_table *next_open;     /* in the list of all: see registry.h */
+    haft_table **open_link;    /* what points here in it */
 };
 
 /* The workers ever open at one time, newest first: for (w = first_worker(t); w; w = w->next). */

@@ -1,10 +1,7 @@
 /* Statistics in a file: haft/export.h. */
-#include "tests/support.h"
-#include <dirent.h>
-#include <errno.h>
+#include "tests/exporting.h"
 #include <haft/counted.h>
-#include <haft/export.h>
-#include <jansson.h>
+#include <haft/trim.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,78 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char directory[64];
-
-/* Intervals so long that only haft_export_write() writes. */
-#define NEVER 3600000
-
-static void make_directory(void)
-{
-    snprintf(directory, sizeof directory, "/tmp/haft_export_test.XXXXXX");
-    cr_assert(ne(ptr, mkdtemp(directory), NULL));
-}
-
-static void remove_directory(void)
-{
-    char command[96];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    cr_assert(eq(int, system(command), 0));
-}
-
 TestSuite(export, .init = make_directory, .fini = remove_directory, .timeout = SUITE_SECONDS);
-
-static haft_export *open_export(void)
-{
-    haft_export *opened;
-
-    assert_status(
-        haft_export_open(&(haft_export_options){.directory = directory, .interval_ms = NEVER},
-                         &opened),
-        HAFT_OK);
-    return opened;
-}
-
-static haft_status try_open(const char *where, uint64_t interval_ms)
-{
-    haft_export *const untouched = (haft_export *)directory;
-    haft_export *opened = untouched;
-    const haft_status status = haft_export_open(
-        &(haft_export_options){.directory = where, .interval_ms = interval_ms}, &opened);
-
-    if (status == HAFT_OK) {
-        haft_export_close(opened);
-    } else {
-        cr_expect(eq(ptr, opened, untouched));
-    }
-    return status;
-}
-
-static json_t *read_file(const haft_export *opened)
-{
-    json_error_t error;
-    json_t *root = json_load_file(haft_export_path(opened), 0, &error);
-
-    cr_assert(ne(ptr, root, NULL), "%s", error.text);
-    return root;
-}
-
-/* Written now, and read back. */
-static json_t *snapshot(haft_export *opened)
-{
-    assert_status(haft_export_write(opened), HAFT_OK);
-    return read_file(opened);
-}
-
-static uint64_t number_in(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    const bool is_number = json_is_integer(value);
-
-    cr_assert(is_number, "%s", key);
-    return (uint64_t)json_integer_value(value);
-}
 
 static const json_t *table_at(const json_t *root, size_t index)
 {
@@ -101,18 +27,6 @@ static const json_t *table_named(const json_t *root, const char *name)
     return table_at(root, index);
 }
 
-static unsigned files_in_directory(void)
-{
-    DIR *listing = opendir(directory);
-    unsigned count = 0;
-
-    for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    }
-    closedir(listing);
-    return count;
-}
-
 /* --- what is in it --- */
 
 static void expect_equal_stats(const json_t *table, const haft_table_stats *stats)
@@ -122,6 +36,7 @@ static void expect_equal_stats(const json_t *table, const haft_table_stats *stat
     cr_expect(eq(u64, number_in(table, "retired"), stats->retired));
     cr_expect(eq(u64, number_in(table, "free"), stats->free));
     cr_expect(eq(u64, number_in(table, "exhausted"), stats->exhausted));
+    cr_expect(eq(u64, number_in(table, "given_back"), stats->given_back));
     cr_expect(eq(u64, number_in(table, "high_water"), stats->high_water));
     cr_expect(eq(u64, number_in(table, "capacity"), stats->capacity));
     cr_expect(eq(u64, number_in(table, "limit"), stats->limit));
@@ -170,6 +85,33 @@ TEST_ON_EACH_CLOCK(export, of_known_traffic_is_exact_when_all_is_quiet)
     haft_export_close(opened);
     close_shared(&shared);
     expect_no_leaks();
+}
+
+TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
+{
+    struct shared shared = open_shared(
+        *setting, &(haft_table_options){.name = "ships", .capacity = 20000, .object_size = 24});
+    static haft_id ids[20000];
+
+    for (int i = 0; i < 20000; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    for (int i = 0; i < 20000; i++) {
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
+    haft_export *opened = open_export();
+    json_t *root = read_file(opened);
+    const json_t *table = table_named(root, "ships");
+
+    cr_expect(gt(u64, number_in(table, "given_back"), 15000));
+    cr_expect(eq(u64, number_in(table, "given_back"), stats_of(shared.table).given_back));
+    cr_expect(eq(u64, number_in(table, "given_back") + number_in(table, "free"),
+                 number_in(table, "high_water")));
+    json_decref(root);
+    haft_export_close(opened);
+    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(export, has_the_clock_and_its_counters)
@@ -329,7 +271,7 @@ Test(export, leaves_nothing_behind_when_closed)
     haft_export *opened = open_export();
 
     assert_status(haft_export_write(opened), HAFT_OK);
-    cr_expect(eq(int, (int)files_in_directory(), 1));
+    cr_expect(eq(int, (int)files_in_directory(), 2)); /* its lock, too */
     expect_status(haft_export_close(opened), HAFT_OK);
     cr_expect(eq(int, (int)files_in_directory(), 0));
     expect_no_leaks();
@@ -372,8 +314,7 @@ Test(export, write_that_fails_says_so)
 {
     haft_export *opened = open_export();
 
-    cr_assert(eq(int, unlink(haft_export_path(opened)), 0));
-    cr_assert(eq(int, rmdir(directory), 0));
+    remove_directory();
     expect_status(haft_export_write(opened), HAFT_NO_FILE);
     cr_assert(eq(int, mkdir(directory, 0700), 0)); /* another one: the export keeps to its own */
     expect_status(haft_export_write(opened), HAFT_NO_FILE);

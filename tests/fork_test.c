@@ -335,7 +335,10 @@ static void insert_without_a_worker(struct shared *shared, haft_id live)
     require(haft_table_insert(shared->table, NULL, &id) == HAFT_OK);
 }
 
-Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
+/* A fork finds the lock of the common worker held, and its holder waiting to open a table. */
+static void fork_while_a_table_is_opened_in_on_reclaim(void (*forks)(child_body *body,
+                                                                     struct shared *shared,
+                                                                     haft_id live))
 {
     const haft_table_options slowly = {.capacity = 100,
                                        .object_size = 8,
@@ -360,9 +363,35 @@ Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
     must(pthread_create(&threads[0], NULL, unpin, &slow) == 0);
     sem_wait(&slow.inside);
     must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
-    fork_with_the_calls(insert_without_a_worker, &shared, HAFT_NIL);
+    forks(insert_without_a_worker, &shared, HAFT_NIL);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
+    close_shared(&shared);
+}
+
+Test(fork_, waits_for_an_on_reclaim_that_opens_a_table)
+{
+    fork_while_a_table_is_opened_in_on_reclaim(fork_with_the_calls);
+}
+
+static void hand_the_calls_over(void)
+{
+    must(pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child) == 0);
+}
+
+/* Whether the program's handlers run around or inside of the library's own. */
+Test(fork_, handed_to_pthread_atfork_before_all_else_the_calls_wait_for_an_on_reclaim)
+{
+    hand_the_calls_over();
+    fork_while_a_table_is_opened_in_on_reclaim(fork_plainly);
+}
+
+Test(fork_, handed_to_pthread_atfork_after_tables_the_calls_wait_for_an_on_reclaim)
+{
+    struct shared shared = open_shared_on(&domains[FRAME], &options);
+
+    hand_the_calls_over();
+    fork_while_a_table_is_opened_in_on_reclaim(fork_plainly);
     close_shared(&shared);
 }
 
@@ -418,12 +447,11 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_handed_to_pthread_atfork_twice_every_fork
     struct parent parent;
 
     ticks = child_ticks(*row);
-    for (int n = 0; n < 2; n++) { /* by a library and by the program */
-        must(pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child) == 0);
-    }
+    hand_the_calls_over(); /* by a library ... */
+    open_parent(&parent, *row, &options);
+    hand_the_calls_over(); /* ... and by the program, which has opened tables already */
     must(pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) ==
          0);
-    open_parent(&parent, *row, &options);
     fork_plainly(go_on, &parent.shared, parent.live);
     fork_plainly(do_what_locks, &parent.shared, parent.live);
     close_parent(&parent);

@@ -22,7 +22,7 @@ void finding_clear(struct finding *finding)
     g_ptr_array_unref(finding->malformed);
 }
 
-/* haft-NUMBER.json; 0: another name. */
+/* haft-NUMBER.json, or haft-NUMBER-TURN.json of a further process of that number; 0: another name. */
 static uint64_t process_of_name(const char *name)
 {
     char *end;
@@ -32,6 +32,9 @@ static uint64_t process_of_name(const char *name)
     }
     const uint64_t process = g_ascii_strtoull(name + 5, &end, 10);
 
+    if (end[0] == '-' && g_ascii_isdigit(end[1])) {
+        (void)g_ascii_strtoull(end + 1, &end, 10);
+    }
     return strcmp(end, ".json") == 0 ? process : 0;
 }
 

@@ -26,6 +26,7 @@ static const struct metric table_metrics[] = {
     TABLE(retired, "", "gauge", "Freed slots that are not taken back yet."),
     TABLE(free, "", "gauge", "Slots taken back."),
     TABLE(exhausted, "", "gauge", "Slots that have lived all their generations."),
+    TABLE(given_back, "", "gauge", "Slots not used since their memory was given back."),
     TABLE(high_water, "", "gauge", "Slots ever used."),
     TABLE(capacity, "", "gauge", "Objects that fit for certain."),
     TABLE(limit, "", "gauge", "Slots there can be."),

@@ -101,12 +101,12 @@ static const struct member domain_members[] = {
 };
 
 static const struct member table_members[] = {
-    MEMBER(table, number),        MEMBER(table, domain),         MEMBER(table, object_size),
-    MEMBER(table, live),          MEMBER(table, reserved),       MEMBER(table, retired),
-    MEMBER(table, free),          MEMBER(table, exhausted),      MEMBER(table, high_water),
-    MEMBER(table, capacity),      MEMBER(table, limit),          MEMBER(table, batches_moved),
-    MEMBER(table, workers),       MEMBER(table, created),        MEMBER(table, freed),
-    MEMBER(table, refused_frees), MEMBER(table, stale_resolves),
+    MEMBER(table, number),        MEMBER(table, domain),        MEMBER(table, object_size),
+    MEMBER(table, live),          MEMBER(table, reserved),      MEMBER(table, retired),
+    MEMBER(table, free),          MEMBER(table, exhausted),     MEMBER(table, given_back),
+    MEMBER(table, high_water),    MEMBER(table, capacity),      MEMBER(table, limit),
+    MEMBER(table, batches_moved), MEMBER(table, workers),       MEMBER(table, created),
+    MEMBER(table, freed),         MEMBER(table, refused_frees), MEMBER(table, stale_resolves),
 };
 
 static bool take_numbers(const json_t *object, const struct member *members, size_t count, void *to,

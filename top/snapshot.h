@@ -18,8 +18,8 @@ struct domain {
 struct table {
     uint64_t number, domain, object_size;
     const char *name;
-    uint64_t live, reserved, retired, free, exhausted, high_water, capacity, limit, batches_moved,
-        workers, created, freed, refused_frees, stale_resolves;
+    uint64_t live, reserved, retired, free, exhausted, given_back, high_water, capacity, limit,
+        batches_moved, workers, created, freed, refused_frees, stale_resolves;
 };
 
 struct snapshot {

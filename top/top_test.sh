@@ -64,7 +64,7 @@ check_json()
     [[ $(value process "$out") == "$running" ]] || fail "process $(value process "$out")"
     local key
     for key in live:1000 created:1500 freed:500 refused_frees:7 stale_resolves:3 capacity:2000 \
-        object_size:24 workers:1 reserved:0 exhausted:0; do
+        object_size:24 workers:1 reserved:0 exhausted:0 given_back:0; do
         grep -q "\"${key%:*}\": ${key#*:}," <<<"$out" || grep -q "\"${key%:*}\": ${key#*:}\$" <<<"$out" ||
             fail "--json has no $key: $out"
     done
@@ -179,6 +179,19 @@ check_malformed()
     expect_error 1 "no running process exports to" --once "$work/bad"
 }
 
+# A further process of one number has a name with its turn.
+check_turns()
+{
+    sed 's/empty"/second"/' "$file" >"$exports/haft-$running-2.json"
+    run --once --pid "$running" "$exports"
+    [[ $code == 0 && $out == *ships* && $out == *second* ]] || fail "two of a number: exit $code, '$out'"
+    rm "$exports/haft-$running-2.json"
+    cp "$file" "$exports/haft-$running-x.json"
+    run --json "$exports"
+    [[ $(grep -c '"process"' <<<"$out") == 1 ]] || fail "haft-$running-x.json is taken for an export"
+    rm "$exports/haft-$running-x.json"
+}
+
 # What can be shown is shown beside what cannot.
 check_mixed()
 {
@@ -198,7 +211,7 @@ check_dead()
     # Another process has its number now.
     sed -E "s/\"process\": [0-9]+/\"process\": $$/" "$left" >"$exports/haft-$$.json"
     expect_error 1 "process $$ has ended" --pid $$ --once "$exports"
-    rm "$exports/"*
+    rm "$exports/"* "$exports/".*.lock
 }
 
 check_options()
@@ -226,6 +239,7 @@ check_prometheus
 check_screen
 check_malformed
 check_mixed
+check_turns
 end_exporter
 check_dead
 

@@ -7,8 +7,11 @@
  *
  * The file is `directory`/haft-PROCESS.json, readable and writable by its owner only.  It is
  * written under another name and renamed, so whoever opens it finds it whole; closing removes it.
- * A program that ends without closing leaves it behind: "process" and "started" say whether the
- * process that wrote it still runs.  A directory in memory, such as /run/user/UID, suits it best.
+ * Where processes of one number share the directory, as in containers, the second one writes
+ * haft-PROCESS-2.json, and so on: each holds a lock (flock) on .haft-PROCESS.lock beside its file.
+ * A program that ends without closing leaves both behind, and the next one of that number takes
+ * them over: "process" and "started" say whether the process that wrote it still runs.  A directory
+ * in memory, such as /run/user/UID, suits it best.
  *
  *   haft_export   the layout's version, 1
  *   process       its number; "started": in clock ticks since the machine's start (/proc), or 0;
@@ -47,11 +50,12 @@ typedef struct haft_export_options {
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
  *             HAFT_BAD_INTERVAL_MS   the option of that name
  *             HAFT_IN_USE            this process has one open
- *             HAFT_NO_FILE           the system did not take the file
+ *             HAFT_NO_FILE           the system did not take the file or locks none, or 100 other
+ *                                    processes of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
- * Threads   any.
+ * Threads   any; also in the child of a fork, whatever the other threads were doing.
  * Ordering  none.
- * Progress  blocking (files, malloc, starts a thread, which blocks all signals).
+ * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
  * Cost      that of writing the file.
  */
 haft_status haft_export_open(const haft_export_options *options, haft_export **opened);

@@ -30,6 +30,9 @@
  *
  *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
  *
+ * Either way the export (haft/export.h) is the parent's, and the child may open its own; and so it
+ * may open domains and tables of its own, and close these.
+ *
  * To have them called around every fork:
  *
  *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
@@ -48,8 +51,8 @@ extern "C" {
 /*
  * haft_before_fork - bring all domains and tables of the process into a state in which they can be
  * copied.  Until haft_after_fork_parent() other threads wait in what locks: opening and closing,
- * implicit workers opened and closed, haft/unregistered.h, the last unpin of a freed object; and
- * haft_trim() and haft_recycle_exhausted() tell them HAFT_BUSY.
+ * writing an export, implicit workers opened and closed, haft/unregistered.h, the last unpin of a
+ * freed object; and haft_trim() and haft_recycle_exhausted() tell them HAFT_BUSY.
  *
  * Returns   nothing.
  * Threads   the one that forks next, outside read sections (between haft_section_begin and _end)
