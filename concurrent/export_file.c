@@ -53,42 +53,39 @@ static bool is_taken(int error)
            error == EISDIR || error == ENXIO;
 }
 
-/* 0, or why not. */
-static int lock_file(int file)
-{
-    return flock(file, LOCK_EX | LOCK_NB) == 0 && fchmod(file, OWNER_ONLY) == 0 ? 0 : errno;
-}
-
-/* Whether it is the file of its name still: another process may have ended its use meanwhile. */
-static bool has_name(int file)
+/* 0 if it is locked, and still the file of its name: a former owner may have removed it meanwhile. */
+static int lock_file(int file, bool *has_name)
 {
     struct stat found;
 
-    return fstat(file, &found) == 0 && found.st_nlink != 0;
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 || fstat(file, &found) != 0) {
+        return errno;
+    }
+    *has_name = found.st_nlink != 0;
+    return 0;
 }
 
-/* 0, or why not. */
+/* 0, or why not: then the lock's file may be somebody else's, and stays. */
 static int lock_names(struct export_file *file)
 {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    bool has_name = false;
 
-    for (;;) {
-        const int lock = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    while (!has_name) {
+        file->lock = openat(file->directory, file->locked, flags, OWNER_ONLY);
+        const int error = file->lock < 0 ? errno : lock_file(file->lock, &has_name);
 
-        if (lock < 0) {
-            return errno;
+        if (file->lock >= 0 && !has_name) {
+            close(file->lock);
+            file->lock = -1;
         }
-        const int error = lock_file(lock);
-
-        if (error == 0 && has_name(lock)) {
-            file->lock = lock;
-            return 0;
-        }
-        close(lock);
         if (error != 0) {
             return error;
         }
     }
+    /* Whatever umask.  Where it fails, the next of this number may have to take another turn. */
+    fchmod(file->lock, OWNER_ONLY);
+    return 0;
 }
 
 /* --- opening and closing --- */

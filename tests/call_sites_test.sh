@@ -4,7 +4,9 @@
 #
 # Usage: call_sites_test.sh <program>, where the library's shared objects lie below
 #
-# Calls that an optimiser has turned into jumps are not looked for.
+# What the program does not use is not linked into it: so the shared objects may have no function
+# with such calls that the program lacks.  Calls that an optimiser has turned into jumps are not
+# looked for.
 set -euo pipefail
 
 readonly program=$1
@@ -13,6 +15,30 @@ trap 'rm -rf "$work"' EXIT
 
 # Functions of the library: the tests' own calls do not count.
 find -L . -name 'lib*.so' -exec nm {} + | awk '$2 ~ /^[tT]$/ { print $3 }' | sort -u >"$work/functions"
+
+# Functions of the shared objects that call what the program wraps.
+nm "$program" | awk '$3 ~ /^__wrap_/ { print substr($3, 8) }' >"$work/wrapped"
+find -L . -name 'lib*.so' -exec objdump --disassemble --no-show-raw-insn {} + | awk '
+    NR == FNR { is_wrapped[$1] = $1 !~ /^(free|munmap)$/; next }
+    /^[0-9a-f]+ <.*>:$/ { function_name = substr($2, 2, length($2) - 3) }
+    /(call|bl)[a-z]*[ \t].*<[a-z_]*@plt>/ {
+        called = $0
+        sub(/.*</, "", called)
+        sub(/@plt.*/, "", called)
+        sub(/\..*/, "", function_name)
+        if (is_wrapped[called]) print function_name
+    }' "$work/wrapped" - | sort -u >"$work/asking"
+nm "$program" | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u >"$work/linked"
+absent=$(comm -23 "$work/asking" "$work/linked")
+if [[ $(wc -l <"$work/asking") -lt 20 ]]; then
+    echo "few functions that ask the system for something: are they found?"
+    exit 1
+fi
+if [[ -n $absent ]]; then
+    echo "not in the program, so not refused by any test:"
+    echo "$absent"
+    exit 1
+fi
 
 # Where each call returns to, and what is called from which function.
 objdump --disassemble --no-show-raw-insn "$program" | awk '

@@ -337,6 +337,7 @@ Test(nth_call_of, the_allocator_that_is_malloc)
         allocator.free(allocator.context, memory, 100);
     }
     cr_expect(eq(long, faults.balance, before));
+    expect_no_leaks();
 }
 
 /* --- local tables --- */

@@ -104,6 +104,7 @@ Test(nth_call_fails, opening_a_table_under_strict_overcommit)
     faults.strict = true;
     fail_each_both_ways(open_table, close_table);
     close_domain(domain);
+    expect_no_leaks();
 }
 
 /* --- handing over --- */
@@ -136,6 +137,7 @@ Test(nth_call_fails, sharing_a_local_table)
     must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
     close_local(shareable);
     close_domain(domain);
+    expect_no_leaks();
 }
 
 static haft_status unshare_new(void **opened)
@@ -163,6 +165,7 @@ Test(nth_call_fails, unsharing_a_table_that_was_never_local)
     }
     close_domain(domain);
     cr_expect(eq(long, faults.balance, 0));
+    expect_no_leaks();
 }
 
 static haft_status open_and_close_worker(void **opened)
@@ -182,6 +185,7 @@ Test(nth_call_fails, opening_a_worker)
     fail_each(open_and_close_worker, keep, true);
     close_table(table);
     close_domain(domain);
+    expect_no_leaks();
 }
 
 static void *take(void *context, size_t size, size_t alignment)
@@ -220,6 +224,7 @@ Test(nth_call_fails, opening_a_command_set)
     fail_each(open_commands, close_commands, true);
     close_table(table);
     close_domain(domain);
+    expect_no_leaks();
 }
 
 Test(nth_call_fails, opening_a_local_table)
@@ -258,6 +263,7 @@ Test(nth_call_fails, opening_tables_with_places)
         fail_each_both_ways(open_table_with_places, close_table);
     }
     close_domain(domain);
+    expect_no_leaks();
 }
 
 Test(nth_call_fails, closing_everything_gives_everything_back)
@@ -272,6 +278,7 @@ Test(nth_call_fails, closing_everything_gives_everything_back)
     close_table(table);
     close_domain(domain);
     cr_expect(eq(long, faults.balance, before));
+    expect_no_leaks();
 }
 
 /* --- strict overcommit --- */
@@ -310,6 +317,7 @@ static void refuse_often(int kind, bool places)
         must(subject_free(&subject, ids[i]) == HAFT_OK);
     }
     subject_close(&subject);
+    expect_no_leaks();
 }
 
 TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_insert_goes_on)

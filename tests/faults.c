@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct faults faults;
@@ -19,6 +20,10 @@ void fail_calls(int first, int last)
 
 extern const char __executable_start; /* the linker's */
 
+int __real_close(int file);
+int __real_open(const char *path, int flags, ...);
+ssize_t __real_write(int file, const void *data, size_t size);
+
 /* For call_sites_test.sh: where the library was that met the failure, as in the program's file. */
 static void note_site(const void *site)
 {
@@ -26,11 +31,11 @@ static void note_site(const void *site)
     char line[32];
     const int size = snprintf(line, sizeof line, "%lx\n",
                               (unsigned long)((uintptr_t)site - (uintptr_t)&__executable_start));
-    const int to = file != NULL ? open(file, O_WRONLY | O_APPEND) : -1;
+    const int to = file != NULL ? __real_open(file, O_WRONLY | O_APPEND) : -1;
 
     if (to >= 0) {
-        must(write(to, line, (size_t)size) == size);
-        close(to);
+        must(__real_write(to, line, (size_t)size) == size);
+        __real_close(to);
     }
 }
 
@@ -62,6 +67,16 @@ void __real_free(void *memory);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *arg);
 int __real_sem_init(sem_t *semaphore, int shared, unsigned value);
+int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __real_faccessat(int directory, const char *path, int mode, int flags);
+int __real_fchmod(int file, mode_t mode);
+int __real_fclose(FILE *file);
+int __real_flock(int file, int operation);
+FILE *__real_fopen(const char *path, const char *mode);
+int __real_fstat(int file, struct stat *found);
+FILE *__real_open_memstream(char **text, size_t *size);
+int __real_openat(int directory, const char *path, int flags, ...);
+int __real_renameat(int from, const char *before, int to, const char *after);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *address, size_t size);
@@ -78,6 +93,19 @@ void __wrap_free(void *memory);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *arg);
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __wrap_close(int file);
+int __wrap_faccessat(int directory, const char *path, int mode, int flags);
+int __wrap_fchmod(int file, mode_t mode);
+int __wrap_fclose(FILE *file);
+int __wrap_flock(int file, int operation);
+FILE *__wrap_fopen(const char *path, const char *mode);
+int __wrap_fstat(int file, struct stat *found);
+int __wrap_open(const char *path, int flags, ...);
+FILE *__wrap_open_memstream(char **text, size_t *size);
+int __wrap_openat(int directory, const char *path, int flags, ...);
+int __wrap_renameat(int from, const char *before, int to, const char *after);
+ssize_t __wrap_write(int file, const void *data, size_t size);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
 {
@@ -175,6 +203,114 @@ int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value)
     return fails(SITE) ? -1 : __real_sem_init(semaphore, shared, value);
 }
 
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+    return fails(SITE) ? ENOMEM : __real_pthread_atfork(before, parent, child);
+}
+
+/* --- files --- */
+
+static int refused(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* The descriptor is closed in any case, as Linux does it. */
+int __wrap_close(int file)
+{
+    const bool failed = fails(SITE);
+    const int result = __real_close(file);
+
+    faults.balance--;
+    return failed ? refused(EIO) : result;
+}
+
+int __wrap_faccessat(int directory, const char *path, int mode, int flags)
+{
+    return fails(SITE) ? refused(EROFS) : __real_faccessat(directory, path, mode, flags);
+}
+
+int __wrap_fchmod(int file, mode_t mode)
+{
+    return fails(SITE) ? refused(EIO) : __real_fchmod(file, mode);
+}
+
+/* The stream is gone in any case; what was to be written may not be. */
+int __wrap_fclose(FILE *file)
+{
+    const bool failed = fails(SITE);
+    const int result = __real_fclose(file);
+
+    faults.balance--;
+    return failed ? refused(ENOSPC) : result;
+}
+
+int __wrap_flock(int file, int operation)
+{
+    void (*const meanwhile)(void) = faults.before_lock;
+
+    faults.before_lock = NULL;
+    if (meanwhile != NULL) {
+        meanwhile();
+    }
+    return fails(SITE) ? refused(ENOLCK) : __real_flock(file, operation);
+}
+
+static FILE *opened_stream(FILE *file)
+{
+    faults.balance += file != NULL;
+    return file;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    return fails(SITE) ? NULL : opened_stream(__real_fopen(path, mode));
+}
+
+int __wrap_fstat(int file, struct stat *found)
+{
+    return fails(SITE) ? refused(EIO) : __real_fstat(file, found);
+}
+
+/* The library gives back with free() what the stream leaves in `*text`. */
+FILE *__wrap_open_memstream(char **text, size_t *size)
+{
+    FILE *file = fails(SITE) ? NULL : opened_stream(__real_open_memstream(text, size));
+
+    faults.balance += file != NULL;
+    return file;
+}
+
+static int opened_file(int file)
+{
+    faults.balance += file >= 0;
+    return file;
+}
+
+/* The library's calls that may make a file have a mode. */
+int __wrap_open(const char *path, int flags, ...)
+{
+    return fails(SITE) ? refused(EMFILE) : opened_file(__real_open(path, flags, 0600));
+}
+
+int __wrap_openat(int directory, const char *path, int flags, ...)
+{
+    return fails(SITE) ? refused(EMFILE) : opened_file(__real_openat(directory, path, flags, 0600));
+}
+
+int __wrap_renameat(int from, const char *before, int to, const char *after)
+{
+    return fails(SITE) ? refused(ENOSPC) : __real_renameat(from, before, to, after);
+}
+
+ssize_t __wrap_write(int file, const void *data, size_t size)
+{
+    return fails(SITE) ? refused(ENOSPC) : __real_write(file, data, size);
+}
+
+/* --- one after another --- */
+
 void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_ever)
 {
     bool reached = true;
@@ -196,11 +332,13 @@ void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_eve
         }
         failures++;
         must(reached);
-        must(status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD);
+        must(status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD || status == HAFT_NO_FILE ||
+             status == HAFT_BAD_DIRECTORY);
         must(opened == &faults);
         must(faults.balance == before);
     }
     cr_expect(gt(int, failures, 0));
+    cr_expect(not(has_leaks()));
 }
 
 void fail_each_both_ways(haft_status (*open)(void **), void (*close)(void *))

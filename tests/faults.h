@@ -13,8 +13,9 @@ struct faults {
     int calls;
     int first;
     int last;
-    bool strict;  /* no writable mapping at once */
-    long balance; /* acquired and not given back */
+    bool strict;               /* no writable mapping at once */
+    long balance;              /* acquired and not given back */
+    void (*before_lock)(void); /* once: what another process does before a file is locked */
 };
 
 extern struct faults faults;

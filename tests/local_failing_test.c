@@ -96,6 +96,7 @@ Test(local_failing, trim_without_memory_for_its_records_changes_nothing)
     cr_expect(gt(u64, bytes, 9000 * 1024));
     expect_usable(local);
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, trim_under_strict_overcommit)
@@ -112,6 +113,7 @@ Test(local_failing, trim_under_strict_overcommit)
     cr_expect(gt(u64, bytes, 9000 * 1024));
     expect_usable(local);
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, trim_of_locked_memory_gives_none_back_and_ids_stay_stale)
@@ -129,6 +131,7 @@ Test(local_failing, trim_of_locked_memory_gives_none_back_and_ids_stay_stale)
     faults.no_advice = false;
     expect_usable(local);
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, reserve_capacity_says_so_and_what_it_promised_holds)
@@ -155,6 +158,7 @@ Test(local_failing, reserve_capacity_says_so_and_what_it_promised_holds)
         must(i % 3 != 0 || haft_local_free(local, id) == HAFT_OK);
     }
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, reserve_capacity_knows_that_min_free_slots_stay_free)
@@ -176,6 +180,7 @@ Test(local_failing, reserve_capacity_knows_that_min_free_slots_stay_free)
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     }
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, restore_without_memory_changes_nothing)
@@ -200,6 +205,7 @@ Test(local_failing, restore_without_memory_changes_nothing)
     }
     cr_expect(haft_is_live(haft_local_view(local), far));
     haft_local_close(local);
+    expect_no_leaks();
 }
 
 Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
@@ -217,4 +223,5 @@ Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
         must((id.bits & UINT32_MAX) == 4 + OBJECTS + i);
     }
     haft_local_close(local);
+    expect_no_leaks();
 }

@@ -49,6 +49,7 @@ Test(packed_nth_call_fails, closing_a_packed_table_gives_everything_back)
     cr_expect(gt(long, faults.balance, before));
     close_packed(opened);
     cr_expect(eq(long, faults.balance, before));
+    expect_no_leaks();
 }
 
 /* Insert until `count` are there, though every call that asks for memory is refused once. */
@@ -98,6 +99,7 @@ TEST_ON_EACH_ORDER(packed_strict_overcommit, a_packed_table_answers_any_refusal_
     cr_expect(ge(int, insert_with_refusals(packed, values, VALUES), 5)); /* 9 MiB of slots */
     cr_expect(packed_has(packed, values, VALUES));
     packed_close(packed);
+    expect_no_leaks();
 }
 
 Test(packed_strict_overcommit, a_fixed_packed_table_asks_for_no_memory_when_it_is_open)
@@ -118,6 +120,7 @@ Test(packed_strict_overcommit, a_fixed_packed_table_asks_for_no_memory_when_it_i
     cr_expect(zero(int, faults.calls));
     fail_calls(0, -1);
     packed_close(packed);
+    expect_no_leaks();
 }
 
 /* 262,144 objects of 8 bytes end with a step of 2 MiB, so that the spare one needs the next. */
@@ -145,4 +148,5 @@ Test(packed_strict_overcommit, a_sort_of_a_packed_table_that_is_refused_memory_c
     cr_expect(eq(u64, packed_value_at(packed, count - 1), 0));
     packed_must_be_sound(packed, 8);
     packed_close(packed);
+    expect_no_leaks();
 }

@@ -21,7 +21,17 @@ void expect_no_leaks(void)
         cr_expect(zero(int, __lsan_do_recoverable_leak_check()));
     }
 }
+
+bool has_leaks(void)
+{
+    return __lsan_do_recoverable_leak_check() != 0;
+}
 #else
+bool has_leaks(void)
+{
+    return false;
+}
+
 void expect_no_leaks(void)
 {
 }

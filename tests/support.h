@@ -29,6 +29,9 @@ extern const struct rcu_flavor_struct urcu_qsbr_flavor;
  * Criterion does not count what fails in a suite's .fini. */
 void expect_no_leaks(void);
 
+/* The same at once and in any function: whether memory has been lost; false without the sanitizer. */
+bool has_leaks(void);
+
 #define expect_status(actual, expected)                                                            \
     cr_expect(eq(str, (char *)haft_status_name(actual), #expected))
 #define assert_status(actual, expected)                                                            \

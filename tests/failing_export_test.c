@@ -1,0 +1,138 @@
+/* The n-th call to the system fails, for every n: an export says so, and leaves what was there. */
+#include "tests/faults.h"
+#include <fcntl.h>
+#include <haft/export.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[64];
+static char lock_path[128];
+
+static void make_directory(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/haft_failing_export.XXXXXX");
+    cr_assert(ne(ptr, mkdtemp(directory), NULL));
+    snprintf(lock_path, sizeof lock_path, "%s/.haft-%d.lock", directory, (int)getpid());
+}
+
+/* Nothing may be left behind. */
+static void remove_directory(void)
+{
+    must(rmdir(directory) == 0);
+}
+
+TestSuite(nth_call_of_export, .init = make_directory, .fini = remove_directory,
+          .timeout = SUITE_SECONDS);
+
+static haft_status open_export(void **opened)
+{
+    const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
+    haft_export *made = *opened;
+    const haft_status status = haft_export_open(&with, &made);
+
+    if (status != HAFT_OK) { /* nothing is left behind but a file that could not be locked */
+        unlink(lock_path);
+        must(rmdir(directory) == 0 && mkdir(directory, 0700) == 0);
+    }
+    *opened = made;
+    return status;
+}
+
+static void close_export(void *opened)
+{
+    must(haft_export_write(opened) == HAFT_OK);
+    must(access(haft_export_path(opened), R_OK) == 0);
+    must(haft_export_close(opened) == HAFT_OK);
+}
+
+Test(nth_call_of_export, opening_it)
+{
+    fail_each_both_ways(open_export, close_export);
+}
+
+/* --- names --- */
+
+static int lock_of_another;
+
+/* The one that had the lock removes it, and another one of this number comes. */
+static void change_owners(void)
+{
+    must(unlink(lock_path) == 0);
+    lock_of_another = open(lock_path, O_RDWR | O_CREAT, 0600);
+    must(lock_of_another >= 0 && flock(lock_of_another, LOCK_EX | LOCK_NB) == 0);
+}
+
+Test(nth_call_of_export, lock_that_changes_owners_while_it_is_taken_is_left_to_them)
+{
+    char path[128];
+    void *opened = NULL;
+
+    snprintf(path, sizeof path, "%s/haft-%d-2.json", directory, (int)getpid());
+    faults.before_lock = change_owners;
+    assert_status(open_export(&opened), HAFT_OK);
+    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    must(haft_export_close(opened) == HAFT_OK);
+    close(lock_of_another);
+    must(unlink(lock_path) == 0);
+}
+
+/* --- writing --- */
+
+/* What stands in the file: how often it was written. */
+static long sequence_of(const haft_export *opened)
+{
+    char text[4096];
+    FILE *file = fopen(haft_export_path(opened), "r");
+
+    must(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    const char *at = strstr(text, "\"sequence\": ");
+
+    must(at != NULL && strstr(text, "\n}\n") != NULL);
+    return strtol(at + strlen("\"sequence\": "), NULL, 10);
+}
+
+/* The n-th call fails, alone or with all after it; false: there are less. */
+static bool write_with_refusals(haft_export *opened, int n, int last)
+{
+    const long before = sequence_of(opened);
+
+    fail_calls(n, last);
+    const haft_status status = haft_export_write(opened);
+    const bool reached = faults.calls >= n;
+
+    fail_calls(0, -1);
+    if (status == HAFT_OK) {
+        must(sequence_of(opened) > before);
+    } else {
+        must(reached && (status == HAFT_NO_MEMORY || status == HAFT_NO_FILE));
+        must(sequence_of(opened) == before);
+    }
+    must(haft_export_write(opened) == HAFT_OK);
+    must(sequence_of(opened) > before);
+    return reached;
+}
+
+Test(nth_call_of_export, writing_it)
+{
+    const long before = faults.balance;
+    void *opened = NULL;
+
+    must(open_export(&opened) == HAFT_OK);
+    for (int for_ever = 0; for_ever < 2; for_ever++) {
+        int n = 1;
+
+        while (write_with_refusals(opened, n, for_ever ? 1000000 : n)) {
+            must(++n < 50);
+        }
+        cr_expect(ge(int, n, 6));
+    }
+    must(haft_export_close(opened) == HAFT_OK);
+    cr_expect(eq(long, faults.balance, before));
+    cr_expect(not(has_leaks()));
+}
