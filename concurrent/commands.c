@@ -50,8 +50,10 @@ static haft_status open_arena(const haft_commands *commands, haft_arena **arena)
 haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
                                haft_commands **commands)
 {
+    static const haft_commands_options defaults = {.block_size = 0};
+    const haft_commands_options *with = options != NULL ? options : &defaults;
     const haft_allocator allocator =
-        options->allocator != NULL ? *options->allocator : haft_allocator_malloc();
+        with->allocator != NULL ? *with->allocator : haft_allocator_malloc();
     haft_commands *opened =
         allocator.alloc(allocator.context, sizeof *opened, _Alignof(haft_commands));
 
@@ -61,7 +63,7 @@ haft_status haft_commands_open(haft_table *table, const haft_commands_options *o
     *opened = (haft_commands){
         .table = table,
         .allocator = allocator,
-        .block_size = options->block_size != 0 ? options->block_size : BLOCK_SIZE,
+        .block_size = with->block_size != 0 ? with->block_size : BLOCK_SIZE,
     };
     haft_status status = open_arena(opened, &opened->arena);
 

@@ -366,8 +366,10 @@ bool pin_take(const haft_table *table, uint64_t index);
 bool table_has_pins(const haft_table *table);
 
 /*
- * Take back all that was freed, and what that frees, when nobody else uses the table.  Blocking, a
- * quiescent point; the table can be used as ever afterwards.
+ * Take back all that was freed, and what that frees, when nobody else uses the table: its closing
+ * is asked for, so no thread resolves, frees or opens a worker until this returns.  Readers that
+ * are still inside are waited for.  Blocking, a quiescent point; the table can be used as ever
+ * afterwards.
  */
 void table_take_all_back(haft_table *table);
 

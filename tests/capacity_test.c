@@ -275,6 +275,9 @@ static void race_for_one_slot(struct setting setting)
         winners += racers[i].status == HAFT_OK;
         must((racers[i].status == HAFT_OK) == haft_is_live(shared.view, racers[i].id));
         must(racers[i].status == HAFT_OK || racers[i].id.bits == 0x5a);
+        /* Busy: the winner had the slot in hand, and had not counted it yet. */
+        must(racers[i].status == HAFT_OK || racers[i].status == HAFT_FULL ||
+             racers[i].status == HAFT_BUSY);
     }
     haft_thread_online(shared.domain);
     must(winners == 1);

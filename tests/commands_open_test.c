@@ -28,6 +28,24 @@ Test(commands_open, a_block_size_out_of_range_is_refused)
     close_shared(&shared);
 }
 
+Test(commands_open, without_options_has_the_defaults)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_commands *commands = NULL;
+    haft_recorder *recorder = NULL;
+    haft_applied applied;
+    haft_id id;
+
+    assert_status(haft_commands_open(shared.table, NULL, &commands), HAFT_OK);
+    assert_status(haft_recorder_open(commands, 1, 1, &recorder), HAFT_OK);
+    expect_status(haft_recorder_create(recorder, &id, NULL), HAFT_OK);
+    expect_status(haft_commands_apply(commands, &applied), HAFT_OK);
+    cr_expect(eq(u64, applied.created, 1));
+    cr_expect(haft_is_live(shared.view, id));
+    haft_commands_close(commands);
+    close_shared(&shared);
+}
+
 Test(commands_open, the_set_has_a_worker_of_its_own)
 {
     struct stage stage;

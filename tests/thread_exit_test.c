@@ -118,3 +118,56 @@ TEST_ON_EACH_CLOCK(thread_exit, work_in_destructors_before_and_after_the_library
     close_shared(&shared);
     expect_no_leaks();
 }
+
+static haft_worker *left_open;
+
+/* In every round; in the last one, the library's destructor has run already. */
+static void ask_to_the_last(void *arg)
+{
+    struct last_words *words = arg;
+
+    left_open = current(words->shared->table);
+    if (++words->done < words->rounds) {
+        must(pthread_setspecific(words->key, words) == 0);
+    }
+}
+
+static void *leave_one_word(void *arg)
+{
+    struct last_words *words = arg;
+
+    current(words->shared->table);
+    must(pthread_setspecific(words->key, words) == 0);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(thread_exit, a_worker_asked_for_after_the_librarys_last_round_stays_open)
+{
+    struct shared shared = open_shared(*setting, &options);
+    struct last_words words = {.shared = &shared, .rounds = PTHREAD_DESTRUCTOR_ITERATIONS};
+    pthread_t thread;
+
+    current(shared.table); /* the first in this process: it makes the library's key */
+    must(pthread_key_create(&words.key, ask_to_the_last) == 0);
+    haft_thread_offline(shared.domain);
+    must(pthread_create(&thread, NULL, leave_one_word, &words) == 0);
+    pthread_join(thread, NULL);
+    haft_thread_online(shared.domain);
+    cr_expect(eq(int, words.done, PTHREAD_DESTRUCTOR_ITERATIONS));
+    cr_expect(eq(u64, stats_of(shared.table).workers, 3));
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = NULL;
+    if (setting->clock == HAFT_CLOCK_WORKERS) {
+        expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+        expect_status(haft_worker_close(left_open), HAFT_OK);
+        cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    }
+    pthread_key_delete(words.key);
+    expect_status(haft_table_close(shared.table), HAFT_OK);
+    shared.table = NULL;
+    haft_thread_unregister(shared.domain);
+    if (shared.anchor != NULL) {
+        expect_status(haft_table_close(shared.anchor), HAFT_OK);
+    }
+    expect_status(haft_domain_close(shared.domain), HAFT_OK);
+}

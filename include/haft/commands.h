@@ -71,7 +71,8 @@ typedef struct haft_applied {
 } haft_applied;
 
 /*
- * haft_commands_open - a command set for `table`, with a worker of its own on it.
+ * haft_commands_open - a command set for `table`, with a worker of its own on it.  `options` may be
+ * NULL: the default of each.
  *
  * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
  *             HAFT_BAD_BLOCK_SIZE   the option of that name

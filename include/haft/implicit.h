@@ -22,9 +22,17 @@ extern "C" {
  * is online from the first call on, and an implicit worker counts as open while its thread lives,
  * but for the thread that closes the table.
  *
+ * A thread that ends runs destructors in rounds, while any of them leaves something for the next, and
+ * PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks for
+ * in the last round, after the library's own has run, is not closed with the thread: it stays open
+ * until the table is closed, and what it holds back stays with it.  With the workers clock it then
+ * holds grace periods up and counts as open, until a thread that has joined its own closes it
+ * (haft_worker_close).  So a destructor that is to work in the last round has its key made before
+ * the first call of this function in the process, or opens and closes a worker of its own.
+ *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any, also in destructors of thread-specific data, as often as the system runs them
- *           (PTHREAD_DESTRUCTOR_ITERATIONS).  The worker is for the calling thread alone.
+ * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
+ *           calling thread alone.
  * Ordering  as haft_worker_open(), the first time.
  * Progress  wait-free for the table that the thread asked for last; else O(its tables); the first
  *           time blocking: a lock, malloc.

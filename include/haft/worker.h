@@ -102,7 +102,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *             HAFT_FULL        the table's capacity is in use, or so many slots are exhausted
  *                              that other workers may hold back all that is left
  *             HAFT_BUSY        slots wait for a grace period, or their freed objects are pinned:
- *                              try again after that, or use haft_reserve_wait()
+ *                              try again after that, or use haft_reserve_wait(); or another thread
+ *                              has the last of them in hand at this moment: try again
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
