@@ -301,10 +301,12 @@ static void expect_exports_in_children(bool with_the_calls)
 
 Test(export_process, child_opens_its_own_whatever_other_threads_did_when_it_was_forked)
 {
+    need_forks_beside_threads();
     expect_exports_in_children(false);
 }
 
 Test(export_process, so_does_a_child_of_a_fork_with_the_calls)
 {
+    need_forks_beside_threads();
     expect_exports_in_children(true);
 }

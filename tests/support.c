@@ -26,10 +26,19 @@ bool has_leaks(void)
 {
     return __lsan_do_recoverable_leak_check() != 0;
 }
+
+void need_forks_beside_threads(void)
+{
+    cr_skip("AddressSanitizer's locks do not know of forks");
+}
 #else
 bool has_leaks(void)
 {
     return false;
+}
+
+void need_forks_beside_threads(void)
+{
 }
 
 void expect_no_leaks(void)

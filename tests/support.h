@@ -32,6 +32,12 @@ void expect_no_leaks(void);
 /* The same at once and in any function: whether memory has been lost; false without the sanitizer. */
 bool has_leaks(void);
 
+/*
+ * Skips the test with AddressSanitizer: what its threads hold of its own locks, the child of a fork
+ * finds held for ever, if they start threads meanwhile.
+ */
+void need_forks_beside_threads(void);
+
 #define expect_status(actual, expected)                                                            \
     cr_expect(eq(str, (char *)haft_status_name(actual), #expected))
 #define assert_status(actual, expected)                                                            \
