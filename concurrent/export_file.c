@@ -7,8 +7,8 @@
  *
  * Both names hold the process's number, and processes of one number may share the directory: in
  * containers, or on several machines.  So they are only used under a lock (flock) on a third file,
- * which ends with its process: who finds it held goes on to the next names.  Files that a process of
- * that number has left behind are used again.
+ * which ends with its process: who finds it held goes on to the next names.  Files that a process
+ * of that number has left behind are used again.
  */
 #include "concurrent/export.h"
 #include <errno.h>
@@ -53,7 +53,7 @@ static bool is_taken(int error)
            error == EISDIR || error == ENXIO;
 }
 
-/* 0 if it is locked, and still the file of its name: a former owner may have removed it meanwhile. */
+/* 0 if it is locked, and still the file of its name: a former owner may have removed it. */
 static int lock_file(int file, bool *has_name)
 {
     struct stat found;

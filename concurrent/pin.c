@@ -187,9 +187,9 @@ static bool empty_depot(haft_worker *common)
 }
 
 /*
- * Batches are taken whether their tickets are done or not (UINT64_MAX above).  That is right because
- * nobody else uses the table: who was reading when this was called has left before the wait is over,
- * nobody has come since, and all that is freed from then on is freed here, by on_reclaim.
+ * Batches are taken whether their tickets are done or not (UINT64_MAX above).  That is right as
+ * nobody else uses the table: who was reading when this was called has left before the wait is
+ * over, nobody has come since, and all that is freed from then on is freed here, by on_reclaim.
  */
 void table_take_all_back(haft_table *table)
 {

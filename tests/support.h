@@ -29,7 +29,7 @@ extern const struct rcu_flavor_struct urcu_qsbr_flavor;
  * Criterion does not count what fails in a suite's .fini. */
 void expect_no_leaks(void);
 
-/* The same at once and in any function: whether memory has been lost; false without the sanitizer. */
+/* The same at once, in any function: whether memory was lost; false without the sanitizer. */
 bool has_leaks(void);
 
 /*

@@ -22,7 +22,7 @@ void finding_clear(struct finding *finding)
     g_ptr_array_unref(finding->malformed);
 }
 
-/* haft-NUMBER.json, or haft-NUMBER-TURN.json of a further process of that number; 0: another name. */
+/* haft-NUMBER.json, or haft-NUMBER-TURN.json of a further process of it; 0: another name. */
 static uint64_t process_of_name(const char *name)
 {
     char *end;

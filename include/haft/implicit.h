@@ -22,8 +22,8 @@ extern "C" {
  * is online from the first call on, and an implicit worker counts as open while its thread lives,
  * but for the thread that closes the table.
  *
- * A thread that ends runs destructors in rounds, while any of them leaves something for the next, and
- * PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks for
+ * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
+ * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks for
  * in the last round, after the library's own has run, is not closed with the thread: it stays open
  * until the table is closed, and what it holds back stays with it.  With the workers clock it then
  * holds grace periods up and counts as open, until a thread that has joined its own closes it
