@@ -24,9 +24,9 @@ extern "C" {
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
  * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
- * for in the last round, after the library's own has run, is not closed with the thread: it stays open
- * until the table is closed, and what it holds back stays with it.  With the workers clock it then
- * holds grace periods up and counts as open, until a thread that has joined its own closes it
+ * for in the last round, after the library's own has run, is not closed with the thread: it stays
+ * open until the table is closed, and what it holds back stays with it.  With the workers clock it
+ * then holds grace periods up and counts as open, until a thread that has joined its own closes it
  * (haft_worker_close).  So a destructor that is to work in the last round has its key made before
  * the first call of this function in the process, or opens and closes a worker of its own.
  *
