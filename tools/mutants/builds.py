@@ -4,6 +4,7 @@ A tree is a copy of the sources, with a patch or an edge weakened, or as they ar
 the tree as it is serves for every tree in which nothing that it was made of has changed.
 """
 
+import functools
 import os
 import pathlib
 import re
@@ -12,12 +13,13 @@ import subprocess
 import threading
 
 import plan
+import trials
 
 FOLDERS = ("include", "lib", "concurrent", "stress", "tests")
 CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
 URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
-UNIT_SUPPORT = ("support", "subject", "packed", "level", "commands_support")
+UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
 
 
 class BuildError(Exception):
@@ -77,7 +79,8 @@ COMMON = ["-std=c11", "-w", "-O1", "-g", "-Iinclude", "-iquote", "."]
 HOOKED = COMMON + ["-D_GNU_SOURCE", "-DHAFT_HOOKED"]
 UNSEEN = ["-fno-sanitize=thread", "-fno-tree-loop-distribute-patterns"]
 VARIANTS = {
-    "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE"], ["-lcriterion"] + URCU),
+    "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"],
+                    ["-rdynamic", "-lcriterion"] + URCU),
     "stress": Variant("stress", COMMON + ["-D_DEFAULT_SOURCE"] + TSAN, URCU + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
@@ -90,13 +93,29 @@ def _files(pattern):
     return sorted(path.relative_to(plan.ROOT).as_posix() for path in plan.ROOT.glob(pattern))
 
 
+def _helpers(source, folder):
+    """The sources in `folder` whose headers this one includes, and those that these need."""
+    found, left = [], [source]
+    while left:
+        text = (plan.ROOT / left.pop()).read_text()
+        for name in re.findall(rf'^#include "({folder}/\w+)\.h"', text, re.M):
+            for path in (f"{name}.h", f"{name}.c"):
+                if path not in found and path != source and (plan.ROOT / path).exists():
+                    found.append(path)
+                    left.append(path)
+    return [path for path in found if path.endswith(".c")]
+
+
+@functools.cache
 def program_of(check):
     """The variant and the sources, beside the library's, of the program that runs a check."""
     kind, *words = check.split()
     if kind == "unit":
-        return "unit", [f"tests/{name}.c" for name in UNIT_SUPPORT] + [f"tests/{words[0]}_test.c"]
+        test = f"tests/{words[0]}_test.c"
+        return "unit", sorted({*UNIT_SUPPORT, *_helpers(test, "tests")}) + [test]
     if kind == "stress":
-        return "stress", ["stress/support.c", f"stress/{words[0]}.c"]
+        program = f"stress/{words[0]}.c"
+        return "stress", sorted({"stress/support.c", *_helpers(program, "stress")}) + [program]
     if kind == "linearize":
         return "linearize", ["stress/support.c", "stress/linear/history.c", "stress/linear/hooked.c",
                              "stress/linearize.c"]
@@ -123,9 +142,11 @@ class Builder:
             return done[0]
 
     def _run(self, command, tree):
+        if trials.ended.is_set():
+            raise trials.Interrupted
         done = subprocess.run(command, cwd=tree.folder, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise BuildError(done.stderr.strip())
+            raise trials.Interrupted if trials.ended.is_set() else BuildError(done.stderr.strip())
 
     def _compile(self, tree, variant, source):
         target = tree.folder / "objects" / variant.name / source.replace("/", "-")

@@ -1,7 +1,15 @@
 """What the mutants' checks have said, for people, machines and docs/verification.md."""
 
+import dataclasses
+import datetime
 import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
 
+import builds
 import plan
 
 PAGE = "docs/verification.md"
@@ -9,7 +17,35 @@ BEGIN, END = "<!-- ./dev mutants --write: begin -->", "<!-- ./dev mutants --writ
 LETTERS = {"held": "-", "not met": "-", "fails": "F", "violation": "V", "report": "R", "crash": "C",
            "time limit": "T"}
 LEGEND = ("F a test fails, V a program sees a violation, R ThreadSanitizer reports, C a crash, "
-          "T the time limit, - held")
+          "T the time limit, - held; checks behind the first that noticed may not have been run")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    results: list
+    seconds: float
+    kept: int  # outcomes of checks from runs before
+
+
+def _output_of(*command):
+    done = subprocess.run(command, cwd=plan.ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _machine():
+    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return (f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} cores, "
+            f"{_output_of(builds.CC, '--version').splitlines()[0]}")
+
+
+def _circumstances(run):
+    """Of the run, in a line."""
+    changed = _output_of("git", "status", "--porcelain", "--untracked-files=no")
+    commit = _output_of("git", "rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    checks = sum(len(result.outcomes) for result in run.results)
+    before = f", {run.kept} outcomes of runs before" if run.kept else ""
+    return (f"{datetime.date.today().isoformat()}, commit {commit}, {_machine()}: {checks} runs of "
+            f"checks{before}, {run.seconds / 60:.0f} minutes")
 
 
 def short(check):
@@ -40,7 +76,8 @@ def last_line(results):
             f"{found['undecidable']} undecidable")
 
 
-def as_text(results):
+def as_text(run):
+    results = run.results
     head = ("mutant", *plan.KINDS)
     rows = [head] + [(r.mutant.name, *(cell(r.outcomes, kind) for kind in plan.KINDS))
                      for r in results]
@@ -55,21 +92,25 @@ def as_text(results):
     return "\n".join([*lines, LEGEND, last_line(results)])
 
 
-def as_json(results, seconds):
+def as_json(run):
+    results = run.results
     listed = [{
         "name": result.mutant.name,
         "kind": "edge" if result.mutant.edge else "protocol",
         "breaks": result.mutant.breaks,
         "verdict": result.verdict,
-        "checks": [{"check": o.check, "verdict": o.verdict, "detail": o.detail}
+        "checks": [{"check": o.check, "verdict": o.verdict, "detail": o.detail,
+                    "seconds": round(o.seconds, 1)}
                    for o in result.outcomes],
         **({"why": result.mutant.undecidable} if result.mutant.undecidable else {}),
     } for result in results]
-    return json.dumps({**counts(results), "seconds": round(seconds), "list": listed}, indent=1)
+    return json.dumps({**counts(results), "seconds": round(run.seconds), "kept": run.kept,
+                       "list": listed}, indent=1)
 
 
-def as_markdown(results):
-    lines = [f"{last_line(results)}. {LEGEND}.", "",
+def as_markdown(run):
+    results = run.results
+    lines = [f"{last_line(results)}. {_circumstances(run)}.", "", f"{LEGEND}.", "",
              "| mutant | what is broken | " + " | ".join(plan.KINDS) + " |",
              "|---" * (2 + len(plan.KINDS)) + "|"]
     for result in results:
@@ -81,8 +122,8 @@ def as_markdown(results):
     return "\n".join(lines)
 
 
-def write(results):
+def write(run):
     page = plan.ROOT / PAGE
     before, _, rest = page.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n{as_markdown(results)}\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n{as_markdown(run)}\n{END}{after}")

@@ -6,14 +6,23 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
+import time
 
 SEEDS = 3  # of a stress program, before it is said to hold
 TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0"
+POLL = 0.2  # seconds, between looks whether all is to end
 
 # Verdicts; all but the first two mean that the check has noticed.
 HELD, NOT_MET = "held", "not met"
 NOTICED = ("fails", "violation", "report", "crash", "time limit")
 TELLING = re.compile(r"VIOLATION|^SUMMARY|NOT LINEARIZABLE|Assertion|\[----\].*|Unexpected signal|Timed out", re.M)
+
+ended = threading.Event()  # all is to end: checks that run are killed
+
+
+class Interrupted(Exception):
+    """A check, or a build, was cut short."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +30,7 @@ class Outcome:
     check: str
     verdict: str
     detail: str  # the line that says what was noticed
+    seconds: float
 
     @property
     def noticed(self):
@@ -54,6 +64,19 @@ def arguments_of(check, seed):
     return _explorer_arguments(words)
 
 
+def _wait(process, seconds):
+    """Exit status, or None at the time limit."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return process.wait(timeout=POLL)
+        except subprocess.TimeoutExpired:
+            if ended.is_set():
+                raise Interrupted from None
+            if time.monotonic() >= deadline:
+                return None
+
+
 def _execute(command, seconds):
     """Exit status, None at the time limit, and what it has said."""
     with tempfile.TemporaryFile() as log:
@@ -61,9 +84,7 @@ def _execute(command, seconds):
                                    stdin=subprocess.DEVNULL, start_new_session=True,
                                    env={**os.environ, "TSAN_OPTIONS": TSAN_OPTIONS})
         try:
-            status = process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            status = None
+            status = _wait(process, seconds)
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)  # and what it has started
@@ -97,9 +118,10 @@ def _detail(text):
 
 def run(program, check, seconds, seeds=SEEDS):
     kind = check.split()[0]
+    begin = time.monotonic()
     for seed in range(1, (seeds if kind == "stress" else 1) + 1):
         status, text = _execute([program, *arguments_of(check, seed)], seconds)
-        outcome = Outcome(check, _verdict(kind, status), _detail(text))
+        outcome = Outcome(check, _verdict(kind, status), _detail(text), time.monotonic() - begin)
         if outcome.noticed:
             return outcome
     return outcome

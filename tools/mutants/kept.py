@@ -1,0 +1,56 @@
+"""What checks have said before, for as long as nothing changes that they were made of."""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import subprocess
+
+import builds
+import plan
+import trials
+
+FOLDER = plan.ROOT / ".cache" / "mutants"
+
+
+@functools.cache
+def _common():
+    """A hash of what all programs are made of, and of how they are made and run."""
+    sources = [path for name in builds.FOLDERS for path in (plan.ROOT / name).rglob("*")
+               if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent"))]
+    made = hashlib.sha256(subprocess.run([builds.CC, "--version"], capture_output=True,
+                                         check=False).stdout)
+    for path in sorted(sources) + [plan.HERE / "builds.py", plan.HERE / "trials.py"]:
+        made.update(f"{path.relative_to(plan.ROOT)}\n".encode() + path.read_bytes())
+    return made
+
+
+def _key(mutant, check):
+    """Of a mutant, or of the library as it is: None."""
+    made = _common().copy()
+    for source in builds.program_of(check)[1]:
+        made.update(f"{source}\n".encode() + (plan.ROOT / source).read_bytes())
+    made.update(f"{mutant.edge}\n{mutant.patch.partition('--- a/')[2]}\n".encode() if mutant else b"")
+    made.update(check.encode())
+    return made.hexdigest()
+
+
+class Kept:
+    """Outcomes by what they came from, a file each."""
+
+    def __init__(self, is_fresh):
+        self.is_fresh = is_fresh  # nothing from before
+        self.found = 0
+
+    def outcome(self, mutant, check, run):
+        """The one from before, or run()'s, which is kept."""
+        path = FOLDER / f"{_key(mutant, check)}.json"
+        if not self.is_fresh and path.exists():
+            self.found += 1
+            return trials.Outcome(**json.loads(path.read_text()))
+        outcome = run()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(dataclasses.asdict(outcome)))
+        part.rename(path)
+        return outcome
