@@ -4,13 +4,17 @@
  * Invariant  who resolves an id sees all that was written to the object before it was published,
  *            in the slot's first life and in every later one (PUBLISH); before, it is not found.
  * Pressure   a few slots are used again and again; each id is told to the readers before it is
- *            published, and they resolve it until they find it.
- * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ *            published, and they resolve it until they find it.  Modes: reserve and publish; insert,
+ *            where the only writer tells of the next life of some slot, until it comes to it.
+ * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
  */
 #include "stress/support.h"
 #include <sched.h>
 
-#define CAPACITY 16 /* so that most slots are used again and again */
+static const char *const modes[] = {"reserve", "insert", NULL};
+
+#define CAPACITY 16         /* so that most slots are used again and again */
+#define INSERT_CAPACITY 500 /* so that the writer has slots at hand: the quick way of haft_insert */
 #define TRIES 2000  /* of a reader, to find one id */
 
 struct stage {
@@ -20,7 +24,7 @@ struct stage {
     haft_view view;
     haft_layout layout;
     unsigned readers;
-    shared_u64 told[MOST_THREADS]; /* by writer: the id that is about to be published */
+    shared_u64 told[MOST_THREADS]; /* by writer: the id that is to be published next, or some time */
     shared_u64 writers_left;
     shared_u64 found; /* objects in their slot's first life */
     shared_u64 found_in_reused_slots;
@@ -39,25 +43,29 @@ static bool find(struct stage *stage, haft_id id)
     return object != NULL;
 }
 
-/* Resolve what a writer has told of until it is there, or another is told of. */
-static void read_once(struct stage *stage, shared_u64 *told, haft_id id)
+/* Resolve what a writer has told of until it is there, or another is told of; whether it was there. */
+static bool read_once(struct stage *stage, shared_u64 *told, haft_id id)
 {
-    for (int i = 0; i < TRIES && peek(told) == id.bits; i++) {
-        if (find(stage, id)) {
+    bool found = false;
+
+    for (int i = 0; i < TRIES && !found && peek(told) == id.bits; i++) {
+        found = find(stage, id);
+        if (found) {
             const bool reused = haft_id_generation(stage->layout, id) > 1;
 
             add(reused ? &stage->found_in_reused_slots : &stage->found, 1);
             add(&stage->waited_for, i != 0);
-            break;
         }
     }
     haft_thread_offline(stage->domain);
     haft_thread_online(stage->domain);
+    return found;
 }
 
-/* What one writer tells of: each reader reads one, and each id of it once. */
+/* What one writer tells of: each reader reads one, each id once; what will be inserted, until it is. */
 static void read_until_done(struct stage *stage, unsigned number)
 {
+    const bool is_patient = run_is(&stage->run, "insert");
     shared_u64 *told = &stage->told[number % (stage->run.threads - stage->readers)];
     haft_id last = HAFT_NIL;
 
@@ -69,28 +77,64 @@ static void read_until_done(struct stage *stage, unsigned number)
             sched_yield();
             haft_thread_online(stage->domain);
         } else {
-            read_once(stage, told, id);
+            last = read_once(stage, told, id) || !is_patient ? id : last;
         }
-        last = id;
+    }
+}
+
+static haft_id publish_told(struct stage *stage, unsigned writer, haft_worker *worker)
+{
+    void *object;
+    const haft_id id = reserve_waiting(&stage->run, worker, &object);
+
+    poke(&stage->told[writer], id.bits);
+    object_write(object, id);
+    haft_publish(worker, id);
+    return id;
+}
+
+/* An object for the id that is told, whether or not it gets it: else nobody looks. */
+static haft_id insert_for_told(struct stage *stage, unsigned writer, haft_worker *worker)
+{
+    struct object object;
+    haft_id id;
+
+    object_write(&object, (haft_id){peek(&stage->told[writer])});
+    must(&stage->run, haft_insert_wait(worker, &object, &id), "inserting");
+    return id;
+}
+
+/* Tell of the next life of the slot that was freed, if the one told of has come. */
+static void tell_next(struct stage *stage, unsigned writer, haft_id freed)
+{
+    const haft_layout layout = stage->layout;
+    const uint64_t told = peek(&stage->told[writer]);
+
+    if (told == 0 || told == freed.bits) {
+        const haft_id next = haft_id_pack(layout, haft_id_index(layout, freed),
+                                          haft_id_generation(layout, freed) + 1, 0);
+
+        poke(&stage->told[writer], next.bits);
     }
 }
 
 static void write_until_done(struct stage *stage, unsigned writer, struct chance *chance)
 {
+    const bool inserts = run_is(&stage->run, "insert");
     haft_worker *worker;
-    void *object;
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
     for (uint64_t i = 0; i < stage->run.rounds; i++) {
-        const haft_id id = reserve_waiting(&stage->run, worker, &object);
+        const haft_id id = inserts ? insert_for_told(stage, writer, worker)
+                                   : publish_told(stage, writer, worker);
 
-        poke(&stage->told[writer], id.bits);
-        object_write(object, id);
-        haft_publish(worker, id);
-        if (one_in(chance, 4)) {
+        if (inserts ? peek(&stage->told[writer]) == id.bits : one_in(chance, 4)) {
             pause_by_chance(chance);
         }
         must(&stage->run, haft_free(worker, id), "freeing");
+        if (inserts) {
+            tell_next(stage, writer, id);
+        }
         haft_worker_quiescent(worker);
     }
     haft_worker_close(worker);
@@ -118,12 +162,15 @@ int main(int argc, char **argv)
 {
     static struct stage stage;
 
-    stage.run = run_from(argc, argv, 50000, 4, NULL);
-    stage.readers = stage.run.threads / 2;
+    stage.run = run_from(argc, argv, 50000, 4, modes);
+    const bool inserts = run_is(&stage.run, "insert");
+
+    stage.readers = inserts ? stage.run.threads - 1 : stage.run.threads / 2;
     poke(&stage.writers_left, stage.run.threads - stage.readers);
     stage.domain = open_domain(&stage.run);
 
-    const haft_table_options options = {.capacity = CAPACITY, .object_size = sizeof(struct object)};
+    const haft_table_options options = {.capacity = inserts ? INSERT_CAPACITY : CAPACITY,
+                                        .object_size = sizeof(struct object)};
 
     must(&stage.run, haft_table_open(stage.domain, &options, &stage.table), "opening the table");
     stage.view = haft_table_view(stage.table);

@@ -17,7 +17,8 @@ static struct choice_options options;
 static struct decision decisions[MOST_STEPS];
 static uint64_t count;   /* decisions of this schedule */
 static uint64_t planned; /* of them answered in advance: exhaustive and replay */
-static uint64_t longest; /* points in a schedule, until now */
+static uint64_t contested; /* points of this schedule at which there was a choice of threads */
+static uint64_t longest;   /* the most of them in a schedule, until now */
 static uint32_t preemptions;
 static uint32_t stale_reads;
 
@@ -91,7 +92,7 @@ void choice_open(const struct choice_options *chosen)
 {
     options = *chosen;
     planned = 0;
-    longest = 100;
+    longest = 50;
     if (options.mode == CHOICE_REPLAY) {
         plan_replay();
     }
@@ -115,6 +116,7 @@ static void draw_priorities(uint64_t schedule)
 void choice_begin(uint64_t schedule)
 {
     count = 0;
+    contested = 0;
     preemptions = 0;
     stale_reads = 0;
     if (options.mode == CHOICE_RANDOM) {
@@ -137,9 +139,7 @@ static bool plan_next(void)
 
 bool choice_end(void)
 {
-    const uint64_t steps = schedule_steps();
-
-    longest = steps > longest ? steps : longest;
+    longest = contested > longest ? contested : longest;
     return options.mode == CHOICE_RANDOM || (options.mode == CHOICE_EXHAUSTIVE && plan_next());
 }
 
@@ -205,15 +205,15 @@ static uint32_t by_priority(const uint32_t *threads, uint32_t answers)
  * yields. */
 static void change_priorities(enum choice_reason reason)
 {
-    const uint64_t step = schedule_steps();
     bool falls = reason == CHOICE_YIELD && draw() % 2 == 0;
 
     for (uint32_t i = 0; i + 1 < options.depth && i < MOST_CHANGES; i++) {
-        falls = falls || changes[i] == step;
+        falls = falls || changes[i] == contested;
     }
     if (falls) {
         priorities[schedule_self()] = --lowest;
     }
+    contested++;
 }
 
 static void check_room(void)
@@ -226,11 +226,14 @@ static void check_room(void)
 uint32_t choice_of_thread(const uint32_t *threads, uint32_t answers, enum choice_reason reason)
 {
     check_room();
+    if (answers == 1) {
+        return 0;
+    }
     if (options.mode == CHOICE_RANDOM) {
         change_priorities(reason);
-        return answers == 1 ? 0 : record(by_priority(threads, answers));
+        return record(by_priority(threads, answers));
     }
-    return answers == 1 ? 0 : follow_plan(answers, reason != CHOICE_ENDED, false);
+    return follow_plan(answers, reason != CHOICE_ENDED, false);
 }
 
 uint32_t choice_of_store(uint32_t answers)

@@ -7,11 +7,11 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
     publish_case, reclaim_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
-    drivers_case, wake_case, workers_case, roster_case;
+    drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, commands_case;
 /* beyond sections and liburcu */
-extern const struct explored_case workers_clock_case, pin_case, restore_case, trim_case;
+extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case, trim_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
@@ -32,12 +32,15 @@ const struct explored_case *const all_cases[] = {
     &exhaust_case,
     &ticket_case,
     &drivers_case,
+    &late_case,
     &wake_case,
     &workers_case,
+    &adopt_case,
     &roster_case,
     &share_case,
     &commands_case,
     &workers_clock_case,
+    &arrive_case,
     &pin_case,
     &restore_case,
     &done_rises_case,

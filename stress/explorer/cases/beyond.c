@@ -59,6 +59,50 @@ const struct explored_case workers_clock_case = {
     .tear_down = close_table,
 };
 
+/* --- arrive: a reader comes online, and shares nothing with the writer but the clock --- */
+
+static haft_table *beside; /* where the reader has its worker */
+
+static void set_up_arrive(void)
+{
+    const haft_table_options options = {.capacity = 1, .layout = {3, 2, 0}};
+
+    set_up_workers_clock();
+    require_status(haft_table_open(fixture.domain, &options, &beside), HAFT_OK,
+                   "opening another table");
+}
+
+static void arrive_body(uint32_t thread)
+{
+    haft_worker *own;
+
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_worker_open(beside, &own), HAFT_OK, "opening a worker");
+        look_at(id);
+    } else {
+        own = open_worker();
+        free_and_reuse(own);
+    }
+    race_end();
+    close_worker(own);
+}
+
+static void tear_down_arrive(void)
+{
+    require_status(haft_table_close(beside), HAFT_OK, "closing the other table");
+    close_table();
+}
+
+const struct explored_case arrive_case = {
+    .name = "arrive",
+    .invariant = "who comes online and resolves is waited for, whatever else others know of it",
+    .threads = 2,
+    .set_up = set_up_arrive,
+    .body = arrive_body,
+    .tear_down = tear_down_arrive,
+};
+
 /* --- pin: one thread holds the object beyond its section --- */
 
 static void set_up_pin(void)

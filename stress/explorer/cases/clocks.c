@@ -80,6 +80,67 @@ const struct explored_case drivers_case = {
     .tear_down = close_all,
 };
 
+/* --- late: a free, and the reader that it takes the object from, begin during a grace period --- */
+
+static void set_up_late(void)
+{
+    open_with(false);
+    insert_stamped(workers[0]); /* and now all slots are taken */
+    insert_stamped(workers[0]);
+    require_status(haft_free(workers[1], ids[1]), HAFT_OK, "freeing"); /* to wait for */
+}
+
+/* Holds the grace period up while it frees; then takes all slots that it can have. */
+static void free_late(void)
+{
+    const struct object other = {0, 0};
+    haft_id id;
+
+    haft_section_begin(fixture.domain);
+    require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
+    haft_section_end(fixture.domain);
+    for (int i = 0; i < 2; i++) {
+        if (haft_insert(workers[0], &other, &id) == HAFT_OK) {
+            met();
+        }
+    }
+}
+
+/* Look at one object for a long time. */
+static void hold(haft_id id)
+{
+    static shared_u64 nothing;
+
+    haft_section_begin(fixture.domain);
+    const struct object *object = haft_resolve(fixture.view, id);
+
+    for (int i = 0; object != NULL && i < 8; i++) {
+        peek(&nothing);
+        require(is_stamped(object, id), "an object is written again in a section that holds it");
+    }
+    haft_section_end(fixture.domain);
+}
+
+static void late_body(uint32_t thread)
+{
+    if (thread == 0) {
+        free_late();
+    } else if (thread == 1) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    } else {
+        hold(ids[0]);
+    }
+}
+
+const struct explored_case late_case = {
+    .name = "late",
+    .invariant = "a grace period that began before an object was freed says nothing of its readers",
+    .threads = 3,
+    .set_up = set_up_late,
+    .body = late_body,
+    .tear_down = close_all,
+};
+
 /* --- wake: the clock's thread is asked for, and goes to sleep --- */
 
 static void set_up_wake(void)

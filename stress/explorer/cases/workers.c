@@ -79,6 +79,42 @@ const struct explored_case workers_case = {
     .tear_down = tear_down,
 };
 
+/* --- adopt: two come, and one part was left --- */
+
+static haft_worker *come_to[2];
+
+static void set_up_adopt(void)
+{
+    open_two();
+    close_worker(leaving);
+}
+
+static void adopt_body(uint32_t thread)
+{
+    race_begin();
+    come_to[thread] = open_worker();
+    insert_stamped(come_to[thread]);
+    race_end();
+}
+
+static void tear_down_adopt(void)
+{
+    require(come_to[0] != come_to[1], "two threads have one worker");
+    close_worker(come_to[0]);
+    close_worker(come_to[1]);
+    close_worker(staying);
+    close_table();
+}
+
+const struct explored_case adopt_case = {
+    .name = "adopt",
+    .invariant = "a closed worker's part is taken over by one",
+    .threads = 2,
+    .set_up = set_up_adopt,
+    .body = adopt_body,
+    .tear_down = tear_down_adopt,
+};
+
 /* --- roster: all slots are taken; who looks for one looks at a worker that has just come --- */
 
 static haft_id held[4];
