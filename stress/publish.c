@@ -15,7 +15,7 @@ static const char *const modes[] = {"reserve", "insert", NULL};
 
 #define CAPACITY 16         /* so that most slots are used again and again */
 #define INSERT_CAPACITY 500 /* so that the writer has slots at hand: the quick way of haft_insert */
-#define TRIES 2000  /* of a reader, to find one id */
+#define TRIES 2000          /* of a reader, to find one id */
 
 struct stage {
     struct run run;
@@ -24,7 +24,8 @@ struct stage {
     haft_view view;
     haft_layout layout;
     unsigned readers;
-    shared_u64 told[MOST_THREADS]; /* by writer: the id that is to be published next, or some time */
+    shared_u64
+        told[MOST_THREADS]; /* by writer: the id that is to be published next, or some time */
     shared_u64 writers_left;
     shared_u64 found; /* objects in their slot's first life */
     shared_u64 found_in_reused_slots;
@@ -125,8 +126,8 @@ static void write_until_done(struct stage *stage, unsigned writer, struct chance
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
     for (uint64_t i = 0; i < stage->run.rounds; i++) {
-        const haft_id id = inserts ? insert_for_told(stage, writer, worker)
-                                   : publish_told(stage, writer, worker);
+        const haft_id id =
+            inserts ? insert_for_told(stage, writer, worker) : publish_told(stage, writer, worker);
 
         if (inserts ? peek(&stage->told[writer]) == id.bits : one_in(chance, 4)) {
             pause_by_chance(chance);

@@ -1,6 +1,7 @@
 /* Taking a shared table back onto one thread. */
 #include "tests/level.h"
 #include <haft/local_front.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 TestSuite(unshare, .timeout = SUITE_SECONDS);
@@ -93,6 +94,73 @@ Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
     fill(&level, 1);
     expect_all(&level, level.view);
     close_level(&level);
+}
+
+/* A reader that leaves its section some time after unshare was called. */
+struct late_reader {
+    struct reader reader;
+    const struct object *held;
+    uint64_t id;
+    atomic_bool has_left;
+    unsigned reclaimed; /* after it had left */
+    pthread_t thread;
+};
+
+static void *leave_late(void *arg)
+{
+    struct late_reader *late = arg;
+
+    sleep_ms(50);
+    must(late->held->id == late->id); /* on behalf of the reader */
+    atomic_store(&late->has_left, true);
+    reader_leave(&late->reader);
+    return NULL;
+}
+
+static void note_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct late_reader *late = arg;
+
+    must(worker == NULL);
+    must(late->held == object && late->id == id.bits);
+    late->reclaimed += atomic_load(&late->has_left);
+    *(struct object *)object = (struct object){0, 0};
+}
+
+/* The reader is inside its section, and the object that it holds has been freed. */
+static void hold_freed(struct late_reader *late, struct shared *shared)
+{
+    const haft_id id = insert(shared->worker);
+    struct object *object = haft_resolve(shared->view, id);
+
+    object->id = id.bits;
+    reader_enter(&late->reader, shared);
+    late->held = haft_resolve(shared->view, id); /* on behalf of the reader */
+    late->id = id.bits;
+    must(haft_free(shared->worker, id) == HAFT_OK);
+    must(haft_worker_close(shared->worker) == HAFT_OK);
+    shared->worker = NULL;
+}
+
+TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
+{
+    struct late_reader late = {.reclaimed = 0};
+    const haft_table_options options = {.capacity = 100,
+                                        .object_size = sizeof(struct object),
+                                        .on_reclaim = note_reclaimed,
+                                        .reclaim_arg = &late};
+    struct shared shared = open_shared(*setting, &options);
+    haft_local *local;
+
+    hold_freed(&late, &shared);
+    must(pthread_create(&late.thread, NULL, leave_late, &late) == 0);
+    expect_status(haft_unshare(shared.table, &local), HAFT_OK);
+    cr_expect(atomic_load(&late.has_left));
+    cr_expect(eq(u32, late.reclaimed, 1));
+    pthread_join(late.thread, NULL);
+    shared.table = NULL;
+    haft_local_close(local);
+    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)

@@ -15,8 +15,8 @@ struct decision {
 
 static struct choice_options options;
 static struct decision decisions[MOST_STEPS];
-static uint64_t count;   /* decisions of this schedule */
-static uint64_t planned; /* of them answered in advance: exhaustive and replay */
+static uint64_t count;     /* decisions of this schedule */
+static uint64_t planned;   /* of them answered in advance: exhaustive and replay */
 static uint64_t contested; /* points of this schedule at which there was a choice of threads */
 static uint64_t longest;   /* the most of them in a schedule, until now */
 static uint32_t preemptions;

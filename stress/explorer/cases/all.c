@@ -11,12 +11,13 @@ extern const struct explored_case last_slot_case, exact_case, full_case, exhaust
 /* tables that were another thread's before */
 extern const struct explored_case share_case, commands_case;
 /* beyond sections and liburcu */
-extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case, trim_case;
+extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case,
+    trim_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
-    extent_case;
+    extent_case, reborn_case;
 
 /* One a line. */
 /* clang-format off */
@@ -52,6 +53,7 @@ const struct explored_case *const all_cases[] = {
     &pool_case,
     &commit_case,
     &extent_case,
+    &reborn_case,
     NULL,
 };
 /* clang-format on */
