@@ -2,7 +2,8 @@
 
 An edge weakened is a mutant for each edge of include/haft/atomics.h; tools/mutants/edges has its
 checks.  A protocol step broken is a patch of the library, tools/mutants/NAME.patch, which begins with
-a line "Breaks: ..." and a line "Check: ..." for each check.  A check is written as
+a line "Breaks: ..." and a line "Check: ..." for each check; a line "Undecidable: ..." says why none
+can notice.  A check is written as
 
     unit NAME                          tests/NAME_test.c
     stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds
@@ -91,9 +92,11 @@ def _patch(path):
     header = text.partition("--- a/")[0]
     breaks = re.search(r"^Breaks: (.+)$", header, re.M)
     checks = re.findall(r"^Check: (.+)$", header, re.M)
+    undecidable = re.search(r"^Undecidable: (.+)$", header, re.M)
     if not breaks or not checks:
         raise PlanError(f"{path.name}: a header with Breaks: and Check: is missing")
-    return Mutant(path.stem, breaks.group(1), _checked(path.stem, checks), patch=text)
+    return Mutant(path.stem, breaks.group(1), _checked(path.stem, checks), patch=text,
+                  undecidable=undecidable.group(1) if undecidable else "")
 
 
 def patches():
