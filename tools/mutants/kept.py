@@ -5,12 +5,14 @@ import functools
 import hashlib
 import json
 import subprocess
+import time
 
 import builds
 import plan
 import trials
 
 FOLDER = plan.ROOT / ".cache" / "mutants"
+DAYS = 30  # after which an outcome is forgotten
 
 
 @functools.cache
@@ -41,6 +43,9 @@ class Kept:
     def __init__(self, is_fresh):
         self.is_fresh = is_fresh  # nothing from before
         self.found = 0
+        for path in FOLDER.glob("*"):
+            if path.stat().st_mtime < time.time() - DAYS * 86400:
+                path.unlink()
 
     def outcome(self, mutant, check, run):
         """The one from before, or run()'s, which is kept."""
