@@ -13,9 +13,9 @@
 
 static const char *const modes[] = {"reserve", "insert", NULL};
 
-#define CAPACITY 16         /* so that most slots are used again and again */
-#define INSERT_CAPACITY 500 /* so that the writer has slots at hand: the quick way of haft_insert */
-#define TRIES 2000          /* of a reader, to find one id */
+#define CAPACITY 16        /* so that most slots are used again and again */
+#define INSERT_CAPACITY 60 /* so that the writer has slots at hand: the quick way of haft_insert */
+#define TRIES 2000         /* of a reader, to find one id */
 
 struct stage {
     struct run run;
