@@ -40,6 +40,7 @@ static void free_and_reuse(void)
 {
     haft_id next = id;
 
+    haft_thread_register(fixture.domain);
     for (int i = 0; i < 2; i++) {
         require_status(haft_free(worker, next), HAFT_OK, "freeing");
         next = insert_stamped(worker);
@@ -49,6 +50,7 @@ static void free_and_reuse(void)
         met();
     }
     require(!haft_is_live(fixture.view, id), "a freed id is live for its freer");
+    haft_thread_unregister(fixture.domain);
 }
 
 static void body(uint32_t thread)
