@@ -4,8 +4,8 @@
  * Invariant  who resolves an id sees all that was written to the object before it was published,
  *            in the slot's first life and in every later one (PUBLISH); before, it is not found.
  * Pressure   a few slots are used again and again; each id is told to the readers before it is
- *            published, and they resolve it until they find it.  Modes: reserve and publish; insert,
- *            where the only writer tells of the next life of some slot, until it comes to it.
+ *            published, and they resolve it until they find it.  Modes: reserve and publish;
+ *            insert, where the only writer tells of the next life of some slot, until it is there.
  * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
  */
 #include "stress/support.h"
@@ -24,8 +24,7 @@ struct stage {
     haft_view view;
     haft_layout layout;
     unsigned readers;
-    shared_u64
-        told[MOST_THREADS]; /* by writer: the id that is to be published next, or some time */
+    shared_u64 told[MOST_THREADS]; /* by writer: the id that it will publish, soon or some time */
     shared_u64 writers_left;
     shared_u64 found; /* objects in their slot's first life */
     shared_u64 found_in_reused_slots;
@@ -44,7 +43,7 @@ static bool find(struct stage *stage, haft_id id)
     return object != NULL;
 }
 
-/* Resolve what a writer has told of until it is there, or another is told of; whether it was there. */
+/* Resolve what a writer has told of until it is there, or another is told of.  True if there. */
 static bool read_once(struct stage *stage, shared_u64 *told, haft_id id)
 {
     bool found = false;
@@ -63,7 +62,7 @@ static bool read_once(struct stage *stage, shared_u64 *told, haft_id id)
     return found;
 }
 
-/* What one writer tells of: each reader reads one, each id once; what will be inserted, until it is. */
+/* What one writer tells of: each id once, but for one that is to be inserted some time. */
 static void read_until_done(struct stage *stage, unsigned number)
 {
     const bool is_patient = run_is(&stage->run, "insert");

@@ -80,7 +80,7 @@ const struct explored_case drivers_case = {
     .tear_down = close_all,
 };
 
-/* --- late: a free, and the reader that it takes the object from, begin during a grace period --- */
+/* --- late: an object is found, and freed, while a grace period is waited for --- */
 
 static void set_up_late(void)
 {
