@@ -17,6 +17,7 @@
 #define EXIT_USAGE 2
 #define EXIT_DIFFERENCE 3
 #define SECONDS_OF_AN_INPUT 60 /* an input that takes longer hangs */
+#define BAR_WIDTH 30
 
 struct settings {
     uint64_t seed;
@@ -169,18 +170,29 @@ static uint64_t carry_out_seed(uint64_t seed)
     return carry_out();
 }
 
-static void show_progress(uint64_t done)
+/* On a terminal, once a second: how far it is, and for how long it goes on. */
+static void show_progress(uint64_t done, uint64_t all)
 {
+    static const char hashes[] = "##############################";
+    static time_t began;
     static time_t last;
     const time_t now = time(NULL);
 
-    if (isatty(STDERR_FILENO) && now != last) {
-        last = now;
-        fprintf(stderr, "\r%3.0f %% of %llu operations",
-                100.0 * (double)done / (double)settings.operations,
-                (unsigned long long)settings.operations);
-        fputs(done >= settings.operations ? "\n" : "", stderr);
+    began = began == 0 ? now : began;
+    if (done >= all) {
+        fputs(last != 0 ? "\r\033[K" : "", stderr);
+        return;
     }
+    if (now == last || now == began || isatty(STDERR_FILENO) == 0) {
+        return;
+    }
+    last = now;
+    const double part = (double)done / (double)all;
+
+    fprintf(stderr, "\r[%-*.*s] %.1f %% of %llu operations, %.0f s to go \033[K", BAR_WIDTH,
+            (int)(part * BAR_WIDTH), hashes, 100 * part, (unsigned long long)all,
+            (double)(now - began) * (1 - part) / part);
+    fflush(stderr);
 }
 
 /* --- arguments --- */
@@ -247,7 +259,7 @@ int main(int argc, char **argv)
     }
     for (seed = settings.seed; done < settings.operations; seed++) {
         done += carry_out_seed(seed);
-        show_progress(done);
+        show_progress(done, settings.operations);
     }
     printf("%llu files, %llu operations; %llu pseudo-random inputs from seed %llu, %llu "
            "operations; no difference\n",
