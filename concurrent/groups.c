@@ -119,12 +119,13 @@ static bool hand_open(struct hand *hand, struct pool *pool)
 {
     const uint64_t segments = load_relaxed(RETRY, &pool->segments);
     const uint64_t count = pool->table_count + segments * WORKER_BATCHES;
+    const uint64_t groups = pool->table_count / pool->group_size;
 
     hand->pool = pool;
     hand->count = count;
     hand->first = NUMBER_NONE;
-    hand->held = calloc(count / 64 + 1, sizeof *hand->held);
-    hand->complete = calloc(pool->table_count / pool->group_size + 1, sizeof *hand->complete);
+    hand->held = calloc((size_t)(count / 64 + 1), sizeof *hand->held);
+    hand->complete = calloc((size_t)(groups + 1), sizeof *hand->complete);
     return hand->held != NULL && hand->complete != NULL;
 }
 
@@ -208,7 +209,7 @@ static void return_rest(const struct hand *hand)
 uint64_t groups_give_back(struct pool *pool, uint64_t most)
 {
     struct hand hand;
-    const uint64_t size = pool->group_size * sizeof(struct batch);
+    const size_t size = (size_t)pool->group_size * sizeof(struct batch);
     uint64_t bytes = 0;
     uint64_t used;
 

@@ -122,7 +122,7 @@ static void let_go(const struct trim *trim, uint64_t first, uint64_t count)
     if (count < 64) {
         trim->bits[first / 64] &= ~bits_of(first, count);
     } else {
-        memset(&trim->bits[first / 64], 0, count / 8);
+        memset(&trim->bits[first / 64], 0, (size_t)count / 8);
     }
 }
 

@@ -70,7 +70,7 @@ static inline char *packed_object(const struct haft_packed *packed, uint64_t pos
  * reported by AddressSanitizer. */
 static inline void packed_wake(const struct haft_packed *packed, uint64_t position)
 {
-    asan_unpoison(packed_object(packed, position), packed->view.object_size);
+    asan_unpoison(packed_object(packed, position), (size_t)packed->view.object_size);
 }
 
 static inline void packed_rest(const struct haft_packed *packed, uint64_t position, uint64_t count)
