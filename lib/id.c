@@ -44,11 +44,9 @@ static bool parse_field(const char **text, uint64_t max, uint64_t *value)
     return true;
 }
 
-/* The lower-case hexadecimal number behind "+0x" at `*text`, or 0 if there is none. */
-static bool parse_above(const char **text, uint64_t *value)
+/* The lower-case hexadecimal number behind "+0x" that is all of the text, or 0 if there is none. */
+static bool parse_above(const char *at, uint64_t *value)
 {
-    const char *at = *text;
-
     *value = 0;
     if (*at == '\0') {
         return true;
@@ -64,7 +62,6 @@ static bool parse_above(const char **text, uint64_t *value)
         }
         *value = *value << 4 | (uint64_t)(decimal ? *at - '0' : *at - 'a' + 10);
     }
-    *text = at;
     return true;
 }
 
@@ -84,7 +81,7 @@ static bool parse_fields(haft_layout layout, const char *text, haft_id *id)
         (*text++ != 't' || !parse_field(&text, haft_field_max(layout.tag_bits), &tag))) {
         return false;
     }
-    if (!parse_above(&text, &above) || *text != '\0') {
+    if (!parse_above(text, &above)) {
         return false;
     }
     id->bits = haft_id_pack(layout, index, generation, tag).bits | above;

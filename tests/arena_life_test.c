@@ -338,6 +338,21 @@ Test(arena_text, printf_without_room_is_NULL_and_changes_nothing)
     haft_arena_close(made);
 }
 
+Test(arena_text, copies_without_room_are_NULL_and_change_nothing)
+{
+    haft_arena *made = open_arena(&(haft_arena_options){.block_size = 100, .fixed = true});
+    const char bytes[200] = "longer than the arena";
+    char text[200];
+    const size_t was = haft_arena_stats_get(made).used;
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    cr_expect(eq(ptr, haft_arena_copy(made, bytes, sizeof bytes), NULL));
+    cr_expect(eq(ptr, haft_arena_strdup(made, text), NULL));
+    cr_expect(eq(sz, haft_arena_stats_get(made).used, was));
+    haft_arena_close(made);
+}
+
 /* --- the allocator struct --- */
 
 static void keep_contract(haft_allocator from)
@@ -410,4 +425,21 @@ Test(allocator, an_arena_may_take_its_blocks_from_an_arena)
         memset(haft_arena_alloc(inner, 100), i, 100);
     }
     haft_arena_close(inner);
+}
+
+Test(allocator, sizes_and_alignments_that_nothing_can_have_are_refused)
+{
+    const haft_allocator of_malloc = haft_allocator_malloc();
+    const haft_allocator of_arena = haft_arena_allocator(arena);
+    char *bytes = of_malloc.alloc(NULL, 10, 1);
+
+    cr_expect(eq(ptr, of_malloc.alloc(NULL, 10, 0), NULL));
+    cr_expect(eq(ptr, of_malloc.resize(NULL, bytes, 10, 20, 0), NULL));
+    of_malloc.free(NULL, bytes, 10);
+    bytes = of_arena.alloc(of_arena.context, 10, 1);
+    const size_t before = used();
+
+    cr_expect(eq(ptr, of_arena.resize(of_arena.context, bytes, SIZE_MAX, 10, 1), NULL));
+    of_arena.free(of_arena.context, bytes, SIZE_MAX);
+    cr_expect(eq(sz, used(), before));
 }

@@ -350,6 +350,22 @@ Test(arena_blocks, the_smallest_kept_one_that_will_do_is_used)
     haft_arena_close(made);
 }
 
+Test(arena_blocks, kept_ones_too_small_for_an_alignment_are_passed_by)
+{
+    haft_arena *made = open_arena(&(haft_arena_options){.block_size = 64, .max_block_size = 64});
+
+    for (int i = 0; i < 100; i++) {
+        haft_arena_alloc(made, 60);
+    }
+    haft_arena_reset(made);
+    const size_t capacity = haft_arena_stats_get(made).capacity;
+    char *aligned = haft_arena_alloc_aligned(made, 1, 65536);
+
+    cr_expect(zero(sz, (uintptr_t)aligned % 65536));
+    cr_expect(gt(sz, haft_arena_stats_get(made).capacity, capacity));
+    haft_arena_close(made);
+}
+
 Test(arena_blocks, trim_gives_back_all_that_hold_nothing_but_the_first)
 {
     struct counted counted = {.left = 1000};

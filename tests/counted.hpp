@@ -13,7 +13,9 @@ extern "C" {
 extern const struct rcu_flavor_struct urcu_memb_flavor;
 }
 
+#ifndef SUITE_SECONDS
 #define SUITE_SECONDS 50
+#endif
 
 class counted
 {

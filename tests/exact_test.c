@@ -138,6 +138,24 @@ Test(exact, many_at_once_are_as_many_as_fit)
     close_shared(&shared);
 }
 
+Test(exact, many_at_once_are_refused_when_none_fits_though_the_worker_has_slots)
+{
+    struct shared shared = open_exact(MEMB_CALLER, CAPACITY, HAFT_LAYOUT_32_32);
+    haft_worker *other = open_worker(shared.table);
+    haft_status status = HAFT_OK;
+    haft_id ids[2];
+    haft_id id;
+
+    insert(other); /* and it has more slots in hand */
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        /* until it is full */
+    }
+    cr_expect(eq(u64, haft_insert_many(other, NULL, ids, 2, &status), 0));
+    expect_status(status, HAFT_FULL);
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
 Test(exact, restored_objects_count)
 {
     const haft_table_options options = {

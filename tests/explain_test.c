@@ -276,7 +276,35 @@ Test(explain, numbers_have_commas_between_thousands)
     const haft_local_options options = {.name = "ships", .capacity = 1234005678};
     haft_local *local;
 
+    need_wide_addresses();
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     expect_text(of_local(local, HAFT_FULL), "ships: full: 1,234,005,678 objects fit: 0 live");
     haft_local_close(local);
+}
+
+Test(explain, full_of_live_objects_names_the_reservations_beyond_the_capacity)
+{
+    const haft_table_options options = {.name = "players", .capacity = 10, .object_size = 8};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id id;
+
+    for (int i = 0; i < 10; i++) {
+        insert(shared.worker);
+    }
+    assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
+    expect_text(of_table(shared.table, HAFT_FULL),
+                "players: full: 10 objects fit: 10 live, 1 reserved");
+    haft_abort(shared.worker, id);
+    close_shared(&shared);
+}
+
+Test(explain, full_below_the_capacity_points_to_other_workers)
+{
+    const haft_table_options options = {.name = "players", .capacity = 10, .object_size = 8};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    insert(shared.worker);
+    expect_text(of_table(shared.table, HAFT_FULL),
+                "players: full: 10 objects fit: 1 live; other workers may hold the rest back");
+    close_shared(&shared);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,6 +190,9 @@ Test(export, names_of_any_bytes_stay_json)
         {"Schiff \xc3\xa4 \xe2\x82\xac \xf0\x9f\x9a\xa2",
          "Schiff \xc3\xa4 \xe2\x82\xac \xf0\x9f\x9a\xa2"},
         {"\xff cut \xe2\x82", "? cut ??"},
+        {"\xe0\xa0\x80 \xed\x9f\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf",
+         "\xe0\xa0\x80 \xed\x9f\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"},
+        {"long \xe0\x9f\x80 \xf0\x8f\x80\x80", "long ??? ????"},
         {"long \xc0\xaf half \xed\xa0\x80 beyond \xf4\x90\x80\x80", "long ?? half ??? beyond ????"},
         {"", ""},
     };
@@ -319,6 +323,41 @@ Test(export, write_that_fails_says_so)
     cr_assert(eq(int, mkdir(directory, 0700), 0)); /* another one: the export keeps to its own */
     expect_status(haft_export_write(opened), HAFT_NO_FILE);
     expect_status(haft_export_close(opened), HAFT_OK);
+}
+
+/* A write that stops half-way, and then at once. */
+Test(export, file_system_that_is_full_leaves_the_last_file)
+{
+    haft_export *opened = open_export();
+    struct rlimit before;
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert(zero(int, getrlimit(RLIMIT_FSIZE, &before)));
+    for (rlim_t bytes = 0; bytes <= 100; bytes += 100) {
+        cr_assert(zero(int, setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, before.rlim_max})));
+        const haft_status status = haft_export_write(opened);
+
+        cr_assert(zero(int, setrlimit(RLIMIT_FSIZE, &before)));
+        expect_status(status, HAFT_NO_FILE);
+        cr_expect(eq(uint, files_in_directory(), 1));
+    }
+    json_t *root = read_file(opened);
+
+    cr_expect(eq(u64, number_in(root, "sequence"), 1));
+    json_decref(root);
+    haft_export_close(opened);
+}
+
+Test(export, name_that_is_taken_by_a_folder_says_so)
+{
+    haft_export *opened = open_export();
+
+    cr_assert(zero(int, unlink(haft_export_path(opened))));
+    cr_assert(zero(int, mkdir(haft_export_path(opened), 0700)));
+    expect_status(haft_export_write(opened), HAFT_NO_FILE);
+    cr_assert(zero(int, rmdir(haft_export_path(opened))));
+    expect_status(haft_export_write(opened), HAFT_OK);
+    haft_export_close(opened);
 }
 
 /* --- what is refused --- */

@@ -140,6 +140,17 @@ Test(nth_call_fails, sharing_a_local_table)
     expect_no_leaks();
 }
 
+Test(nth_call_fails, sharing_a_local_table_under_strict_overcommit)
+{
+    faults.strict = true;
+    open_domain((void **)&domain);
+    open_local((void **)&shareable);
+    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    fail_each_both_ways(share_it, unshare_it);
+    close_local(shareable);
+    close_domain(domain);
+}
+
 static haft_status unshare_new(void **opened)
 {
     haft_local *made = *opened;
@@ -151,6 +162,8 @@ static haft_status unshare_new(void **opened)
 
 Test(nth_call_fails, unsharing_a_table_that_was_never_local)
 {
+    const long before = faults.balance;
+
     open_domain((void **)&domain);
     for (int n = 1; n <= 2; n++) {
         void *opened = &faults;

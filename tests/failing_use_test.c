@@ -1,8 +1,15 @@
 /* The n-th call to the system fails, for every n: a shared table that has been used gives back. */
 #include "tests/faults.h"
+#include <dirent.h>
+#include <haft/commands.h>
+#include <haft/export.h>
 #include <haft/many.h>
 #include <haft/recycle.h>
 #include <haft/trim.h>
+#include <haft/unregistered.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
 
@@ -102,4 +109,96 @@ Test(nth_call_in_use_of, recycling_exhausted_slots)
 
     fail_each_call_of(haft_recycle_exhausted, &one_life, true);
     cr_expect(eq(long, faults.balance, before));
+}
+
+/* --- without a worker --- */
+
+Test(nth_call_in_use_of, the_first_call_without_a_worker)
+{
+    const haft_table_options small = {.capacity = 10, .object_size = 8};
+    haft_id id = {0x5a5a};
+
+    must(haft_domain_open(&callers, &domain) == HAFT_OK);
+    must(haft_table_open(domain, &small, &table) == HAFT_OK);
+    fail_calls(1, 1000000);
+    expect_status(haft_table_reserve(table, &id, NULL), HAFT_NO_MEMORY);
+    expect_status(haft_table_insert(table, NULL, &id), HAFT_NO_MEMORY);
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    expect_status(haft_table_free(table, id), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+    expect_status(haft_table_reserve(table, &id, NULL), HAFT_OK);
+    haft_table_abort(table, id);
+    must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
+}
+
+/* --- command sets --- */
+
+#define CREATES 50000 /* more ids than a recorder's arena has room for */
+
+Test(nth_call_in_use_of, opening_a_recorder_of_many_creates)
+{
+    const haft_table_options large = {.capacity = 2 * CREATES, .object_size = 8};
+    const haft_commands_options with = {.block_size = 0};
+    haft_recorder *recorder = NULL;
+    haft_commands *commands;
+    haft_status status = HAFT_NO_MEMORY;
+    int failures = 0;
+
+    must(haft_domain_open(&callers, &domain) == HAFT_OK);
+    must(haft_table_open(domain, &large, &table) == HAFT_OK);
+    must(haft_commands_open(table, &with, &commands) == HAFT_OK);
+    for (int n = 1; status != HAFT_OK; n++) { /* what was got stays for the next time */
+        must(n < 1000);
+        fail_calls(1 + n % 3, 1000000);
+        status = haft_recorder_open(commands, 7, CREATES, &recorder);
+        fail_calls(0, -1);
+        must(status == HAFT_OK || (status == HAFT_NO_MEMORY && recorder == NULL));
+        failures += status != HAFT_OK;
+    }
+    cr_expect(ge(int, failures, 2));
+    must(haft_commands_apply(commands, &(haft_applied){0}) == HAFT_OK);
+    haft_commands_close(commands);
+    must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
+    expect_no_leaks();
+}
+
+/* --- statistics in a file --- */
+
+static int files_in(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(folder);
+    return count;
+}
+
+Test(nth_call_in_use_of, exporting_statistics)
+{
+    char directory[] = "/tmp/haft_failing_test.XXXXXX";
+    haft_export *const untouched = (haft_export *)directory;
+    haft_export *opened = untouched;
+    haft_status status = HAFT_NO_MEMORY;
+
+    must(mkdtemp(directory) != NULL);
+    const haft_export_options with = {.directory = directory};
+    const long before = faults.balance;
+
+    for (int n = 1; status != HAFT_OK; n++) {
+        fail_calls(n, n);
+        status = haft_export_open(&with, &opened);
+        fail_calls(0, -1);
+        must(n < 10 && (status == HAFT_OK) == (opened != untouched));
+        must(status == HAFT_OK || status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD);
+        must(status == HAFT_OK || (faults.balance == before && files_in(directory) == 0));
+    }
+    fail_calls(1, 1);
+    expect_status(haft_export_write(opened), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+    expect_status(haft_export_write(opened), HAFT_OK);
+    haft_export_close(opened);
+    cr_expect(zero(int, rmdir(directory)));
 }

@@ -366,6 +366,65 @@ Test(fill, of_a_shared_table_may_insert_and_free_by_the_same_worker)
     close_shared(&seen.shared);
 }
 
+/* --- in on_reclaim --- */
+
+static bool with_worker;
+
+static void insert_when_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)arg;
+    if (worker == NULL) {
+        return; /* the table is being closed */
+    }
+    if (with_worker) {
+        haft_insert(worker, NULL, &id);
+    } else {
+        haft_table_insert(seen.shared.table, NULL, &id);
+    }
+}
+
+static void expect_silence_in_on_reclaim(void)
+{
+    const haft_table_options options = {.capacity = 1000,
+                                        .object_size = 8,
+                                        .warn_at = 1,
+                                        .on_fill = note,
+                                        .fill_arg = &seen,
+                                        .on_reclaim = insert_when_reclaimed};
+    haft_id id;
+
+    memset(&seen, 0, sizeof seen);
+    seen.shared = open_shared(MEMB_CALLER, &options);
+    for (int i = 0; i < 500; i++) {
+        must(haft_table_insert(seen.shared.table, NULL, &seen.ids[i]) == HAFT_OK);
+    }
+    cr_expect(eq(int, seen.calls, 1));
+    for (int i = 0; i < 500; i++) {
+        must(haft_table_free(seen.shared.table, seen.ids[i]) == HAFT_OK);
+    }
+    settle(seen.shared.worker);
+    seen.calls = 0;
+    for (int i = 0; i < 1000; i++) {
+        if (with_worker) {
+            haft_insert(seen.shared.worker, NULL, &id);
+        } else {
+            haft_table_insert(seen.shared.table, NULL, &id);
+        }
+    }
+    cr_expect(ge(u64, live(), 1000));
+    close_shared(&seen.shared);
+}
+
+/* There the worker is amid a call, and the lock of the common one is held. */
+Test(fill, is_not_looked_at_in_on_reclaim)
+{
+    for (int i = 0; i < 2; i++) {
+        with_worker = i != 0;
+        expect_silence_in_on_reclaim();
+    }
+}
+
 Test(fill, counts_restored_objects_with_exact_capacity)
 {
     for (int is_exact = 0; is_exact < 2; is_exact++) {

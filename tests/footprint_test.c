@@ -218,6 +218,7 @@ static void open_worker_on(haft_domain *domain, int table)
 
 TEST_ON_EACH_CLOCK(resident, a_thousand_tables_on_one_domain_cost_little_and_all_work)
 {
+    need_wide_addresses();
     struct shared shared = open_shared(*setting, &(haft_table_options){.capacity = 1});
     const long empty = bytes_each(shared.domain, open_one);
     const long with_worker = bytes_each(shared.domain, open_worker_on);

@@ -256,3 +256,37 @@ Test(implicit, many_tables_come_and_go_without_growth)
     cr_expect(lt(sz, memory_in_use(), before + 100000));
     close_shared(&shared);
 }
+
+#define TABLES 20
+
+/* A thread has workers of any number of tables, and of those that are closed keeps none in mind. */
+static void *use_many_tables(void *arg)
+{
+    struct shared *shared = arg;
+    haft_table *tables[TABLES];
+    haft_worker *workers[TABLES];
+
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < TABLES; i++) {
+            must(haft_table_open(shared->domain, &options, &tables[i]) == HAFT_OK);
+            workers[i] = current(tables[i]);
+            must(haft_worker_table(workers[i]) == tables[i]);
+            must(haft_free(workers[i], insert(workers[i])) == HAFT_OK);
+        }
+        for (int i = 0; i < TABLES; i++) {
+            must(current(tables[i]) == workers[i]);
+            must(haft_table_close(tables[i]) == HAFT_OK);
+        }
+    }
+    must(haft_worker_table(current(shared->table)) == shared->table);
+    return NULL;
+}
+
+Test(implicit, workers_of_many_tables_at_once_and_of_others_in_their_places)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+
+    in_thread(use_many_tables, &shared);
+    cr_expect(eq(u64, stats_of(shared.table).workers, 0));
+    close_shared(&shared);
+}

@@ -5,6 +5,7 @@
  */
 #include "tests/support.h"
 #include <errno.h>
+#include <sys/random.h>
 #include <sys/mman.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);
@@ -14,14 +15,18 @@ static struct {
     bool no_mmap;    /* nothing at all */
     bool no_protect; /* nothing becomes writable */
     bool no_advice;  /* no memory goes back, as when it is locked; none comes beforehand */
+    bool old_kernel; /* none comes beforehand, as the system knows no such thing */
+    bool no_random;  /* no bits by chance */
 } faults;
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int __real_mprotect(void *address, size_t size, int protection);
 int __real_madvise(void *address, size_t size, int advice);
+ssize_t __real_getrandom(void *bytes, size_t size, unsigned flags);
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int __wrap_mprotect(void *address, size_t size, int protection);
 int __wrap_madvise(void *address, size_t size, int advice);
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
 {
@@ -47,7 +52,16 @@ int __wrap_madvise(void *address, size_t size, int advice)
         errno = advice == MADV_DONTNEED ? EINVAL : ENOMEM;
         return -1;
     }
+    if (faults.old_kernel && advice != MADV_DONTNEED) {
+        errno = EINVAL;
+        return -1;
+    }
     return __real_madvise(address, size, advice);
+}
+
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags)
+{
+    return faults.no_random ? -1 : __real_getrandom(bytes, size, flags);
 }
 
 #define OBJECTS 10000
@@ -224,4 +238,63 @@ Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
     }
     haft_local_close(local);
     expect_no_leaks();
+}
+
+Test(local_failing, load_end_that_cannot_write_its_records_lists_every_slot)
+{
+    haft_local *local = open_filled(true);
+    const haft_id far = {UINT64_C(7) << 32 | 90000};
+    haft_id id;
+
+    haft_local_load_begin(local);
+    assert_status(haft_local_restore(local, far, NULL), HAFT_OK);
+    faults.no_protect = true;
+    haft_local_load_end(local);
+    faults.no_protect = false;
+    for (uint64_t i = 0; i < 90000 - 4 - OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must((id.bits & UINT32_MAX) == 4 + OBJECTS + i);
+    }
+    haft_local_close(local);
+}
+
+Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
+{
+    haft_local *local = open_filled(false);
+
+    haft_local_clear(local);
+    assert_status(haft_local_trim(local, NULL), HAFT_OK);
+    faults.no_advice = true;
+    expect_status(haft_local_reserve_capacity(local, OBJECTS), HAFT_NO_MEMORY);
+    faults.no_advice = false;
+    expect_status(haft_local_reserve_capacity(local, OBJECTS), HAFT_OK);
+    expect_usable(local);
+    haft_local_close(local);
+}
+
+Test(local_failing, reserve_capacity_is_content_with_a_system_that_brings_no_memory_beforehand)
+{
+    haft_local *local = open_filled(false);
+
+    faults.old_kernel = true;
+    expect_status(haft_local_reserve_capacity(local, 20000), HAFT_OK);
+    haft_local_close(local);
+}
+
+Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower_half)
+{
+    const haft_local_options options = {.capacity = 10, .random_first_generation = true};
+
+    faults.no_random = true;
+    for (int i = 0; i < 100; i++) {
+        haft_local *local;
+        haft_id id;
+
+        assert_status(haft_local_open(&options, &local), HAFT_OK);
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        const uint64_t generation = haft_id_generation(HAFT_LAYOUT_32_32, id);
+
+        must(generation >= 1 && generation <= UINT64_C(1) << 31);
+        haft_local_close(local);
+    }
 }

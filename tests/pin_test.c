@@ -455,3 +455,20 @@ Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
     close_shared(&shared);
 }
+
+Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
+{
+    const haft_table_options options = {.capacity = 1, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+
+    haft_section_begin(shared.domain);
+    cr_assert(ne(ptr, haft_pin(shared.table, id), NULL));
+    haft_section_end(shared.domain);
+    for (unsigned bit = 16; bit < 32; bit++) {
+        expect_status(haft_unpin(shared.table, (haft_id){id.bits | UINT64_C(1) << bit}),
+                      HAFT_NOT_PINNED);
+    }
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    close_shared(&shared);
+}

@@ -2,14 +2,18 @@
 #include "tests/spawn.h"
 #include <haft/explain.h>
 #include <haft/many.h>
+#include <haft/recycle.h>
 #include <haft/require.h>
 #include <haft/restore.h>
 #include <haft/share.h>
 #include <haft/unregistered.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(places, .timeout = SUITE_SECONDS);
+
+#define MANY 10000
 
 static char text[1024];
 
@@ -99,6 +103,94 @@ TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
     describe(&subject, id);
     expect_in(text, "), at sink+0x");
     expect_in(text, "; allocated at spawn+0x");
+    subject_close(&subject);
+}
+
+Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
+{
+    const haft_local_options options = {.name = "ships",
+                                        .capacity = 10,
+                                        .layout = {8, 2, 0},
+                                        .first_generation = 3,
+                                        .wrap = true,
+                                        .places = true};
+    struct subject subject = {.kind = LOCAL};
+
+    assert_status(haft_local_open(&options, &subject.local), HAFT_OK);
+    const haft_id last = spawn_reserved(&subject);
+
+    subject_abort(&subject, last);
+    expect_in(describe(&subject, last), "(HAFT_STALE), at subject_abort+0x");
+    subject_abort(&subject, spawn_reserved(&subject)); /* generation 1 */
+    expect_in(describe(&subject, last), "(HAFT_STALE); its slot has been used since");
+    haft_local_close(subject.local);
+}
+
+Test(places, of_the_last_life_are_not_told_of_a_slot_taken_back_into_use)
+{
+    haft_table_options options = with_places();
+
+    options.layout = (haft_layout){8, 1, 0};
+    static haft_id others[MANY];
+    struct subject subject = subject_open(SHARED, &options);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    subject_settle(&subject);
+    assert_status(haft_worker_close(subject.shared.worker), HAFT_OK);
+    subject.shared.worker = open_worker(subject.shared.table);
+    const uint64_t count = subject_fill(&subject, others, MANY); /* so the slot is looked at */
+
+    for (uint64_t i = 0; i < count; i++) {
+        must(subject_free(&subject, others[i]) == HAFT_OK);
+    }
+    assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
+    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
+    subject_close(&subject);
+}
+
+Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    spawn_reserved(&subject);
+    expect_in(describe(&subject, id), "(HAFT_STALE), at sink+0x");
+    expect_not_in(text, "allocated");
+    subject_abort(&subject, haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 2, 0));
+    subject_close(&subject);
+}
+
+Test(places, that_are_not_known_are_not_told)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id freed_elsewhere = haft_id_pack(HAFT_LAYOUT_32_32, 7, 2, 0);
+    const haft_id next = haft_id_pack(HAFT_LAYOUT_32_32, 7, 3, 0);
+
+    assert_status(haft_local_restore_free(subject.local, next), HAFT_OK);
+    expect_in(describe(&subject, freed_elsewhere), "(HAFT_STALE)");
+    expect_not_in(text, " at ");
+    expect_in(describe(&subject, HAFT_NIL), ": the id is nil (HAFT_NO_ID)");
+    expect_not_in(text, " at ");
+    subject_close(&subject);
+}
+
+Test(places, of_slots_whose_memory_was_given_back_are_not_told)
+{
+    haft_table_options options = with_places();
+    haft_id id = HAFT_NIL;
+
+    options.capacity = MANY;
+    struct subject subject = subject_open(LOCAL, &options);
+
+    for (int i = 0; i < MANY; i++) {
+        id = spawn(&subject);
+    }
+    haft_local_clear(subject.local);
+    assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
+    id = haft_id_pack(HAFT_LAYOUT_32_32, MANY / 2, 1, 0);
+    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
     subject_close(&subject);
 }
 
@@ -352,4 +444,31 @@ TEST_ON_EACH_TABLE(places, are_told_when_a_required_id_is_stale)
     expect_in(text, "(HAFT_STALE), at sink+0x");
     expect_in(text, "; allocated at spawn+0x");
     subject_close(&subject);
+}
+
+/* --- what a place is called --- */
+
+static void hidden(void)
+{
+}
+
+static const char *name_of(uintptr_t function)
+{
+    haft_place_format((const void *)(function + 1), text, sizeof text);
+    return text;
+}
+
+Test(places, in_a_library_have_the_name_of_its_file_without_its_folder)
+{
+    name_of((uintptr_t)strtoull);
+    expect_in(text, "+0x");
+    expect_in(text, " (libc.so.6+0x");
+}
+
+Test(places, in_a_function_without_a_name_are_an_offset_in_the_file)
+{
+    name_of((uintptr_t)hidden);
+    expect_in(text, "+0x");
+    expect_not_in(text, "hidden");
+    expect_not_in(text, "(");
 }

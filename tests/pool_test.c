@@ -203,6 +203,30 @@ Test(groups, a_workers_descriptors_that_were_not_counted_stay)
     free(segment);
 }
 
+/* The same, and the depot has exchanged nodes between it and the table. */
+Test(groups, a_node_of_a_workers_descriptor_that_was_not_counted_keeps_a_group_back)
+{
+    struct segment *segment = malloc(sizeof *segment);
+
+    store_relaxed(OWN, &segment->used, 0);
+    assert_status(pool_add(&grouped, segment), HAFT_OK);
+    struct batch *uncounted = pool_take(&grouped, segment);
+    struct batch *counted = pool_take(&grouped, NULL);
+
+    while (counted->number >= GROUPED) {
+        counted = pool_take(&grouped, NULL);
+    }
+    const uint64_t node = uncounted->node;
+
+    uncounted->node = counted->node;
+    counted->node = node;
+    pool_give(&grouped, counted); /* the worker has the other one */
+    store_relaxed(OWN, &grouped.segments, 0);
+    cr_expect(eq(u64, groups_give_back(&grouped, 1), 0));
+    cr_expect(eq(u64, counted->node, node));
+    free(segment);
+}
+
 /* --- moving --- */
 
 static struct batch batch_of(uint32_t first, uint32_t count, uint32_t retired, uint64_t ticket)

@@ -73,6 +73,29 @@ Test(recycle, where_no_slot_is_exhausted_nothing_happens)
     close_shared(&shared);
 }
 
+Test(recycle, slots_whose_memory_was_given_back_are_passed_by)
+{
+    haft_table_options mixed = short_lived;
+    uint64_t recycled = 42;
+    static haft_id many[20000];
+
+    mixed.capacity = 20000;
+    mixed.layout = (haft_layout){16, 2, 0};
+    struct shared shared = open_shared(MEMB_CALLER, &mixed);
+
+    for (int i = 0; i < 20000; i++) {
+        many[i] = insert(shared.worker);
+    }
+    for (int i = 0; i < 20000; i++) {
+        must(haft_free(shared.worker, many[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
+    expect_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
+    cr_expect(eq(u64, recycled, 0));
+    close_shared(&shared);
+}
+
 Test(recycle, a_slot_that_waits_for_its_grace_period_or_is_pinned_is_not_taken)
 {
     haft_table_options pinned = short_lived;

@@ -366,6 +366,20 @@ Test(share, an_on_reclaim_of_its_own_takes_the_place_of_on_destroy)
     expect_destroyed(1, 10, 1);
 }
 
+Test(share, options_without_on_reclaim_leave_on_destroy_in_its_place)
+{
+    const haft_share_options nothing = {.on_reclaim = NULL};
+    const haft_local_options with = destroying();
+    struct level level = open_level(MEMB_CALLER, &with);
+
+    fill(&level, 10);
+    assert_status(haft_share(level.local, level.domain, &nothing, &level.table), HAFT_OK);
+    level.local = NULL;
+    unshare(&level);
+    close_level(&level);
+    expect_destroyed(0, 10, 1);
+}
+
 /* --- a long life, now here, now there --- */
 
 static void live_in_local(struct level *level, uint64_t *random)

@@ -116,6 +116,22 @@ TEST_ON_EACH_CLOCK(stall, without_a_callback_it_is_counted)
     close_shared(&shared);
 }
 
+Test(stall, with_the_longest_limit_there_is_none)
+{
+    struct calls calls = {.count = 0};
+    static const haft_table_options table = {.capacity = 64, .object_size = 8};
+    haft_domain_options options = domain_options(MEMB_CALLER);
+
+    options.stall_ns = UINT64_MAX;
+    options.on_stall = note;
+    options.stall_arg = &calls;
+    struct shared shared = open_shared_on(&options, &table);
+
+    stall_once(&shared, 0);
+    cr_expect(zero(int, calls.count));
+    close_shared(&shared);
+}
+
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};

@@ -1,5 +1,6 @@
 /* What the unit tests share: layouts, domains, readers. */
 #include "tests/support.h"
+#include <stdlib.h>
 #include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -73,6 +74,13 @@ void need_wide_addresses(void)
 {
     if (!addresses_are_wide()) {
         cr_skip("addresses of 32 bits");
+    }
+}
+
+void need_threads_after_fork(void)
+{
+    if (getenv("HAFT_EMULATED") != NULL) {
+        cr_skip("emulated");
     }
 }
 

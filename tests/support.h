@@ -66,6 +66,9 @@ bool addresses_are_wide(void);
 /* Skips the test where they are not. */
 void need_wide_addresses(void);
 
+/* Skips the test under qemu-user, in which the child of a fork cannot start threads. */
+void need_threads_after_fork(void);
+
 /* --- flavours and clocks --- */
 
 /* Whose read sections: a flavour's, or those that workers announce. */
