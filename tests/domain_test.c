@@ -120,7 +120,7 @@ Test(domain, the_flavours_mb_and_bp_work_as_memb_does)
 }
 
 /* The thread that closes is online: a clock in the middle of a grace period waits for it too. */
-Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period, .timeout = 10)
+Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period)
 {
     const struct setting qsbr_thread = {QSBR, HAFT_CLOCK_THREAD};
     const haft_domain_options options = domain_options(qsbr_thread);

@@ -119,6 +119,7 @@ static long resident_pages(void)
     long size = 0;
     long resident = 0;
 
+    need_a_machine();
     cr_assert(ne(ptr, file, NULL));
     cr_assert(eq(int, fscanf(file, "%ld %ld", &size, &resident), 2));
     fclose(file);

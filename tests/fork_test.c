@@ -249,7 +249,7 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_starts_threads_of_its_own)
     struct parent parent;
     const haft_table_options large = {.capacity = 20000, .object_size = 8};
 
-    need_threads_after_fork();
+    need_a_machine();
     ticks = child_ticks(*row);
     open_parent(&parent, *row, &large);
     fork_with_the_calls(start_threads, &parent.shared, parent.live);

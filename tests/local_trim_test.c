@@ -109,6 +109,30 @@ Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
     }
 }
 
+/* Its word lies in the page before the first that is given back. */
+Test(trim, of_objects_each_of_which_is_a_run)
+{
+    const haft_local_options options = {
+        .capacity = 20, .object_size = 200000, .object_alignment = 64};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 20; i++) {
+        void *object;
+
+        must(haft_local_reserve(local, &ids[i], &object) == HAFT_OK);
+        memset(object, 1, 200000);
+        haft_local_publish(local, ids[i]);
+    }
+    haft_local_clear(local);
+    cr_expect(ge(u64, trim(local), 20 * 190000));
+    for (int i = 0; i < 20; i++) {
+        expect_status(haft_local_free(local, ids[i]), HAFT_STALE);
+        must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
+    }
+    haft_local_close(local);
+}
+
 Test(trim, a_second_time_there_is_nothing_to_give_back)
 {
     haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);

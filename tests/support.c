@@ -77,7 +77,7 @@ void need_wide_addresses(void)
     }
 }
 
-void need_threads_after_fork(void)
+void need_a_machine(void)
 {
     if (getenv("HAFT_EMULATED") != NULL) {
         cr_skip("emulated");

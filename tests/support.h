@@ -66,8 +66,9 @@ bool addresses_are_wide(void);
 /* Skips the test where they are not. */
 void need_wide_addresses(void);
 
-/* Skips the test under qemu-user, in which the child of a fork cannot start threads. */
-void need_threads_after_fork(void);
+/* Skips the test under qemu-user: the child of a fork cannot start threads there, and what the
+ * emulator needs itself counts as the process's memory. */
+void need_a_machine(void);
 
 /* --- flavours and clocks --- */
 
