@@ -140,7 +140,7 @@ Test(exact, many_at_once_are_as_many_as_fit)
 
 Test(exact, many_at_once_are_refused_when_none_fits_though_the_worker_has_slots)
 {
-    struct shared shared = open_exact(MEMB_CALLER, CAPACITY, HAFT_LAYOUT_32_32);
+    struct shared shared = open_exact(MEMB_CALLER, 10000, HAFT_LAYOUT_32_32);
     haft_worker *other = open_worker(shared.table);
     haft_status status = HAFT_OK;
     haft_id ids[2];

@@ -140,12 +140,17 @@ Test(nth_call_fails, sharing_a_local_table)
     expect_no_leaks();
 }
 
-Test(nth_call_fails, sharing_a_local_table_under_strict_overcommit)
+/* So large that descriptors of all its batches need memory beyond the first step. */
+Test(nth_call_fails, sharing_a_large_local_table_under_strict_overcommit)
 {
+    const haft_local_options large = {.capacity = 1000000};
+
     faults.strict = true;
     open_domain((void **)&domain);
-    open_local((void **)&shareable);
-    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    must(haft_local_open(&large, &shareable) == HAFT_OK);
+    for (int i = 0; i < 1000000; i++) {
+        must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    }
     fail_each_both_ways(share_it, unshare_it);
     close_local(shareable);
     close_domain(domain);

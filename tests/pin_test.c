@@ -458,8 +458,8 @@ Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
 
 Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
 {
-    const haft_table_options options = {.capacity = 1, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_table_options small = {.capacity = 1, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH = 30 };
-
+#define WIDTH 30
 #define PATIENCE_NS UINT64_C(500000000) /* a run that ends sooner has no bar */
 
 static bool shown; /* on the screen now; only main's thread draws */
