@@ -6,6 +6,7 @@
 
 #define TABLE 20    /* descriptors that the table brings */
 #define GROUPED 256 /* the same, in whole groups */
+#define MOST_SEGMENTS (UINT64_C(1) << 20)
 
 static struct pool pool;
 
@@ -81,6 +82,16 @@ Test(pool, a_segment_adds_what_a_worker_can_hold)
     for (int i = 0; i < 3; i++) {
         free(segments[i]);
     }
+}
+
+Test(pool, a_segment_beyond_the_most_workers_is_refused)
+{
+    struct segment segment = {.used = 0};
+
+    store_relaxed(OWN, &pool.segments, MOST_SEGMENTS);
+    expect_status(pool_add(&pool, &segment), HAFT_NO_MEMORY);
+    cr_expect(eq(u64, load_relaxed(OWN, &pool.segments), MOST_SEGMENTS));
+    store_relaxed(OWN, &pool.segments, 0);
 }
 
 Test(pool, a_workers_own_unused_descriptors_come_first)
