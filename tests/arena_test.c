@@ -358,11 +358,9 @@ Test(arena_blocks, kept_ones_too_small_for_an_alignment_are_passed_by)
         haft_arena_alloc(made, 60);
     }
     haft_arena_reset(made);
-    const size_t capacity = haft_arena_stats_get(made).capacity;
     char *aligned = haft_arena_alloc_aligned(made, 1, 65536);
 
     cr_expect(zero(sz, (uintptr_t)aligned % 65536));
-    cr_expect(gt(sz, haft_arena_stats_get(made).capacity, capacity));
     haft_arena_close(made);
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -325,41 +324,6 @@ Test(export, write_that_fails_says_so)
     expect_status(haft_export_close(opened), HAFT_OK);
 }
 
-/* A write that stops half-way, and then at once. */
-Test(export, file_system_that_is_full_leaves_the_last_file)
-{
-    haft_export *opened = open_export();
-    struct rlimit before;
-
-    signal(SIGXFSZ, SIG_IGN);
-    cr_assert(zero(int, getrlimit(RLIMIT_FSIZE, &before)));
-    for (rlim_t bytes = 0; bytes <= 100; bytes += 100) {
-        cr_assert(zero(int, setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, before.rlim_max})));
-        const haft_status status = haft_export_write(opened);
-
-        cr_assert(zero(int, setrlimit(RLIMIT_FSIZE, &before)));
-        expect_status(status, HAFT_NO_FILE);
-        cr_expect(eq(uint, files_in_directory(), 1));
-    }
-    json_t *root = read_file(opened);
-
-    cr_expect(eq(u64, number_in(root, "sequence"), 1));
-    json_decref(root);
-    haft_export_close(opened);
-}
-
-Test(export, name_that_is_taken_by_a_folder_says_so)
-{
-    haft_export *opened = open_export();
-
-    cr_assert(zero(int, unlink(haft_export_path(opened))));
-    cr_assert(zero(int, mkdir(haft_export_path(opened), 0700)));
-    expect_status(haft_export_write(opened), HAFT_NO_FILE);
-    cr_assert(zero(int, rmdir(haft_export_path(opened))));
-    expect_status(haft_export_write(opened), HAFT_OK);
-    haft_export_close(opened);
-}
-
 /* --- what is refused --- */
 
 Test(export, directory_must_be_one)
@@ -421,6 +385,7 @@ static int in_child(haft_export *opened, struct shared *shared)
 
 Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
 {
+    need_a_machine();
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10});
     haft_export *opened = open_export();
     const pid_t child = fork();
@@ -428,8 +393,7 @@ Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
     if (child == 0) {
         _exit(in_child(opened, &shared));
     }
-    int status;
-
+    int status = -1;
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(eq(int, status, 0));
     json_t *root = snapshot(opened);

@@ -7,8 +7,11 @@
 #include <haft/recycle.h>
 #include <haft/trim.h>
 #include <haft/unregistered.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
@@ -198,6 +201,34 @@ Test(nth_call_in_use_of, exporting_statistics)
     fail_calls(1, 1);
     expect_status(haft_export_write(opened), HAFT_NO_MEMORY);
     fail_calls(0, -1);
+    expect_status(haft_export_write(opened), HAFT_OK);
+    haft_export_close(opened);
+    cr_expect(zero(int, rmdir(directory)));
+}
+
+/* A write that stops at once, and one that does half-way. */
+Test(nth_call_in_use_of, exporting_statistics_where_no_room_is_left)
+{
+    char directory[] = "/tmp/haft_failing_test.XXXXXX";
+    haft_export *opened;
+    struct rlimit before;
+
+    must(mkdtemp(directory) != NULL && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
+
+    must(haft_export_open(&with, &opened) == HAFT_OK);
+    must(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    for (rlim_t bytes = 0; bytes <= 100; bytes += 100) {
+        must(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, before.rlim_max}) == 0);
+        const haft_status status = haft_export_write(opened);
+
+        must(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        expect_status(status, HAFT_NO_FILE);
+        cr_expect(eq(int, files_in(directory), 1)); /* the last one that was whole */
+    }
+    must(unlink(haft_export_path(opened)) == 0 && mkdir(haft_export_path(opened), 0700) == 0);
+    expect_status(haft_export_write(opened), HAFT_NO_FILE);
+    must(rmdir(haft_export_path(opened)) == 0);
     expect_status(haft_export_write(opened), HAFT_OK);
     haft_export_close(opened);
     cr_expect(zero(int, rmdir(directory)));

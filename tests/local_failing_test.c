@@ -5,8 +5,8 @@
  */
 #include "tests/support.h"
 #include <errno.h>
-#include <sys/random.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);
 

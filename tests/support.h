@@ -66,8 +66,8 @@ bool addresses_are_wide(void);
 /* Skips the test where they are not. */
 void need_wide_addresses(void);
 
-/* Skips the test under qemu-user: the child of a fork cannot start threads there, and what the
- * emulator needs itself counts as the process's memory. */
+/* Skips the test under qemu-user: it does not support forks amid other threads, nor threads in the
+ * child of one; and what the emulator needs itself counts as the process's memory. */
 void need_a_machine(void);
 
 /* --- flavours and clocks --- */
