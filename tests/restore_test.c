@@ -426,3 +426,43 @@ TEST_ON_EACH_CLOCK(restore, beside_exhausted_restored_slots_a_slot_that_waits_is
     cr_assert(eq(u64, stats_of(shared.table).exhausted, 1));
     expect_busy_beside(&shared);
 }
+
+/* --- in on_reclaim --- */
+
+static haft_status others[RANGE];
+
+/* Of slots freed together, the first is taken back while the others still wait. */
+static void restore_the_others(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    for (uint64_t i = 0; worker != NULL && reclaims == 0 && i < RANGE; i++) {
+        others[i] = haft_restore(worker, id_of(HAFT_FIRST_INDEX + i, 4), NULL);
+    }
+    reclaims++;
+}
+
+Test(restore, in_on_reclaim_of_a_slot_that_still_waits_is_busy)
+{
+    struct shared shared = open_with(MEMB_CALLER, restore_the_others);
+    int busy = 0;
+
+    for (uint64_t i = 0; i < RANGE; i++) {
+        must(haft_restore(shared.worker, id_of(HAFT_FIRST_INDEX + i, 3), NULL) == HAFT_OK);
+    }
+    for (uint64_t i = 0; i < RANGE; i++) {
+        must(haft_free(shared.worker, id_of(HAFT_FIRST_INDEX + i, 3)) == HAFT_OK);
+    }
+    settle(shared.worker);
+    for (int i = 0; i < CAPACITY && reclaims == 0; i++) {
+        insert(shared.worker);
+    }
+    cr_expect(eq(u64, reclaims, RANGE));
+    for (uint64_t i = 0; i < RANGE; i++) {
+        must(others[i] == HAFT_OK || others[i] == HAFT_BUSY);
+        busy += others[i] == HAFT_BUSY;
+    }
+    cr_expect(ge(int, busy, RANGE - 1));
+    close_shared(&shared);
+}
