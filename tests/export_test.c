@@ -393,7 +393,8 @@ Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
     if (child == 0) {
         _exit(in_child(opened, &shared));
     }
-    int status = -1;
+    int status;
+
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(eq(int, status, 0));
     json_t *root = snapshot(opened);

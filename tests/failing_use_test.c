@@ -1,18 +1,10 @@
 /* The n-th call to the system fails, for every n: a shared table that has been used gives back. */
 #include "tests/faults.h"
-#include <dirent.h>
 #include <haft/commands.h>
-#include <haft/export.h>
 #include <haft/many.h>
 #include <haft/recycle.h>
 #include <haft/trim.h>
 #include <haft/unregistered.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
 
@@ -163,73 +155,4 @@ Test(nth_call_in_use_of, opening_a_recorder_of_many_creates)
     haft_commands_close(commands);
     must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
     expect_no_leaks();
-}
-
-/* --- statistics in a file --- */
-
-static int files_in(const char *path)
-{
-    DIR *folder = opendir(path);
-    int count = 0;
-
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(folder);
-    return count;
-}
-
-Test(nth_call_in_use_of, exporting_statistics)
-{
-    char directory[] = "/tmp/haft_failing_test.XXXXXX";
-    haft_export *const untouched = (haft_export *)directory;
-    haft_export *opened = untouched;
-    haft_status status = HAFT_NO_MEMORY;
-
-    must(mkdtemp(directory) != NULL);
-    const haft_export_options with = {.directory = directory};
-    const long before = faults.balance;
-
-    for (int n = 1; status != HAFT_OK; n++) {
-        fail_calls(n, n);
-        status = haft_export_open(&with, &opened);
-        fail_calls(0, -1);
-        must(n < 10 && (status == HAFT_OK) == (opened != untouched));
-        must(status == HAFT_OK || status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD);
-        must(status == HAFT_OK || (faults.balance == before && files_in(directory) == 0));
-    }
-    fail_calls(1, 1);
-    expect_status(haft_export_write(opened), HAFT_NO_MEMORY);
-    fail_calls(0, -1);
-    expect_status(haft_export_write(opened), HAFT_OK);
-    haft_export_close(opened);
-    cr_expect(zero(int, rmdir(directory)));
-}
-
-/* A write that stops at once, and one that does half-way. */
-Test(nth_call_in_use_of, exporting_statistics_where_no_room_is_left)
-{
-    char directory[] = "/tmp/haft_failing_test.XXXXXX";
-    haft_export *opened;
-    struct rlimit before;
-
-    must(mkdtemp(directory) != NULL && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-    const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
-
-    must(haft_export_open(&with, &opened) == HAFT_OK);
-    must(getrlimit(RLIMIT_FSIZE, &before) == 0);
-    for (rlim_t bytes = 0; bytes <= 100; bytes += 100) {
-        must(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, before.rlim_max}) == 0);
-        const haft_status status = haft_export_write(opened);
-
-        must(setrlimit(RLIMIT_FSIZE, &before) == 0);
-        expect_status(status, HAFT_NO_FILE);
-        cr_expect(eq(int, files_in(directory), 1)); /* the last one that was whole */
-    }
-    must(unlink(haft_export_path(opened)) == 0 && mkdir(haft_export_path(opened), 0700) == 0);
-    expect_status(haft_export_write(opened), HAFT_NO_FILE);
-    must(rmdir(haft_export_path(opened)) == 0);
-    expect_status(haft_export_write(opened), HAFT_OK);
-    haft_export_close(opened);
-    cr_expect(zero(int, rmdir(directory)));
 }
