@@ -5,14 +5,18 @@
  * haft/fork.h the lists are whole.  Where the system has no memory for that, the lock is one of
  * those that such a child may find held.  haft_before_fork() takes it as well, before or after:
  * hence a thread's count.
+ *
+ * Locks are to be taken in one order.  A program opens tables with locks of its own held, and this
+ * one is held while memory is allocated (export_text.c); what was handed to pthread_atfork last
+ * runs first before a fork.  So it is done after the allocator's, and before the program's.
  */
 #include "concurrent/registry.h"
+#include <haft/allocator.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <unistd.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static haft_domain *open_domains;
 static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
@@ -50,20 +54,22 @@ static void begin_child(void)
     registry_unlock();
 }
 
-static void watch_forks(void)
+/* Before main, and before other constructors but for those that ask for the same. */
+__attribute__((constructor(101))) static void watch_forks(void)
 {
+    const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
+
+    first.free(first.context, first.alloc(first.context, 1, 1), 1);
     pthread_atfork(registry_lock, registry_unlock, begin_child);
 }
 
 uint64_t registry_process(void)
 {
-    pthread_once(&once, watch_forks);
     return (uint64_t)forks << 32 | (uint32_t)getpid();
 }
 
 void registry_add_domain(haft_domain *domain)
 {
-    pthread_once(&once, watch_forks);
     registry_lock();
     domain->next_open = open_domains;
     domain->open_link = &open_domains;

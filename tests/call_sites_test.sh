@@ -63,6 +63,12 @@ HAFT_CALL_SITES="$work/failed" "$program" -j2 >"$work/log" 2>&1 || {
     exit 1
 }
 
+# And the calls of the library's constructor, which no test can have refused.
+HAFT_EARLY_FAILURES=2 HAFT_CALL_SITES="$work/failed" "$program" --list >"$work/log" 2>&1 || {
+    cat "$work/log"
+    exit 1
+}
+
 # In a program that is not relocated addresses begin at that of its first segment.
 start=$(nm "$program" | awk '$3 == "__executable_start" { print $1 }')
 sort -u "$work/failed" | while read -r offset; do

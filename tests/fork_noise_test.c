@@ -3,6 +3,7 @@
 #include <haft/implicit.h>
 #include <haft/unregistered.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 TestSuite(fork_noise, .timeout = SUITE_SECONDS);
 
@@ -126,5 +127,58 @@ TEST_ON_EACH_ROW(fork_noise, with_the_calls_the_child_goes_on_whatever_the_other
     }
     haft_thread_online(shared.domain);
     close_busy(busy, workers);
+    close_shared(&shared);
+}
+
+/* --- locks of the program's own --- */
+
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_own_lock(void)
+{
+    pthread_mutex_lock(&own_lock);
+}
+
+static void give_own_lock(void)
+{
+    pthread_mutex_unlock(&own_lock);
+}
+
+static void *open_with_own_lock(void *arg)
+{
+    const struct noise *noise = arg;
+
+    while (!atomic_load(noise->stop)) {
+        haft_table *table;
+
+        take_own_lock();
+        must(haft_table_open(noise->shared->domain, &options, &table) == HAFT_OK);
+        must(haft_table_close(table) == HAFT_OK);
+        give_own_lock();
+    }
+    return NULL;
+}
+
+Test(fork_noise, program_may_hand_to_pthread_atfork_a_lock_that_it_opens_tables_under)
+{
+    atomic_int stop = 0;
+
+    need_forks_beside_threads();
+    must(pthread_atfork(take_own_lock, give_own_lock, give_own_lock) == 0);
+    struct shared shared = open_shared_on(&domains[FRAME], &options);
+    struct noise noise = {.shared = &shared, .stop = &stop};
+
+    must(pthread_create(&noise.thread, NULL, open_with_own_lock, &noise) == 0);
+    for (int n = 0; n < 300; n++) {
+        const pid_t child = fork();
+        int status = -1;
+
+        if (child == 0) {
+            _exit(0);
+        }
+        must(waitpid(child, &status, 0) == child && status == 0);
+    }
+    atomic_store(&stop, 1);
+    pthread_join(noise.thread, NULL);
     close_shared(&shared);
 }
