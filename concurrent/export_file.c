@@ -23,6 +23,7 @@
 
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
 #define MOST_OF_A_NUMBER 100 /* processes of one number in one directory */
+#define MOST_TRIES 100       /* for a lock that is removed whenever it is taken */
 
 /* --- names --- */
 
@@ -71,7 +72,7 @@ static int lock_names(struct export_file *file)
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     bool has_name = false;
 
-    while (!has_name) {
+    for (int i = 0; i < MOST_TRIES && !has_name; i++) {
         file->lock = openat(file->directory, file->locked, flags, OWNER_ONLY);
         const int error = file->lock < 0 ? errno : lock_file(file->lock, &has_name);
 
@@ -82,6 +83,9 @@ static int lock_names(struct export_file *file)
         if (error != 0) {
             return error;
         }
+    }
+    if (!has_name) {
+        return EIO; /* a file system that counts no names? */
     }
     /* Whatever umask.  Where it fails, the next of this number may have to take another turn. */
     fchmod(file->lock, OWNER_ONLY);

@@ -80,6 +80,23 @@ Test(nth_call_of_export, lock_that_changes_owners_while_it_is_taken_is_left_to_t
     must(unlink(lock_path) == 0);
 }
 
+static void remove_lock(void)
+{
+    must(unlink(lock_path) == 0);
+    faults.before_lock = remove_lock; /* and the next time */
+}
+
+Test(nth_call_of_export, locks_that_are_always_removed_are_given_up)
+{
+    const haft_export_options with = {.directory = directory};
+    haft_export *opened = NULL;
+
+    faults.before_lock = remove_lock;
+    expect_status(haft_export_open(&with, &opened), HAFT_NO_FILE);
+    cr_expect(eq(ptr, opened, NULL));
+    cr_expect(not(has_leaks()));
+}
+
 /* --- writing --- */
 
 /* What stands in the file: how often it was written. */
