@@ -12,10 +12,19 @@
 
 /* --- one look --- */
 
-static void complain(const GPtrArray *messages)
+/* Messages have in them what stands in files. */
+static void complain(const char *message)
+{
+    char *shown = harmless(message);
+
+    fprintf(stderr, "haft-top: %s\n", shown);
+    g_free(shown);
+}
+
+static void complain_of_all(const GPtrArray *messages)
 {
     for (guint i = 0; i < messages->len; i++) {
-        fprintf(stderr, "haft-top: %s\n", (const char *)g_ptr_array_index(messages, i));
+        complain(g_ptr_array_index(messages, i));
     }
 }
 
@@ -54,8 +63,8 @@ static int show_once(const struct options *options, const struct finding *findin
         fputs(text->str, stdout);
     }
     g_string_free(text, TRUE);
-    complain(finding->notes);
-    complain(finding->malformed);
+    complain_of_all(finding->notes);
+    complain_of_all(finding->malformed);
     return verdict(options, finding);
 }
 
@@ -79,7 +88,10 @@ static unsigned terminal_rows(void)
 static void append_all(GString *page, const GPtrArray *messages)
 {
     for (guint i = 0; i < messages->len; i++) {
-        g_string_append_printf(page, "%s\n", (const char *)g_ptr_array_index(messages, i));
+        char *shown = harmless(g_ptr_array_index(messages, i));
+
+        g_string_append_printf(page, "%s\n", shown);
+        g_free(shown);
     }
 }
 
@@ -153,7 +165,7 @@ int main(int argc, char **argv)
         options_parse(&options, argc, argv, &error) ? run(&options, &error) : EXIT_REFUSED;
 
     if (error != NULL) {
-        fprintf(stderr, "haft-top: %s\n", error->message);
+        complain(error->message);
         g_error_free(error);
     }
     g_free(options.directory);

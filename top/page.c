@@ -2,16 +2,17 @@
 #include "top/views.h"
 #include <inttypes.h>
 
-/* What a terminal could take for a command is shown as a question mark. */
-static char *harmless(const char *text)
+char *harmless(const char *text)
 {
     GString *copy = g_string_new(NULL);
+    char *valid = g_utf8_make_valid(text, -1);
 
-    for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+    for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         const gunichar character = g_utf8_get_char(at);
 
         g_string_append_unichar(copy, g_unichar_isprint(character) ? character : '?');
     }
+    g_free(valid);
     return g_string_free(copy, FALSE);
 }
 

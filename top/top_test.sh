@@ -167,6 +167,10 @@ check_malformed()
     expect_error 3 "maximum parsing depth" --json "$work/bad"
     head -c 4096 /dev/urandom | bad
     expect_error 3 "haft-7.json:" --json "$work/bad"
+    printf '"\xc2\x9b2J"' | bad # a control sequence, to terminals that know UTF-8
+    expect_error 3 "expected near '\"?2J\"'" --once "$work/bad"
+    printf '{\x1b' | bad
+    expect_error 3 "expected near '?'" --once "$work/bad"
     rm "$work/bad/"*
     ln -s "$good" "$work/bad/haft-7.json"
     expect_error 3 "a symbolic link" --once "$work/bad"

@@ -6,6 +6,9 @@
 
 #include "top/find.h"
 
+/* A copy in which what a terminal could take for a command is a question mark. */
+char *harmless(const char *text);
+
 /* A page of text, one line a table. */
 void view_page(GString *out, const struct finding *finding);
 
