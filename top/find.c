@@ -23,17 +23,18 @@ void finding_clear(struct finding *finding)
 }
 
 /* haft-NUMBER.json, or haft-NUMBER-TURN.json of a further process of it; 0: another name. */
-static uint64_t process_of_name(const char *name)
+static uint64_t process_of_name(const char *name, uint64_t *turn)
 {
     char *end;
 
+    *turn = 1;
     if (!g_str_has_prefix(name, "haft-") || !g_ascii_isdigit(name[5])) {
         return 0;
     }
     const uint64_t process = g_ascii_strtoull(name + 5, &end, 10);
 
     if (end[0] == '-' && g_ascii_isdigit(end[1])) {
-        (void)g_ascii_strtoull(end + 1, &end, 10);
+        *turn = g_ascii_strtoull(end + 1, &end, 10);
     }
     return strcmp(end, ".json") == 0 ? process : 0;
 }
@@ -44,7 +45,8 @@ static struct snapshot *take_earlier(GPtrArray *before, const struct snapshot *s
     for (guint i = 0; i < before->len; i++) {
         const struct snapshot *earlier = g_ptr_array_index(before, i);
 
-        if (earlier->process == snapshot->process && earlier->started == snapshot->started) {
+        if (earlier->process == snapshot->process && earlier->started == snapshot->started &&
+            earlier->turn == snapshot->turn) {
             return g_ptr_array_steal_index(before, i);
         }
     }
@@ -66,7 +68,7 @@ static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earli
     return snapshot;
 }
 
-static void look_at(struct finding *finding, const char *path, GPtrArray *before)
+static void look_at(struct finding *finding, const char *path, uint64_t turn, GPtrArray *before)
 {
     GError *error = NULL;
     struct snapshot *snapshot = snapshot_read(path, &error);
@@ -83,6 +85,7 @@ static void look_at(struct finding *finding, const char *path, GPtrArray *before
                                         path, snapshot->process));
         snapshot_free(snapshot);
     } else {
+        snapshot->turn = turn;
         g_ptr_array_add(finding->running, follow(snapshot, take_earlier(before, snapshot)));
     }
 }
@@ -112,12 +115,13 @@ bool find_exports(struct finding *finding, const char *directory, uint64_t proce
     g_ptr_array_unref(finding->malformed);
     finding_init(finding);
     while ((name = g_dir_read_name(listing)) != NULL) {
-        const uint64_t of = process_of_name(name);
+        uint64_t turn;
+        const uint64_t of = process_of_name(name, &turn);
 
         if (of != 0 && (process == 0 || process == of)) {
             char *path = g_build_filename(directory, name, NULL);
 
-            look_at(finding, path, before);
+            look_at(finding, path, turn, before);
             g_free(path);
         }
     }

@@ -71,6 +71,9 @@ static void put_process(GString *out, const char *name, const struct snapshot *s
 {
     g_string_append_printf(out, "%s{process=\"%" PRIu64 "\"", name, snapshot->process);
     put_label(out, "program", snapshot->program);
+    if (snapshot->turn != 1) { /* no two samples with the same labels */
+        g_string_append_printf(out, ",turn=\"%" PRIu64 "\"", snapshot->turn);
+    }
 }
 
 static void put_value(GString *out, const struct metric *metric, const void *from)

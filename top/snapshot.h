@@ -25,6 +25,7 @@ struct table {
 struct snapshot {
     json_t *root; /* the whole file */
     uint64_t process, started, written_ns, interval_ms, sequence;
+    uint64_t turn; /* by the file's name, among processes of that number: 1 and so on */
     const char *program;
     GArray *domains;         /* of struct domain */
     GArray *tables;          /* of struct table, oldest first */

@@ -189,6 +189,8 @@ check_turns()
     sed 's/empty"/second"/' "$file" >"$exports/haft-$running-2.json"
     run --once --pid "$running" "$exports"
     [[ $code == 0 && $out == *ships* && $out == *second* ]] || fail "two of a number: exit $code, '$out'"
+    run --prometheus "$exports"
+    python3 "$checker" <<<"$out" >/dev/null || fail "--prometheus breaks the format with two of a number"
     rm "$exports/haft-$running-2.json"
     cp "$file" "$exports/haft-$running-x.json"
     run --json "$exports"
