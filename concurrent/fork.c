@@ -80,7 +80,7 @@ void haft_after_fork_parent(void)
     registry_unlock();
 }
 
-/* The workers of threads that are gone: never closed, never taken over. */
+/* The workers of threads that are gone, or were opening them: never closed, never taken over. */
 static void lose_workers(const haft_table *table)
 {
     for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {

@@ -71,7 +71,7 @@ enum worker_state { WORKER_OPEN, WORKER_CLOSED, WORKER_COMMON, WORKER_LOST };
 struct haft_worker {
     haft_table *table;
     struct member *member;               /* what the domain's clock knows its thread by */
-    uint64_t owner;                      /* thread_number() of its thread */
+    uint64_t owner;                      /* thread_number() of its thread; 0: nobody's so far */
     struct batch *filling;               /* slots to reserve */
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */

@@ -163,6 +163,7 @@ haft_status haft_worker_close(haft_worker *worker)
     debug_leave(worker, outer);
     return_budget(worker);
     domain->clock->leave(domain, worker, worker->member);
+    worker->owner = 0; /* until its next one has it wholly: see fork.c */
     /* Weakened, the next owner could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);
     return HAFT_OK;

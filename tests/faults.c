@@ -147,8 +147,19 @@ static void *acquired(void *memory)
     return memory;
 }
 
+static void call_once(void (**hook)(void))
+{
+    void (*const meanwhile)(void) = *hook;
+
+    *hook = NULL;
+    if (meanwhile != NULL) {
+        meanwhile();
+    }
+}
+
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
+    call_once(&faults.before_aligned_alloc);
     return fails(SITE) ? NULL : acquired(__real_aligned_alloc(alignment, size));
 }
 
@@ -257,12 +268,7 @@ int __wrap_fclose(FILE *file)
 
 int __wrap_flock(int file, int operation)
 {
-    void (*const meanwhile)(void) = faults.before_lock;
-
-    faults.before_lock = NULL;
-    if (meanwhile != NULL) {
-        meanwhile();
-    }
+    call_once(&faults.before_lock);
     return fails(SITE) ? refused(ENOLCK) : __real_flock(file, operation);
 }
 

@@ -16,6 +16,7 @@ struct faults {
     bool strict;               /* no writable mapping at once */
     long balance;              /* acquired and not given back */
     void (*before_lock)(void); /* once: what another process does before a file is locked */
+    void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
 };
 
 extern struct faults faults;
