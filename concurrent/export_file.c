@@ -62,6 +62,9 @@ static int lock_file(int file, bool *has_name)
     if (flock(file, LOCK_EX | LOCK_NB) != 0 || fstat(file, &found) != 0) {
         return errno;
     }
+    if (!S_ISREG(found.st_mode) || found.st_nlink > 1) {
+        return EPERM; /* somebody's pipe, or a file that has another name as well */
+    }
     *has_name = found.st_nlink != 0;
     return 0;
 }

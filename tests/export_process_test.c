@@ -130,13 +130,21 @@ Test(export_process, what_is_no_lock_is_left_alone)
     must(symlink(target, path) == 0);
     path_of(path, sizeof path, ".", 2, ".lock");
     must(mkdir(path, 0700) == 0);
-    path_of(path, sizeof path, "", 3, ".json");
+    path_of(path, sizeof path, ".", 3, ".lock");
+    must(mkfifo(path, 0644) == 0);
+    path_of(path, sizeof path, ".", 4, ".lock");
+    must(link(target, path) == 0);
+    must(chmod(target, 0644) == 0);
+    path_of(path, sizeof path, "", 5, ".json");
     haft_export *opened = open_export();
+    struct stat found;
 
     cr_expect(eq(str, (char *)haft_export_path(opened), path));
     expect_theirs(target);
+    must(stat(target, &found) == 0);
+    cr_expect(eq(int, (int)(found.st_mode & 0777), 0644));
     expect_status(haft_export_close(opened), HAFT_OK);
-    cr_expect(eq(int, (int)files_in_directory(), 3));
+    cr_expect(eq(int, (int)files_in_directory(), 5));
 }
 
 static bool has_in_it(const char *path, const char *text)
