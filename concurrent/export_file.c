@@ -119,6 +119,10 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
     }
     memcpy(file->path, directory, file->directory_length);
     file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
+        discard(file);
+        return HAFT_NO_FILE; /* the directory may be as it should */
+    }
     if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
         discard(file);
         return HAFT_BAD_DIRECTORY;

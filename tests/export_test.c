@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -347,6 +348,18 @@ Test(export, directory_that_takes_no_files_is_refused)
     expect_no_leaks();
 }
 
+Test(export, program_without_descriptors_left_is_not_told_that_the_directory_is_bad)
+{
+    struct rlimit before;
+
+    must(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    must(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}) == 0);
+    const haft_status status = try_open(directory, 0);
+
+    must(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    expect_status(status, HAFT_NO_FILE);
+}
+
 Test(export, interval_must_be_in_range)
 {
     expect_status(try_open(directory, 9), HAFT_BAD_INTERVAL_MS);
@@ -385,6 +398,7 @@ static int in_child(haft_export *opened, struct shared *shared)
 
 Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
 {
+    need_forks_beside_threads(); /* the export's */
     need_a_machine();
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10});
     haft_export *opened = open_export();
