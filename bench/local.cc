@@ -31,8 +31,10 @@ using bench::Object;
 using Map = bench::HeapMap<std::map<uint64_t, std::unique_ptr<Object>>>;
 using UnorderedMap = bench::HeapMap<std::unordered_map<uint64_t, std::unique_ptr<Object>>>;
 
+/* Inlined, so that the worker's fields stay in registers where nothing can have changed them. */
 template <class Worker>
-uint64_t insert_and_free(Worker &worker, const Object &object, std::vector<haft_id> &ids)
+[[gnu::always_inline]] inline uint64_t insert_and_free(Worker &worker, const Object &object,
+                                                       std::vector<haft_id> &ids)
 {
     uint64_t failed = 0;
 
