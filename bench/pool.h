@@ -9,6 +9,7 @@
 #define HAFT_BENCH_POOL_H
 
 #include "bench/main.h"
+#include "bench/pinned.h"
 
 #include <algorithm>
 #include <chrono>
@@ -71,11 +72,12 @@ template <class Table> std::unique_ptr<Table> Shared<Table>::table;
 /*
  * Runs `round` until the benchmark has enough, with a quiescent point after each.  The thread is
  * offline when it comes to the barrier at the end: there it waits for threads that may be
- * waiting for a grace period.
+ * waiting for a grace period.  Each thread has a core of its own where there are as many.
  */
 template <class Worker, class Round>
 void run_rounds(benchmark::State &state, Worker &worker, Round round)
 {
+    const Pinned pinned(state.thread_index(), state.threads());
     benchmark::IterationCount left = state.max_iterations;
     Span::Clock::time_point begin;
 

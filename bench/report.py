@@ -243,7 +243,8 @@ def head(context):
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" commit {context['commit']}. Cells are millions of items a second: the median of"
         f" {context['repetitions']} repetitions (lowest-highest), {context['seconds']} s each."
-        " More threads than cores tell about waiting, not scaling.",
+        " Threads are pinned to a core each where there are as many; more threads than cores tell"
+        " about waiting, not scaling.",
         "",
     ]
 

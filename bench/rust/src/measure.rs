@@ -81,7 +81,27 @@ pub fn alone(rounds: u64, mut round: impl FnMut()) -> Duration {
     processor_time() - begin
 }
 
-/// `body(thread)` on each of so many threads, which begin together.
+/// The calling thread on the `number`-th core that it may use, as in bench/pinned.h.
+fn pin(number: usize, threads: usize) {
+    unsafe {
+        let mut all: libc::cpu_set_t = std::mem::zeroed();
+        let size = std::mem::size_of_val(&all);
+        if libc::sched_getaffinity(0, size, &mut all) != 0
+            || (libc::CPU_COUNT(&all) as usize) < threads
+        {
+            return;
+        }
+        let mut cores = (0..libc::CPU_SETSIZE as usize).filter(|core| libc::CPU_ISSET(*core, &all));
+        if let Some(core) = cores.nth(number) {
+            let mut one: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut one);
+            libc::sched_setaffinity(0, size, &one);
+        }
+    }
+}
+
+/// `body(thread)` on each of so many threads, which begin together, each on a core of its own where
+/// there are as many.
 pub fn together(threads: usize, body: impl Fn(usize) + Sync) -> Duration {
     let barrier = Barrier::new(threads);
     let origin = Instant::now();
@@ -91,6 +111,7 @@ pub fn together(threads: usize, body: impl Fn(usize) + Sync) -> Duration {
         for thread in 0..threads {
             let (barrier, body, first, last) = (&barrier, &body, &first, &last);
             scope.spawn(move || {
+                pin(thread, threads);
                 barrier.wait();
                 first.fetch_min(origin.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 body(thread);
