@@ -19,6 +19,7 @@ static unsigned long status_kib(const char *format)
     bool found = false;
     FILE *file = fopen("/proc/self/status", "r");
 
+    need_a_machine();
     cr_assert(ne(ptr, file, NULL));
     while (!found && fgets(line, sizeof line, file) != NULL) {
         found = sscanf(line, format, &value) == 1;

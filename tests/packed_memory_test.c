@@ -15,6 +15,7 @@ static long resident_pages(void)
     long size = 0;
     long resident = 0;
 
+    need_a_machine();
     cr_assert(ne(ptr, file, NULL));
     cr_assert(eq(int, fscanf(file, "%ld %ld", &size, &resident), 2));
     fclose(file);
@@ -114,6 +115,7 @@ static void limit_data(size_t more)
     char line[256];
     FILE *file = fopen("/proc/self/status", "r");
 
+    need_a_machine();
     cr_assert(ne(ptr, file, NULL));
     while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmData: %lu kB", &data) != 1) {
     }

@@ -77,9 +77,14 @@ void need_wide_addresses(void)
     }
 }
 
+bool is_emulated(void)
+{
+    return getenv("HAFT_EMULATED") != NULL;
+}
+
 void need_a_machine(void)
 {
-    if (getenv("HAFT_EMULATED") != NULL) {
+    if (is_emulated()) {
         cr_skip("emulated");
     }
 }

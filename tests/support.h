@@ -66,8 +66,12 @@ bool addresses_are_wide(void);
 /* Skips the test where they are not. */
 void need_wide_addresses(void);
 
-/* Skips the test under qemu-user: it does not support forks amid other threads, nor threads in the
- * child of one; and what the emulator needs itself counts as the process's memory. */
+/* Under qemu-user: it does not support forks amid other threads, nor threads in the child of one,
+ * keeps about 100 KB for each thread that there ever was (7.2), knows no limits on memory, and what
+ * it needs itself counts as the process's memory. */
+bool is_emulated(void);
+
+/* Skips the test there. */
 void need_a_machine(void);
 
 /* --- flavours and clocks --- */
