@@ -15,7 +15,7 @@ PEERS = "peers"  # the Rust program
 
 
 class Results:
-    """Per name: a list with one value a repetition, for each counter."""
+    """Per name: a list with one value a repetition, for each counter; of series, the last one."""
 
     def __init__(self, context=None, counters=None):
         self.context = context or {}
@@ -25,10 +25,10 @@ class Results:
         if run.get("error_occurred"):
             sys.exit(f"bench: {run['name']} failed: {run['error_message']}")
         kept = self.counters.setdefault(run["name"], {})
-        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object",
-                    "milliseconds", "retired"):
+        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object"):
             if key in run:
                 kept.setdefault(key, []).append(run[key])
+        kept.update((key, run[key]) for key in ("milliseconds", "retired") if key in run)
 
     def values(self, name, counter="items_per_second"):
         try:
@@ -44,11 +44,14 @@ class Results:
     def series(self, name):
         """The (milliseconds, retired) of the last repetition, or nothing."""
         kept = self.counters.get(name, {})
-        return (kept["milliseconds"][-1], kept["retired"][-1]) if "retired" in kept else ()
+        return (kept["milliseconds"], kept["retired"]) if "retired" in kept else ()
 
     def save(self, path):
+        """As JSON, each list of numbers in a line."""
+        text = json.dumps({"context": self.context, "counters": self.counters}, indent=1)
         with open(path, "w") as file:
-            json.dump({"context": self.context, "counters": self.counters}, file, indent=1)
+            file.write(re.sub(r'\[\n[^\[\]"{]*\]', lambda found: json.dumps(json.loads(found[0])),
+                              text) + "\n")
 
     @staticmethod
     def load(path):

@@ -1,11 +1,12 @@
 #!/bin/bash
-# The ratios and the page from made-up figures: is each what it is said to be?
+# The ratios and the page from made-up figures, and the figures kept: is each what it is said to be?
 # Usage: page_test.sh <run.py>
 set -euo pipefail
 
 readonly run=$1
 readonly figures=$(mktemp)
-trap 'rm -f "$figures"' EXIT
+readonly kept=$(mktemp)
+trap 'rm -f "$figures" "$kept"' EXIT
 
 fail()
 {
@@ -84,3 +85,21 @@ has "the peer that is faster" "| churn | mimalloc | 1,024 | 1 | haft_workers | 2
 lacks "a peer within 3 %" '\| churn \| malloc \| 1,024 \| 1 \|'
 lacks "a bound among the peers" '\| resolve_open \| raw \| [0-9,]+ \| 1 \|'
 lacks "a slower peer among the faster" '\| churn \| mutex \| 1,024 \| 1 \|'
+
+python3 "$run" --from "$figures" --save "$kept" >/dev/null
+python3 - "$(dirname "$run")" "$figures" "$kept" <<'EOF' || fail "figures are not kept as they were"
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from measured import Results
+figures, kept = sys.argv[2:]
+assert json.load(open(figures)) == json.load(open(kept)), "--save changes them"
+results = Results()
+for turn in (1, 2):
+    results.add({"name": "a", "items_per_second": turn})
+    results.add({"name": "b", "milliseconds": [0.5, 1.5], "retired": [turn, turn]})
+results.save(kept)
+loaded = Results.load(kept)
+assert loaded.values("a") == [1, 2]
+assert loaded.series("b") == ([0.5, 1.5], [2, 2]) and loaded.series("a") == ()
+assert '   "milliseconds": [0.5, 1.5],\n' in open(kept).read(), "a series is not a line"
+EOF
