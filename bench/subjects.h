@@ -147,6 +147,9 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
 
     uint64_t high_water() const { return haft_table_stats_get(table).high_water; }
 
+    /* Slots that were freed and cannot be used again yet. */
+    uint64_t retired() const { return haft_table_stats_get(table).retired; }
+
     class Worker
     {
       public:
