@@ -10,6 +10,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(ROOT, "tools"))
+import circumstances  # noqa: E402
+
 RUST = os.path.join(ROOT, "bench", "rust", "build")
 PEERS = "peers"  # the Rust program
 
@@ -63,37 +66,15 @@ class Results:
 # --- machine ---
 
 
-def first_line(*command):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
-        return done.stdout.splitlines()[0].strip() if done.stdout else ""
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def processor():
-    with open("/proc/cpuinfo") as source:
-        found = re.search(r"^model name\s*: (.*)$", source.read(), re.MULTILINE)
-    return found.group(1) if found else platform.machine()
-
-
-def commit():
-    name = first_line("git", "rev-parse", "--short", "HEAD")
-    changed = subprocess.run(
-        ["git", "status", "--porcelain", "--", "lib", "concurrent", "include", "bench"],
-        capture_output=True, text=True, cwd=ROOT, check=False,
-    ).stdout
-    return name + (" with changes" if changed else "")
-
-
 def machine():
+    sources = ("--", "lib", "concurrent", "include", "bench")
     return {
-        "processor": processor(),
+        "processor": circumstances.processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.release()}",
-        "compiler": first_line("gcc", "--version"),
-        "rust": first_line("rustc", "--version"),
-        "commit": commit(),
+        "compiler": circumstances.first_line("gcc", "--version") or "unknown",
+        "rust": circumstances.first_line("rustc", "--version") or "unknown",
+        "commit": circumstances.commit(" with changes", *sources) or "unknown",
     }
 
 

@@ -4,13 +4,13 @@ import dataclasses
 import datetime
 import json
 import os
-import pathlib
-import platform
-import re
-import subprocess
+import sys
 
 import builds
 import plan
+
+sys.path.append(str(plan.ROOT / "tools"))
+import circumstances  # noqa: E402
 
 PAGE = "docs/verification.md"
 BEGIN, END = "<!-- ./dev mutants --write: begin -->", "<!-- ./dev mutants --write: end -->"
@@ -27,21 +27,14 @@ class Run:
     kept: int  # outcomes of checks from runs before
 
 
-def _output_of(*command):
-    done = subprocess.run(command, cwd=plan.ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
-
-
 def _machine():
-    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    return (f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} cores, "
-            f"{_output_of(builds.CC, '--version').splitlines()[0]}")
+    return (f"{circumstances.processor()}, {os.cpu_count()} cores, "
+            f"{circumstances.first_line(builds.CC, '--version')}")
 
 
 def _circumstances(run):
     """Of the run, in a line."""
-    changed = _output_of("git", "status", "--porcelain", "--untracked-files=no")
-    commit = _output_of("git", "rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    commit = circumstances.commit("+", "--untracked-files=no")
     checks = sum(len(result.outcomes) for result in run.results)
     before = f", {run.kept} outcomes of runs before" if run.kept else ""
     return (f"{datetime.date.today().isoformat()}, commit {commit}, {_machine()}: {checks} runs of "

@@ -1,0 +1,32 @@
+"""What figures and verdicts depend on: machine, compiler, commit."""
+
+import pathlib
+import platform
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def output_of(*command):
+    """Nothing if it fails."""
+    try:
+        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True,
+                              text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def first_line(*command):
+    return output_of(*command).partition("\n")[0].strip()
+
+
+def processor():
+    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return model.group(1) if model else platform.machine()
+
+
+def commit(mark, *wanted):
+    """The short name; with the mark, if `git status` of what is wanted shows changes."""
+    changed = output_of("git", "status", "--porcelain", *wanted)
+    return output_of("git", "rev-parse", "--short", "HEAD") + (mark if changed else "")
