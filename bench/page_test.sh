@@ -1,9 +1,10 @@
 #!/bin/bash
 # The ratios and the page from made-up figures, and the figures kept: is each what it is said to be?
-# Usage: page_test.sh <run.py>
+# Usage: page_test.sh <run.py> <program>...
 set -euo pipefail
 
 readonly run=$1
+shift
 readonly figures=$(mktemp)
 readonly kept=$(mktemp)
 trap 'rm -f "$figures" "$kept"' EXIT
@@ -77,6 +78,8 @@ is read_under_churn_vs_alone 1.1
 is peak_slots_over_live_per_worker 1000.0
 is bytes_per_slot_overhead 8.0
 [[ $(python3 "$run" --help) == *bytes_per_slot_overhead* ]] || fail "--help defines no ratios"
+[[ $(python3 "$run" --list | sort | xargs) == $(xargs -n 1 <<<"$*" | sort | xargs) ]] ||
+    fail "--list has not each program of bench/BUILD"
 
 page=$(python3 "$run" --from "$figures")
 has "medians and ranges" "| resolve_open | raw | 10.5 (9.00-12.0) |"

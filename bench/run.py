@@ -55,6 +55,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, metavar="S",
                         help="least time for each case in each repetition; 0.1 by default")
     parser.add_argument("--save", metavar="FILE", help="keep all figures as JSON")
+    parser.add_argument("--list", action="store_true", help="the programs that can be named")
     parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: use these")
     return parser.parse_args()
 
@@ -68,6 +69,9 @@ def figures(options):
 
 def main():
     options = arguments()
+    if options.list:
+        print("\n".join(program.name for program in ALL if program.name != PEERS))
+        return
     if options.report:
         import plots  # before anything is measured: it needs matplotlib
     results = figures(options)
