@@ -2,6 +2,7 @@
  * fuzz/run.c - a fuzz target without a fuzzer: replays files, then a fixed number of pseudo-random
  * inputs.  See usage() below.
  */
+#include "examples/screen/progress.h"
 #include "fuzz/target.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #define EXIT_USAGE 2
 #define EXIT_DIFFERENCE 3
 #define SECONDS_OF_AN_INPUT 60 /* an input that takes longer hangs */
-#define BAR_WIDTH 30
 
 struct settings {
     uint64_t seed;
@@ -170,29 +170,26 @@ static uint64_t carry_out_seed(uint64_t seed)
     return carry_out();
 }
 
-/* On a terminal, once a second: how far it is, and for how long it goes on. */
-static void show_progress(uint64_t done, uint64_t all)
+static uint64_t time_ns(void)
 {
-    static const char hashes[] = "##############################";
-    static time_t began;
-    static time_t last;
-    const time_t now = time(NULL);
+    struct timespec now;
 
-    began = began == 0 ? now : began;
-    if (done >= all) {
-        fputs(last != 0 ? "\r\033[K" : "", stderr);
-        return;
-    }
-    if (now == last || now == began || isatty(STDERR_FILENO) == 0) {
-        return;
-    }
-    last = now;
-    const double part = (double)done / (double)all;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
-    fprintf(stderr, "\r[%-*.*s] %.1f %% of %llu operations, %.0f s to go \033[K", BAR_WIDTH,
-            (int)(part * BAR_WIDTH), hashes, 100 * part, (unsigned long long)all,
-            (double)(now - began) * (1 - part) / part);
-    fflush(stderr);
+/* The operations wanted, and a few more; how many inputs they took. */
+static uint64_t draw_inputs(uint64_t *done)
+{
+    const uint64_t began = time_ns();
+    uint64_t seed = settings.seed;
+
+    for (*done = 0; *done < settings.operations; seed++) {
+        progress_show("operations", *done, settings.operations, time_ns() - began);
+        *done += carry_out_seed(seed);
+    }
+    progress_end();
+    return seed - settings.seed;
 }
 
 /* --- arguments --- */
@@ -246,8 +243,7 @@ int main(int argc, char **argv)
 {
     uint64_t files = 0;
     uint64_t replayed = 0;
-    uint64_t done = 0;
-    uint64_t seed;
+    uint64_t done;
 
     read_options(argc, argv);
     signal(SIGABRT, on_crash);
@@ -257,14 +253,11 @@ int main(int argc, char **argv)
     for (int i = optind; i < argc; i++) {
         replayed += replay(argv[i], &files);
     }
-    for (seed = settings.seed; done < settings.operations; seed++) {
-        done += carry_out_seed(seed);
-        show_progress(done, settings.operations);
-    }
+    const uint64_t inputs = draw_inputs(&done);
+
     printf("%llu files, %llu operations; %llu pseudo-random inputs from seed %llu, %llu "
            "operations; no difference\n",
-           (unsigned long long)files, (unsigned long long)replayed,
-           (unsigned long long)(seed - settings.seed), (unsigned long long)settings.seed,
-           (unsigned long long)done);
+           (unsigned long long)files, (unsigned long long)replayed, (unsigned long long)inputs,
+           (unsigned long long)settings.seed, (unsigned long long)done);
     return 0;
 }

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Draws the bar, unless the run may end before anybody has read it.  `what` is done, in the plural;
- * with a `total` of 0, nobody knows how many there will be. */
+/* Draws the bar, ten times a second at most, unless the run may end before anybody has read it.
+ * `what` is done, in the plural; with a `total` of 0, nobody knows how many there will be. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns);
 
 /* Takes it away again. */
