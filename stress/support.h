@@ -17,6 +17,7 @@ enum verdict {
     VERDICT_NOT_MET = 1, /* the race was never met: the run proves nothing */
     VERDICT_USAGE = 2,
     VERDICT_VIOLATION = 3,
+    VERDICT_INTERRUPTED = 130, /* as shells have it of SIGINT */
 };
 
 /* A program's arguments. */

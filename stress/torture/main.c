@@ -8,6 +8,7 @@
  * Pressure    the profiles: see profile.c.
  * Usage       torture --help
  */
+#include "stress/torture/interrupt.h"
 #include "stress/torture/play.h"
 #include "stress/torture/progress.h"
 #include "stress/torture/report.h"
@@ -29,7 +30,7 @@ static bool is_chosen(const struct options *options, size_t profile)
     return options->profile == NULL || options->profile == &profiles[profile];
 }
 
-/* For that long: once, or again where a play ends before its time. */
+/* For that long: once, or again where a play ends before its time.  Not at all once interrupted. */
 static void play_profile(const struct options *options, struct result *result, size_t profile,
                          uint64_t ns)
 {
@@ -37,7 +38,7 @@ static void play_profile(const struct options *options, struct result *result, s
     const uint64_t began = time_ns();
     uint64_t elapsed = 0;
 
-    while (elapsed < ns) {
+    while (elapsed < ns && !is_interrupted()) {
         play_run(options, &profiles[profile], number++, ns - elapsed, &result->by_profile[profile],
                  &result->stalls);
         result->plays[profile]++;
@@ -54,7 +55,7 @@ static void play_in_turn(const struct options *options, struct result *result)
     const uint64_t slice = share < LONGEST_PLAY_NS ? share : LONGEST_PLAY_NS;
     bool is_first = true;
 
-    while (is_first || time_ns() - began < all) {
+    while (is_first || (time_ns() - began < all && !is_interrupted())) {
         for (size_t i = 0; i < PROFILES; i++) {
             if (is_chosen(options, i) && (is_first || time_ns() - began < all)) {
                 play_profile(options, result, i, slice);
@@ -68,6 +69,7 @@ static void play_in_turn(const struct options *options, struct result *result)
         }
     }
     result->elapsed_ns = time_ns() - began;
+    result->is_interrupted = is_interrupted();
 }
 
 int main(int argc, char **argv)
@@ -75,6 +77,7 @@ int main(int argc, char **argv)
     static struct result result;
     const struct options options = options_from(argc, argv);
 
+    interrupt_expect();
     report_begin(&options);
     progress_begin(options.seconds * NS_PER_S);
     play_in_turn(&options, &result);
@@ -84,5 +87,8 @@ int main(int argc, char **argv)
         result.not_met += is_chosen(&options, i) && !has_met(&result, i);
     }
     report(&options, &result);
+    if (result.is_interrupted) {
+        return VERDICT_INTERRUPTED;
+    }
     return result.not_met != 0 ? VERDICT_NOT_MET : VERDICT_HELD;
 }

@@ -1,8 +1,11 @@
 #!/bin/bash
-# Options out of range are refused by name; the summary and the JSON hold what they promise.
+# Options out of range are refused by name; the summary and the JSON hold what they promise, also
+# those of a run that is interrupted.
 set -euo pipefail
 
 readonly torture=$1
+readonly out=$(mktemp)
+trap 'rm -f "$out"' EXIT
 failed=0
 
 fail()
@@ -43,8 +46,33 @@ text=$("$torture" --seconds 1 --profile plain --seed 7) || fail "a short run: ex
     fail "the summary: $text"
 
 json=$("$torture" --seconds 1 --profile plain --seed 7 --json) || fail "with --json: exit $?"
-for part in '"seed": 7' '"violations": 0' '"clock": "caller"' '"ages_in_grace_periods": [' \
+for part in '"seed": 7' '"violations": 0' '"interrupted": false' '"clock": "caller"' '"ages_in_grace_periods": [' \
     '"plain": {"plays":'; do
     [[ $json == *"$part"* ]] || fail "the JSON has no $part"
 done
+
+# interrupted <option...>: a run that gets SIGINT as soon as it catches it exits with 130; what it
+# said goes to out.  One play of it would last ten seconds.
+interrupted()
+{
+    local status=0 pid
+    "$torture" --seconds 50 "$@" >"$out" 2>&1 &
+    pid=$!
+    while [[ "/proc/$pid/exe" -ef "/proc/$$/exe" ]] || # not yet what it is to run
+        { kill -0 $pid && ! grep -qE '^SigCgt:.*[2367abef]$' "/proc/$pid/status"; }; do
+        sleep 0.1
+    done
+    kill -INT $pid || fail "interrupted, $*: it ended by itself"
+    wait $pid || status=$?
+    [[ $status == 130 ]] || fail "interrupted, $*: exit $status"
+}
+
+interrupted --profile large
+grep -qE '^torture: interrupted after [0-9]\.[0-9] s of 50, no violation$' "$out" ||
+    fail "the summary when interrupted: $(<"$out")"
+! grep -q 'NEVER MET' "$out" || fail "interrupted, it says that races were never met"
+
+interrupted --profile plain --json
+grep -q '"interrupted": true' "$out" && grep -qE '"seconds": [0-9]\.[0-9],' "$out" &&
+    python3 -m json.tool "$out" >/dev/null || fail "the JSON when interrupted: $(<"$out")"
 exit $failed

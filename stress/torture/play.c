@@ -1,6 +1,7 @@
 /* One play: see play.h. */
 #include "stress/torture/play.h"
 #include "stress/torture/actor.h"
+#include "stress/torture/interrupt.h"
 #include "stress/torture/progress.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -262,7 +263,7 @@ static void coordinate(struct play *play, uint64_t ns)
     while (peek(&play->ended) < play->run.threads) {
         const uint64_t elapsed = time_ns() - began;
 
-        if (elapsed >= ns) {
+        if (elapsed >= ns || is_interrupted()) {
             poke(&play->over, 1);
         }
         if (elapsed >= ns + PATIENCE_NS) {

@@ -73,6 +73,7 @@ static void print_profiles(const struct result *result)
     printf("%-10s %7s %14s %14s %14s\n", "profile", "plays", "freed", "held & freed", "its race");
     for (size_t i = 0; i < PROFILES; i++) {
         const struct tally *tally = &result->by_profile[i];
+        const char *not_met = result->is_interrupted ? "  not met yet" : "  NEVER MET";
 
         if (result->plays[i] == 0) {
             continue;
@@ -81,11 +82,24 @@ static void print_profiles(const struct result *result)
                (unsigned long long)result->plays[i], (unsigned long long)tally->counts[COUNT_FREED],
                (unsigned long long)tally->counts[COUNT_OUTLIVED],
                (unsigned long long)tally->counts[profiles[i].met],
-               has_met(result, i) ? "" : "  NEVER MET");
+               has_met(result, i) ? "" : not_met);
     }
 }
 
-static void print_for_people(const struct result *result)
+static void print_verdict(const struct options *options, const struct result *result)
+{
+    const double seconds = (double)result->elapsed_ns / 1e9;
+
+    if (result->is_interrupted) {
+        printf("\ntorture: interrupted after %.1f s of %llu, no violation\n", seconds,
+               (unsigned long long)options->seconds);
+    } else {
+        printf("\ntorture: %.1f s, no violation%s\n", seconds,
+               result->not_met == 0 ? "" : ", but a race was NEVER MET");
+    }
+}
+
+static void print_for_people(const struct options *options, const struct result *result)
 {
     print_profiles(result);
     printf("\n");
@@ -95,8 +109,7 @@ static void print_for_people(const struct result *result)
                     result->sum.ages, AGES, print_age);
     print_histogram("Freed while held: frees since (this many or more)", result->sum.free_ages,
                     FREE_AGES, print_free_age);
-    printf("\ntorture: %.1f s, no violation%s\n", (double)result->elapsed_ns / 1e9,
-           result->not_met == 0 ? "" : ", but a race was NEVER MET");
+    print_verdict(options, result);
 }
 
 /* --- for programs --- */
@@ -131,7 +144,8 @@ static void print_as_json(const struct options *options, const struct result *re
 {
     const struct run *run = &options->run;
 
-    printf("{\n  \"seconds\": %.1f,\n  \"clock\": \"%s\",\n", (double)result->elapsed_ns / 1e9,
+    printf("{\n  \"seconds\": %.1f,\n  \"interrupted\": %s,\n  \"clock\": \"%s\",\n",
+           (double)result->elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
            run->clock_name);
     if (run->flavour != NULL) {
         printf("  \"flavour\": \"%s\",\n", run->flavour_name);
@@ -155,7 +169,7 @@ void report(const struct options *options, const struct result *result)
     if (options->as_json) {
         print_as_json(options, result);
     } else {
-        print_for_people(result);
+        print_for_people(options, result);
     }
     fflush(stdout);
 }

@@ -8,6 +8,7 @@
 
 struct result {
     uint64_t elapsed_ns;
+    bool is_interrupted; /* before its time was over */
     uint64_t plays[PROFILES];
     struct tally by_profile[PROFILES];
     struct tally sum;
