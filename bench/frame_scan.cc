@@ -1,9 +1,9 @@
 /*
  * bench/frame_scan.cc - what it costs to visit all objects of a table, and to make and end many.
  *
- *   scan_100, scan_50, scan_10   a table with `size` slots used, of which that many in a hundred
- *                                are
- *                   live, scattered at random; the first words of all live objects are summed up.
+ *   scan_100, scan_50, scan_10
+ *                   a table with `size` slots used, of which that many in a hundred are live,
+ *                   scattered at random; the first words of all live objects are summed up.
  *                   One item is one live object; bytes_per_second counts the memory passed over.
  *       array       the live objects alone, 24 bytes each, one after another: the limit
  *       flags       32 bytes each with a word in front that says "live": an array with holes

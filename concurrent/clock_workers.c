@@ -22,8 +22,7 @@
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   leave (release) -> claim (acquire)          its last state, to its next thread
- *   OWN     a thread's own member, or one that nobody else can find (yet, or in the child of a
- *           fork)
+ *   OWN     a thread's own member, or one that nobody else can find: new, or in a fork's child
  *   HINT    who is blamed for a stall; what progress was last waited for
  *   RETRY   a first look; the compare-and-swap decides
  */

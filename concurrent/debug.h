@@ -6,8 +6,7 @@
  *   HINT   who is inside a call with a worker: if two threads are at one time, one of them meets
  *          the other's number sooner or later
  *
- * In hooked builds a worker's user is not watched: a schedule explorer would only have more steps
- * to order.
+ * In hooked builds a worker's user is not watched: that would only be more steps to explore.
  */
 #ifndef HAFT_CONCURRENT_DEBUG_H
 #define HAFT_CONCURRENT_DEBUG_H

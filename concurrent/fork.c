@@ -9,8 +9,7 @@
  *
  * Locks of tables are held while on_reclaim runs, and that may open tables: so they are tried, and
  * all given back, the registry's too, if one is not to be had.  That of haft_trim() is among them:
- * in the middle of it
- * free slots are in no batch, and the child would have lost them.
+ * in the middle of it free slots are in no batch, and the child would have lost them.
  *
  * Edges in this file.
  *   OWN   the child has one thread

@@ -86,8 +86,7 @@ uint64_t groups_take(struct pool *pool)
     return NUMBER_NONE;
 }
 
-/* Whether a group of which nothing is left is in the list still: it is not to come into it
- * again. */
+/* Whether a group of which nothing is left is in the list still: then it may not come into it. */
 static bool is_listed(const struct pool *pool, uint64_t group)
 {
     return load_acquire(POOL, &group_at(pool, group)->used) == pool->group_size;

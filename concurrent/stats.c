@@ -2,8 +2,7 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before the insertions they made room
- *                                                      for
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
  *   COUNT   each number alone; what was done is read before what it was done to
  *   RETRY   the budget, as a number
  *   HINT    which workers are open
@@ -64,8 +63,7 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
     return slots;
 }
 
-/* Slots ever used, but for the restore range: drawn from the table, and not waiting in an
- * extent. */
+/* Slots ever used, but for the restore range: drawn from the table, and in no extent any more. */
 static uint64_t used_slots(const haft_table *table)
 {
     return difference(load_relaxed(COUNT, &table->fresh),

@@ -8,8 +8,7 @@
  *
  * Edges in this file.
  *   COUNT    a counter that one worker writes and any thread may read
- *   TALLY    tally (release) -> taken_slots (acquire)   frees before the insertions they made room
- *                                                       for
+ *   TALLY    tally (release) -> taken_slots (acquire)   frees before insertions into their slots
  *   PUBLISH  haft_publish (release) -> worker_claim (acquire)   object before word: who frees an
  *            object has its last word on it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in worker_claim
@@ -175,8 +174,7 @@ void table_free(haft_table *table);
 haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);
 
-/* HAFT_OK, or why the table cannot be closed now.  With pins left, all that was freed is taken
- * back. */
+/* HAFT_OK, or why it cannot be closed now.  With pins left, all that was freed is taken back. */
 haft_status table_check_closing(haft_table *table);
 
 /* Wait for a grace period; on_reclaim for what was freed and not taken back. */

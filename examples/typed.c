@@ -82,8 +82,7 @@ static bool fight(ship_local ships, ship_id us, ship_id them)
     return hits == 3;
 }
 
-/* Any thread with workers on both tables: our ship fires at herself, and counts what is on its
- * way. */
+/* Any thread with workers on both tables: our ship fires at herself, and counts what comes. */
 static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
 {
     haft_domain *domain = haft_table_domain(ships.table);

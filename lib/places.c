@@ -52,8 +52,7 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* What addr2line calls the address: within a library or program that may lie anywhere, its
- * offset. */
+/* What addr2line calls the address: its offset, in a library or program that may lie anywhere. */
 static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
 {
     const ElfW(Ehdr) *header = found->dli_fbase;

@@ -1,6 +1,5 @@
 /*
- * stress/linearize.c - short histories of a tiny table, each checked against the table of one
- * thread.
+ * stress/linearize.c - short histories of a tiny table, each checked against one thread's table.
  *
  * Invariant  every history is linearizable: stress/linear/history.h says what the table of one
  *            thread allows.

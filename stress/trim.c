@@ -1,6 +1,5 @@
 /*
- * stress/trim.c - one thread gives memory back while the others insert, resolve, pin, scan and
- * free.
+ * stress/trim.c - one thread gives memory back while others insert, resolve, pin, scan and free.
  *
  * Invariant  each life of a slot has a higher generation than the one before, so no id from before
  *            its memory was given back is ever issued again (FLOOR); whoever resolves or pins an

@@ -49,8 +49,7 @@ static void close_used(haft_worker *worker, bool worn)
     must(haft_table_close(table) == HAFT_OK);
 }
 
-/* The n-th call fails, alone or with all after it; false: there are less.  Done again it
- * succeeds. */
+/* The n-th call fails, alone or with all after it; then once more, and right.  False: no n-th. */
 static bool fail_call_of(haft_status (*step)(haft_table *, uint64_t *), int n, bool for_ever)
 {
     uint64_t count = 0x5a5a;

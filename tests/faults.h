@@ -23,8 +23,7 @@ extern struct faults faults;
 
 void fail_calls(int first, int last);
 
-/* Fail each call in turn, alone (false) or with all after it, until opening makes so many no
- * more. */
+/* Fail each call of opening in turn, to the last, alone (false) or with all after it. */
 void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_ever);
 void fail_each_both_ways(haft_status (*open)(void **), void (*close)(void *));
 

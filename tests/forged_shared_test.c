@@ -1,5 +1,4 @@
-/* Ids that no table gave, where only shared tables take ids: restoring, pins, many, command
- * sets. */
+/* Ids that no table gave, where only shared tables take any: restore, pins, many, command sets. */
 #include "tests/support.h"
 #include <haft/commands.h>
 #include <haft/counted.h>

@@ -1,5 +1,4 @@
-/* haft_local_set_destroy: another on_destroy; haft_local_used_range: the slots to be walked
- * over. */
+/* haft_local_set_destroy: another on_destroy; haft_local_used_range: the slots to walk over. */
 #include "tests/support.h"
 #include <haft/run.h>
 #include <haft/share.h>

@@ -1,5 +1,4 @@
-/* Little memory: a limit on data, as under strict overcommit, and nothing left behind at
- * closing. */
+/* Little memory: a limit on data, as under strict overcommit; and closing leaves nothing behind. */
 #include "tests/support.h"
 #include <haft/many.h>
 #include <malloc.h>

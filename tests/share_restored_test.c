@@ -25,8 +25,7 @@ static void free_noting(const struct level *level, haft_worker *worker, haft_id 
     must(haft_free(worker, id) == HAFT_OK);
 }
 
-/* Every slot is used again by workers: the generation after the one that was restored comes
- * next. */
+/* Workers use every slot again: the generation after the one that was restored comes next. */
 TEST_ON_EACH_CLOCK(share_restored, workers_go_on_from_what_was_restored_before_sharing)
 {
     struct level level = open_level(*setting, &level_options);

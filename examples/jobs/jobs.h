@@ -8,8 +8,7 @@
  *
  * A job is an id: that of a monster to hit, or nil, to spawn one.  A spawned monster has three
  * lives and four hits coming.  The hit that takes its last life frees it and has the next one
- * spawned, which soon lives in the slot of one before; a hit that comes too late learns it from the
- * id.
+ * spawned, which soon lives in the slot of one before; a hit that comes too late finds a stale id.
  */
 #ifndef EXAMPLES_JOBS_JOBS_H
 #define EXAMPLES_JOBS_JOBS_H
@@ -62,8 +61,7 @@ struct followers {
     haft_id targets[HITS];
 };
 
-/* Runs a job.  The calling thread holds no pointer afterwards, and keeps no grace period
- * waiting. */
+/* Runs a job.  Afterwards the calling thread has no pointer, and no grace period waits for it. */
 struct followers job_run(struct jobs *jobs, haft_id target);
 
 /* Between two frames, when no job runs. */

@@ -1,5 +1,4 @@
-/* libuv's pool: jobs are queued by the loop's thread alone, when it hears that others have
- * ended. */
+/* libuv's pool: the loop's thread alone queues jobs, when it hears that others have ended. */
 #include "jobs.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
  *
  * A script that loses an id loses nothing else: the ship sails on, ship.all() finds it, and the
  * host knows how many there are.  Lua's collector has no say in the lives of the host's objects,
- * unless a script asks for it: ship.owned(id) is a userdata that sinks the ship when it is closed
- * or collected.
+ * unless a script asks for it: closed or collected, the userdata ship.owned(id) sinks the ship.
  */
 #ifndef LUA_HOST_SHIPS_H
 #define LUA_HOST_SHIPS_H

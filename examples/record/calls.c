@@ -168,8 +168,7 @@ int64_t call_used(const struct line *line, unsigned which)
     return argument < 0 ? -1 : line_descriptor(line, (unsigned)argument);
 }
 
-/* O_CLOEXEC, SOCK_CLOEXEC, EPOLL_CLOEXEC, MFD_CLOEXEC, ...: in one of the arguments that are no
- * string. */
+/* O_CLOEXEC, SOCK_CLOEXEC, EPOLL_CLOEXEC, MFD_CLOEXEC, ...: in an argument that is no string. */
 bool call_sets_close_on_exec(const struct line *line)
 {
     for (unsigned i = 0; i < line->argument_count; i++) {

@@ -45,8 +45,7 @@ typedef struct haft_recorder haft_recorder; /* one job's part in one frame */
  *
  * It may record with this recorder, and with no other: what it creates is live when it returns,
  * what it wants called is called in the same apply, after all other calls of the recorder, and what
- * it
- * destroys is destroyed with the rest.  (So a call that always records another has no end.)  It
+ * it destroys is destroyed with the rest.  (So a call that always records another has no end.)  It
  * may reserve, insert and free at once by haft_commands_worker().  It may not open a recorder,
  * apply or close the set.
  */

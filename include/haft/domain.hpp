@@ -111,8 +111,7 @@ using registered_thread = detail::scope<haft_thread_register, haft_thread_unregi
 /* haft_section_begin() to haft_section_end(): what is resolved within may be used within. */
 using read_section = detail::scope<haft_section_begin, haft_section_end>;
 
-/* haft_thread_offline() to haft_thread_online(): around what blocks, with qsbr and the workers
- * clock. */
+/* haft_thread_offline() to _online(): around what blocks, with qsbr and the workers clock. */
 using offline = detail::scope<haft_thread_offline, haft_thread_online>;
 
 } // namespace haft

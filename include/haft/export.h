@@ -1,6 +1,5 @@
 /*
- * haft/export.h - statistics of all open tables in a file that other programs read, such as
- * haft-top.
+ * haft/export.h - statistics of all open tables in a file, for haft-top and other programs.
  *
  * Off until a program opens an export.  A thread of the export then writes the file anew every
  * interval; tables and workers know nothing of it and pay nothing.
@@ -43,8 +42,7 @@ typedef struct haft_export_options {
 } haft_export_options;
 
 /*
- * haft_export_open - write the file now and every interval from now on.  There is one for the
- * process.
+ * haft_export_open - write the file now and every interval from now on.  A process has one.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to

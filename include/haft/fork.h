@@ -24,9 +24,8 @@
  *       frame clock                      as before
  *       thread or caller clock, bp       the caller clock: no background thread
  *       the same, any other flavour      the frame clock: haft_domain_tick() ends grace periods,
- *                                        and what would wait says HAFT_BUSY.  liburcu would wait
- *                                        for the threads that are gone, so it is not called any
- *                                        more.
+ *                                        and what would wait says HAFT_BUSY.  It calls liburcu no
+ *                                        more, which would wait for the threads that are gone.
  *
  *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
  *
@@ -65,8 +64,7 @@ extern "C" {
 void haft_before_fork(void);
 
 /*
- * haft_after_fork_parent - the other threads of the parent go on.  To be called also if the fork
- * has failed.
+ * haft_after_fork_parent - the parent's other threads go on.  Also to be called if fork failed.
  *
  * Returns   nothing.
  * Threads   the one that called haft_before_fork().

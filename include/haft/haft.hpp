@@ -14,8 +14,7 @@
  *
  * These headers are a layer of inline functions over the C ones, which they include: as fast, and
  * with the same contracts.  What can fail returns a haft::result or a haft_status.  They need
- * neither exceptions nor run-time type information; exceptions thrown by constructors are passed
- * on.
+ * neither exceptions nor run-time type information, and pass on what constructors throw.
  */
 #ifndef HAFT_HAFT_HPP
 #define HAFT_HAFT_HPP

@@ -235,8 +235,7 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
  * haft_local_used_range - the slots that were ever used, for loops that walk over them by
  * themselves (haft/run.h).  Such a loop may free what it meets and insert, as a visitor may.
  *
- * Returns   the range: empty in a table that never had an object.  Slots first used later are
- *           beyond.
+ * Returns   the range: empty in a table that never had an object.  Later slots lie beyond it.
  * Threads   one.
  * Ordering  none.
  * Progress  wait-free.

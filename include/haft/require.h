@@ -21,8 +21,7 @@ extern "C" {
 
 /*
  * Not for programs: what the functions below call when an id does not resolve, apart and out of the
- * way.  `slots` is where the view has its slots; debug builds look whether the table has them
- * there.
+ * way.  `slots` is where the view has its slots; debug builds look whether the table has them, too.
  */
 __attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
                                                 const void *slots);

@@ -1,6 +1,5 @@
 /*
- * haft/result.hpp - what a C++ function of haft answers that can fail: a value, or why there is
- * none.
+ * haft/result.hpp - what C++ functions of haft answer that can fail: a value, or why there is none.
  *
  *   if (auto id = ships.emplace(7)) { use(*id); } else { log(haft_status_text(id.status())); }
  */

@@ -33,8 +33,7 @@ extern "C" {
  *
  * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
  *           nothing has changed:
- *             HAFT_BUSY        another thread is in this call, or it was made from on_reclaim of
- *                              one
+ *             HAFT_BUSY        another thread is in this call, or an on_reclaim within it made it
  *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a run, or a worker's part
  * Threads   any, registered or not, inside or outside a read section, alongside any call but
  *           haft_table_close() and haft_unshare(); not from on_reclaim.

@@ -74,9 +74,8 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *
  *   name_worker { worker }
  *   name_worker_open(ships, &worker)
- *   name_worker_adopt(worker, &typed)          one opened elsewhere, such as the one that
- *                                              on_reclaim gets; HAFT_WRONG_TYPE as
- *                                              name_table_adopt()
+ *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
+ *                                              HAFT_WRONG_TYPE as name_table_adopt()
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
  *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many

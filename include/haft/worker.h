@@ -148,8 +148,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
 
 /*
  * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
- * while the answer is HAFT_BUSY.  If that is because of pins, they wait for another thread to
- * unpin.
+ * while the answer is HAFT_BUSY; and for another thread to unpin, where pins are the reason.
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION

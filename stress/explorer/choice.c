@@ -201,8 +201,7 @@ static uint32_t by_priority(const uint32_t *threads, uint32_t answers)
     return best;
 }
 
-/* At a change point the thread that runs falls to the lowest priority; by chance where it
- * yields. */
+/* At a change point, and by chance where it yields, the thread that runs becomes the lowest. */
 static void change_priorities(enum choice_reason reason)
 {
     bool falls = reason == CHOICE_YIELD && draw() % 2 == 0;

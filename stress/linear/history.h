@@ -12,8 +12,7 @@
  *
  *   insert    HAFT_OK: an id that was not issued before, in a slot that nobody has or pins
  *             HAFT_FULL: if insertions that had begun, less frees that had ended, fill the capacity
- *             HAFT_BUSY: if a free had begun, or another insertion was under way, with a slot in
- *             hand
+ *             HAFT_BUSY: if a free had begun, or another insertion under way had a slot in hand
  *   free      HAFT_OK: the id is live; HAFT_STALE or HAFT_EXHAUSTED: it was freed; HAFT_RESERVED or
  *             HAFT_NEVER_ISSUED: it was not issued
  *   resolve, is_live, pin

@@ -1,5 +1,4 @@
-/* A local table's free slots, cut into batches by several workers at once; then it is local
- * again. */
+/* A local table's free slots, cut into batches by several workers at once; then back again. */
 #include "stress/explorer/cases/case.h"
 #include <haft/share.h>
 
