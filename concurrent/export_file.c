@@ -97,7 +97,7 @@ static int lock_names(struct export_file *file)
 
 /* --- opening and closing --- */
 
-static void discard(struct export_file *file)
+void export_file_forget(struct export_file *file)
 {
     if (file->lock >= 0) {
         close(file->lock);
@@ -120,11 +120,11 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
     memcpy(file->path, directory, file->directory_length);
     file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
-        discard(file);
+        export_file_forget(file);
         return HAFT_NO_FILE; /* the directory may be as it should */
     }
     if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
-        discard(file);
+        export_file_forget(file);
         return HAFT_BAD_DIRECTORY;
     }
     for (int turn = 1; turn <= MOST_OF_A_NUMBER && is_taken(error); turn++) {
@@ -132,7 +132,7 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
         error = lock_names(file);
     }
     if (error != 0) {
-        discard(file);
+        export_file_forget(file);
         return HAFT_NO_FILE;
     }
     return HAFT_OK;
@@ -142,12 +142,7 @@ void export_file_remove(struct export_file *file)
 {
     unlinkat(file->directory, name_of(file), 0);
     unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
-    discard(file);
-}
-
-void export_file_forget(struct export_file *file)
-{
-    discard(file);
+    export_file_forget(file);
 }
 
 /* --- writing --- */
