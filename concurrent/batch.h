@@ -40,7 +40,7 @@ struct batch {
 };
 
 /* Nine cache lines, so that few descriptors fill whole pages: see groups.c. */
-_Static_assert(sizeof(struct batch) % 64 == 0, "descriptors fill cache lines");
+_Static_assert(sizeof(struct batch) % CACHE_LINE == 0, "descriptors fill cache lines");
 
 /*
  * A number with a tag, in one word: what the depot and the pool exchange.  A thread that stalls
