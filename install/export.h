@@ -6,7 +6,10 @@
 #ifndef HAFT_INSTALL_EXPORT_H
 #define HAFT_INSTALL_EXPORT_H
 
-/* Sources that need it define it first, but here the headers come before them. */
+/*
+ * Here the system's headers come before the source, which may ask for this one's functions at its
+ * top (lib/places.c: dladdr).  What the others need, strdup and so on, comes with it.
+ */
 #define _GNU_SOURCE
 
 #pragma GCC visibility push(default)
