@@ -25,27 +25,26 @@
 static const uint32_t shares[] = {1, 8, 32, 128};
 #define SHARES (sizeof shares / sizeof *shares)
 
-enum source {
-    NONE,     /* no ids */
-    RESERVED, /* own, not published */
-    OWN,      /* own, live */
-    OTHER     /* the other thread's, live */
-};
-
 struct turn_of {
     struct turns *turns;
     haft_worker *worker;
     haft_view view;
-    haft_id *ids; /* OBJECTS, from the operation's source, or for what it makes */
+    haft_id *ids; /* OBJECTS */
+};
+
+enum {
+    OTHERS = 1, /* the ids are those that the other thread inserted in its last turn */
+    READS = 2,  /* it stores nothing */
+    PINS = 4    /* the table has pins */
 };
 
 struct operation {
     const char *name;
-    enum source source;
-    enum source leaves; /* what becomes of the ids: NONE if they are gone */
-    bool reads;         /* it stores nothing */
-    double modifies;    /* read-modify-writes of a call, with full batches */
-    void (*act)(struct turn_of *at);
+    unsigned flags;
+    double modifies;                      /* read-modify-writes of a call, with full batches */
+    void (*make_ready)(struct turn_of *); /* or NULL */
+    void (*act)(struct turn_of *);
+    void (*clear_up)(struct turn_of *); /* or NULL */
 };
 
 /* --- the operations, each for all ids --- */
@@ -174,6 +173,12 @@ static void act_unpin(struct turn_of *at)
     }
 }
 
+static void unpin_and_free(struct turn_of *at)
+{
+    act_unpin(at);
+    act_free(at);
+}
+
 static void act_quiescent(struct turn_of *at)
 {
     for (int i = 0; i < OBJECTS; i++) {
@@ -190,24 +195,25 @@ static void act_table_insert(struct turn_of *at)
 }
 
 static const struct operation operations[] = {
-    {"reserve", NONE, RESERVED, false, 0, act_reserve},
-    {"reserve_many", NONE, RESERVED, false, 0, act_reserve_many},
-    {"publish", RESERVED, OWN, false, 0, act_publish},
-    {"publish_many", RESERVED, OWN, false, 0, act_publish_many},
-    {"abort", RESERVED, NONE, false, 0, act_abort},
-    {"insert", NONE, OWN, false, 0, act_insert},
-    {"free own", OWN, NONE, false, 1, act_free},
-    {"free other", OTHER, NONE, false, 1, act_free},
-    {"free_many own", OWN, NONE, false, 1, act_free_many},
-    {"free_many other", OTHER, NONE, false, 1, act_free_many},
-    {"resolve own", OWN, OWN, true, 0, act_resolve},
-    {"resolve other", OTHER, OTHER, true, 0, act_resolve},
-    {"resolve_many other", OTHER, OTHER, true, 0, act_resolve_many},
-    {"is_live other", OTHER, OTHER, true, 0, act_is_live},
-    {"scan other", OTHER, OTHER, true, 0, act_scan},
-    {"pin other", OTHER, OTHER, false, 1, act_pin},
-    {"quiescent", NONE, NONE, false, 0, act_quiescent},
-    {"table_insert", NONE, OWN, false, 2, act_table_insert},
+    {"reserve", 0, 0, NULL, act_reserve, act_abort},
+    {"reserve_many", 0, 0, NULL, act_reserve_many, act_abort},
+    {"publish", 0, 0, act_reserve, act_publish, act_free},
+    {"publish_many", 0, 0, act_reserve, act_publish_many, act_free},
+    {"abort", 0, 0, act_reserve, act_abort, NULL},
+    {"insert", 0, 0, NULL, act_insert, act_free},
+    {"free own", 0, 1, act_insert, act_free, NULL},
+    {"free other", OTHERS, 1, NULL, act_free, NULL},
+    {"free_many own", 0, 1, act_insert, act_free_many, NULL},
+    {"free_many other", OTHERS, 1, NULL, act_free_many, NULL},
+    {"resolve own", READS, 0, act_insert, act_resolve, act_free},
+    {"resolve other", OTHERS | READS, 0, NULL, act_resolve, act_free},
+    {"resolve_many other", OTHERS | READS, 0, NULL, act_resolve_many, act_free},
+    {"is_live other", OTHERS | READS, 0, NULL, act_is_live, act_free},
+    {"scan other", OTHERS | READS, 0, NULL, act_scan, act_free},
+    {"pin other", OTHERS | PINS, 1, NULL, act_pin, unpin_and_free},
+    {"unpin other", OTHERS | PINS, 1, act_pin, act_unpin, act_free},
+    {"quiescent", 0, 0, NULL, act_quiescent, NULL},
+    {"table_insert", 0, 2, NULL, act_table_insert, act_free},
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
 
@@ -219,6 +225,13 @@ struct game {
     struct traffic counted;
     haft_id ids[TURN_THREADS][OBJECTS];
 };
+
+static void call(void (*function)(struct turn_of *), struct turn_of *at)
+{
+    if (function != NULL) {
+        function(at);
+    }
+}
 
 static void act(struct game *game, struct turn_of *at, bool counts)
 {
@@ -233,43 +246,21 @@ static void act(struct game *game, struct turn_of *at, bool counts)
     }
 }
 
-static void clear_up(const struct game *game, struct turn_of *at)
-{
-    if (game->operation->act == act_pin) {
-        act_unpin(at);
-    }
-    switch (game->operation->leaves) {
-    case RESERVED:
-        act_abort(at);
-        break;
-    case OWN:
-    case OTHER:
-        act_free(at);
-        break;
-    case NONE:
-        break;
-    }
-}
-
+/* With ids of its own, or those that the other thread's last turn left, if there was one. */
 static void play(struct turns *turns, unsigned number, haft_worker *worker, uint64_t turn)
 {
     struct game *game = turns->arg;
-    const enum source source = game->operation->source;
-    struct turn_of at = {turns, worker, haft_table_view(turns->table), game->ids[number]};
+    const struct operation *operation = game->operation;
+    const bool of_other = (operation->flags & OTHERS) != 0;
+    struct turn_of at = {turns, worker, haft_table_view(turns->table),
+                         game->ids[of_other ? 1 - number : number]};
 
-    if (source == OTHER) {
-        /* This thread's ids lie there for the other's next turn. */
-        at.ids = game->ids[1 - number];
-    } else if (source == OWN) {
-        act_insert(&at);
-    } else if (source == RESERVED) {
-        act_reserve(&at);
-    }
-    if (source != OTHER || turn != 0 || number != 0) {
+    if (!of_other || turn != 0 || number != 0) {
+        call(operation->make_ready, &at);
         act(game, &at, turn >= turns->count / 2);
-        clear_up(game, &at);
+        call(operation->clear_up, &at);
     }
-    if (source == OTHER && (turn + 1 < turns->count || number == 0)) {
+    if (of_other && (turn + 1 < turns->count || number == 0)) {
         at.ids = game->ids[number];
         act_insert(&at);
     }
@@ -294,7 +285,7 @@ static struct line measure(const struct run *run, const struct operation *operat
     game->turns = (struct turns){.run = run,
                                  .count = 2 * run->rounds,
                                  .share = share,
-                                 .pins = operation->act == act_pin,
+                                 .pins = (operation->flags & PINS) != 0,
                                  .play = play,
                                  .arg = game};
     turns_play(&game->turns);
@@ -313,7 +304,7 @@ static struct line measure(const struct run *run, const struct operation *operat
 
 static void check(const struct run *run, const struct operation *operation, struct line full)
 {
-    if (operation->reads && full.stores != 0) {
+    if ((operation->flags & READS) != 0 && full.stores != 0) {
         violation(run, "%s stores %.4f times", operation->name, full.stores);
     }
     if (full.modifies > operation->modifies + LITTLE) {
