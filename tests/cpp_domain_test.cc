@@ -1,5 +1,6 @@
 /* haft::domain, and what a thread does with it: sections, registering, going offline. */
 #include "tests/counted_shared.hpp"
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -16,6 +17,15 @@ static long threads()
     return std::distance(begin(tasks), end(tasks));
 }
 
+/* The system lists a thread for a while after it was joined. */
+static bool threads_become(long count)
+{
+    for (int i = 0; i < 10000 && threads() != count; i++) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return threads() == count;
+}
+
 static haft::result<haft::domain> with_a_thread()
 {
     return haft::domain::open(HAFT_CLOCK_THREAD, urcu_memb_flavor);
@@ -29,7 +39,7 @@ Test(cpp_domain, opened_with_the_clock_that_was_named)
     cr_expect_eq(threads(), before);
     cr_expect_eq(with_a_thread().status(), HAFT_OK);
     const auto driven = with_a_thread();
-    cr_expect_eq(threads(), before + 1);
+    cr_expect(threads_become(before + 1));
     expect_status(haft::domain::open(HAFT_CLOCK_COUNT).status(), HAFT_BAD_CLOCK);
     expect_status(frames().tick(), HAFT_OK);
     expect_status(domain.tick(), HAFT_WRONG_CLOCK);
@@ -43,7 +53,7 @@ Test(cpp_domain, closed_at_the_end_of_its_scope)
 
         cr_expect_eq(threads(), before + 1);
     }
-    cr_expect_eq(threads(), before);
+    cr_expect(threads_become(before));
 }
 
 Test(cpp_domain, assignment_ends_the_domain_that_was_there)
@@ -54,11 +64,11 @@ Test(cpp_domain, assignment_ends_the_domain_that_was_there)
 
     cr_assert_eq(threads(), before + 2);
     *first = std::move(*second);
-    cr_expect_eq(threads(), before + 1);
+    cr_expect(threads_become(before + 1));
     cr_expect(*first);
     cr_expect_not(*second);
     *first = haft::domain();
-    cr_expect_eq(threads(), before);
+    cr_expect(threads_become(before));
 }
 
 Test(cpp_domain, closing_a_domain_with_a_table_is_refused)

@@ -260,7 +260,7 @@ static int export_in_child(void)
     haft_domain *frames;
     haft_table *table;
 
-    alarm(20); /* then it hangs */
+    alarm(SUITE_SECONDS); /* then it hangs */
     if (haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &frames) != HAFT_OK ||
         haft_table_open(frames, &(haft_table_options){.capacity = 10}, &table) != HAFT_OK) {
         return 1;

@@ -26,7 +26,7 @@ static void *open_and_close(void *table)
 
 static int close_all(struct shared *shared)
 {
-    alarm(20); /* then it hangs */
+    alarm(SUITE_SECONDS); /* then it hangs */
     return haft_worker_close(shared->worker) != HAFT_OK ||
            haft_table_close(shared->table) != HAFT_OK ||
            haft_table_close(shared->anchor) != HAFT_OK ||

@@ -18,8 +18,6 @@ const haft_domain_options domains[ROWS] = {
     [FRAME] = {.clock = HAFT_CLOCK_FRAME},
 };
 
-#define CHILD_SECONDS 20 /* then it hangs */
-
 static void expect_child_ends_well(pid_t child)
 {
     int status = -1;
@@ -31,7 +29,7 @@ static void expect_child_ends_well(pid_t child)
 
 static void run(child_body *body, struct shared *shared, haft_id live)
 {
-    alarm(CHILD_SECONDS);
+    alarm(SUITE_SECONDS); /* then it hangs */
     body(shared, live);
     _exit(0);
 }

@@ -3,7 +3,7 @@
 
 TestSuite(stall, .timeout = SUITE_SECONDS);
 
-#define STALL_NS (30u * 1000 * 1000)
+#define STALL_NS (200u * 1000 * 1000) /* more than a busy machine keeps a thread waiting */
 #define SLOTS 128
 
 /* Filled in by the callback, which worker threads call one at a time here. */
@@ -132,13 +132,20 @@ Test(stall, with_the_longest_limit_there_is_none)
     close_shared(&shared);
 }
 
+/* A machine may stop for more than a second. */
+static void note_long(const haft_stall *stall, void *arg)
+{
+    note(stall, arg);
+    cr_expect(ge(u64, stall->waited_ns, UINT64_C(1000000000)));
+}
+
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};
     static const haft_table_options table = {.capacity = 64};
     haft_domain_options options = domain_options(*setting);
 
-    options.on_stall = note; /* stall_ns 0: one second */
+    options.on_stall = note_long; /* stall_ns 0: one second */
     options.stall_arg = &calls;
     struct shared shared = open_shared_on(&options, &table);
 
@@ -147,8 +154,7 @@ TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 
         free_all(&shared, ids, fill(&shared, ids));
     }
-    cr_expect(eq(int, calls.count, 0));
-    cr_expect(eq(u64, stalls(&shared), 0));
+    cr_expect(eq(u64, stalls(&shared), (uint64_t)calls.count));
     close_shared(&shared);
 }
 
@@ -198,7 +204,7 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     must(pthread_create(&threads[0], NULL, quiesce_with_backlog, &b) == 0);
     sem_wait(&b.ready);
     must(pthread_create(&threads[1], NULL, wait_once, b.shared.domain) == 0);
-    sleep_ms(200); /* the wait has begun, and lasts */
+    sleep_ms(300); /* the wait has begun, and lasts */
     sem_post(&b.go);
     for (int n = 0; n < 2000 && stalls(&b.shared) == 0; n++) {
         sleep_ms(5);
