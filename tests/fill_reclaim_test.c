@@ -1,0 +1,91 @@
+/* The warning before a table is full, where on_reclaim inserts. */
+#include "tests/support.h"
+#include <haft/unregistered.h>
+
+TestSuite(fill_reclaim, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 512
+
+static struct shared shared;
+static haft_id ids[OBJECTS];
+static bool with_worker;
+static int warnings;
+static int reclaims;    /* under way */
+static int in_one;      /* insertions by on_reclaim, within one of the test's */
+static int most_in_one; /* so far */
+
+static void expect_no_reclaim(const haft_fill *fill, void *arg)
+{
+    (void)fill;
+    (void)arg;
+    warnings++;
+    cr_expect(zero(int, reclaims), "on_fill is called in on_reclaim");
+}
+
+static haft_id insert_one(haft_worker *worker)
+{
+    haft_id id;
+
+    must((with_worker ? haft_insert(worker, NULL, &id)
+                      : haft_table_insert(shared.table, NULL, &id)) == HAFT_OK);
+    return id;
+}
+
+static void free_one(haft_id id)
+{
+    must((with_worker ? haft_free(shared.worker, id) : haft_table_free(shared.table, id)) ==
+         HAFT_OK);
+}
+
+static void insert_two(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    if (worker == NULL) {
+        return; /* the table is being closed */
+    }
+    reclaims++;
+    insert_one(worker);
+    insert_one(worker); /* beyond the slot that was taken back just before */
+    reclaims--;
+    in_one += 2;
+    most_in_one = in_one > most_in_one ? in_one : most_in_one;
+}
+
+/* While one batch is taken back, on_reclaim inserts so many objects that they pass the mark. */
+static void expect_silence_in_on_reclaim(int mark)
+{
+    const haft_table_options options = {.capacity = 100000,
+                                        .object_size = 8,
+                                        .warn_at = (uint64_t)mark,
+                                        .on_fill = expect_no_reclaim,
+                                        .on_reclaim = insert_two};
+
+    warnings = 0;
+    most_in_one = 0;
+    shared = open_shared(MEMB_CALLER, &options);
+    for (int i = 0; i < OBJECTS; i++) {
+        ids[i] = insert_one(shared.worker);
+    }
+    cr_expect(eq(int, warnings, 1));
+    for (int i = 0; i < OBJECTS; i++) {
+        free_one(ids[i]);
+    }
+    settle(shared.worker);
+    for (int i = 0; i < OBJECTS; i++) {
+        in_one = 0;
+        insert_one(shared.worker);
+    }
+    cr_expect(gt(int, most_in_one, mark));
+    close_shared(&shared);
+}
+
+/* There the worker is amid a call, and the lock of the common one is held. */
+Test(fill_reclaim, on_fill_is_not_called_in_on_reclaim)
+{
+    /* More than the slots of a batch, 128 or the common worker's 4, and less than twice as many. */
+    expect_silence_in_on_reclaim(6);
+    with_worker = true;
+    expect_silence_in_on_reclaim(200);
+}
