@@ -1,4 +1,5 @@
 /* Exports of several processes: of one number in one directory, and of a fork. */
+#define _GNU_SOURCE /* unshare */
 #include "tests/exporting.h"
 #include <fcntl.h>
 #include <haft/fork.h>
