@@ -52,10 +52,15 @@ struct thrower {
     counted life;
 };
 
-/* on_bad_access: counts in an int. */
-inline void count_bad_access(const haft_bad_access *, void *calls)
+/* Of a small table whose bad accesses are counted in `calls`. */
+template <class Options> Options counting_bad_accesses(int &calls)
 {
-    ++*static_cast<int *>(calls);
+    Options options = {};
+
+    options.capacity = 10;
+    options.on_bad_access = [](const haft_bad_access *, void *arg) { ++*static_cast<int *>(arg); };
+    options.bad_access_arg = &calls;
+    return options;
 }
 
 #define expect_status(actual, expected)                                                            \

@@ -100,19 +100,36 @@ Test(cpp_domain, section_lasts_to_the_end_of_its_scope)
     expect_status(domain.wait(), HAFT_OK);
 }
 
+/* With the workers clock: an object of a table, and the worker of the thread that frees it. */
+struct stage {
+    haft::result<haft::domain> domain = haft::domain::open(HAFT_CLOCK_WORKERS);
+    haft::table<counted> numbers = opened(*domain);
+    haft::result<haft::worker<counted>> worker = numbers.open_worker();
+    haft::id<counted> id = *worker->emplace(7);
+
+    void free_it()
+    {
+        expect_status(worker->free(id), HAFT_OK);
+        expect_status(worker->flush(), HAFT_OK);
+    }
+
+    void expect_grace_period_ends()
+    {
+        expect_status(domain->wait(), HAFT_OK);
+        cr_expect_eq(domain->stats().backlog, 0);
+    }
+};
+
 Test(cpp_domain, thread_that_is_offline_is_not_waited_for)
 {
-    auto domain = haft::domain::open(HAFT_CLOCK_WORKERS);
-    auto numbers = opened(*domain);
-    auto worker = numbers.open_worker();
-    const auto id = worker->emplace(7);
+    stage stage;
     std::promise<void> is_offline;
     std::promise<void> done;
 
     std::thread other([&] {
-        auto own = numbers.open_worker();
+        auto own = stage.numbers.open_worker();
         {
-            const haft::offline while_waiting(*domain);
+            const haft::offline while_waiting(*stage.domain);
 
             is_offline.set_value();
             done.get_future().wait();
@@ -120,46 +137,36 @@ Test(cpp_domain, thread_that_is_offline_is_not_waited_for)
         own->quiescent();
     });
     is_offline.get_future().wait();
-    worker->free(*id);
-    worker->flush();
-    expect_status(domain->wait(), HAFT_OK);
-    cr_expect_eq(domain->stats().backlog, 0);
+    stage.free_it();
+    stage.expect_grace_period_ends();
     done.set_value();
     other.join();
 }
 
 Test(cpp_domain, quiescent_point_lets_grace_periods_end)
 {
-    auto domain = haft::domain::open(HAFT_CLOCK_WORKERS);
-    auto numbers = opened(*domain);
-    auto worker = numbers.open_worker();
-    const auto id = worker->emplace(7);
+    stage stage;
     std::promise<void> is_open;
     std::promise<void> go_on;
     std::promise<void> is_quiescent;
     std::promise<void> done;
 
     std::thread other([&] {
-        auto own = numbers.open_worker();
+        auto own = stage.numbers.open_worker();
 
         is_open.set_value();
         go_on.get_future().wait();
         own->quiescent();
         is_quiescent.set_value();
-        const haft::offline until_the_end(*domain);
         done.get_future().wait();
     });
     is_open.get_future().wait();
-    worker->free(*id);
-    worker->flush();
-    worker->quiescent();
-    cr_expect_eq(domain->stats().backlog, 1);
+    stage.free_it();
+    stage.worker->quiescent();
+    cr_expect_eq(stage.domain->stats().backlog, 1);
     go_on.set_value();
     is_quiescent.get_future().wait();
-    for (int i = 0; i < 1000 && domain->stats().backlog != 0; i++) {
-        worker->quiescent();
-    }
-    cr_expect_eq(domain->stats().backlog, 0);
+    stage.expect_grace_period_ends();
     done.set_value();
     other.join();
 }

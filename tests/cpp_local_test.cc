@@ -282,13 +282,8 @@ Test(cpp_local, on_destroy_is_the_callers_where_destructors_do_nothing)
 
 Test(cpp_local, required_id_that_is_stale_is_reported)
 {
-    haft_local_options options = {};
     int calls = 0;
-
-    options.capacity = 10;
-    options.on_bad_access = count_bad_access;
-    options.bad_access_arg = &calls;
-    auto numbers = table_type::open(options);
+    auto numbers = table_type::open(counting_bad_accesses<haft_local_options>(calls));
     const auto id = numbers->emplace(7);
     cr_expect_not_null(numbers->require(*id));
     cr_expect_eq(calls, 0);

@@ -122,13 +122,8 @@ Test(cpp_packed, owning_arguments_are_moved_into_the_object)
 
 Test(cpp_packed, required_id_that_is_stale_is_reported)
 {
-    haft_packed_options options = {};
     int calls = 0;
-
-    options.capacity = 10;
-    options.on_bad_access = count_bad_access;
-    options.bad_access_arg = &calls;
-    auto tallies = haft::packed<tally>::open(options);
+    auto tallies = haft::packed<tally>::open(counting_bad_accesses<haft_packed_options>(calls));
     const auto id = tallies->emplace(7);
     tallies->free(*id);
     cr_expect_null(tallies->require(*id));

@@ -212,13 +212,9 @@ Test(cpp_table, options_that_are_not_the_types_are_refused)
 Test(cpp_table, required_id_that_is_stale_is_reported)
 {
     const haft::domain domain = frames();
-    haft_table_options options = {};
     int calls = 0;
-
-    options.capacity = 10;
-    options.on_bad_access = count_bad_access;
-    options.bad_access_arg = &calls;
-    auto numbers = haft::table<counted>::open(domain, options);
+    auto numbers =
+        haft::table<counted>::open(domain, counting_bad_accesses<haft_table_options>(calls));
     const auto id = numbers->emplace(7);
     cr_expect_not_null(numbers->require(*id));
     numbers->free(*id);

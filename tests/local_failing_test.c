@@ -222,16 +222,17 @@ Test(local_failing, restore_without_memory_changes_nothing)
     expect_no_leaks();
 }
 
-Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
+/* However far off the restored object lies, while `fault` keeps the records from being made. */
+static void expect_every_slot_listed(haft_local *local, bool *fault)
 {
-    haft_local *local = open_filled(false);
     const haft_id far = {UINT64_C(7) << 32 | 90000};
     haft_id id;
 
     haft_local_load_begin(local);
     assert_status(haft_local_restore(local, far, NULL), HAFT_OK);
-    faults.no_mmap = true;
+    *fault = true;
     haft_local_load_end(local);
+    *fault = false;
     for (uint64_t i = 0; i < 90000 - 4 - OBJECTS; i++) {
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
         must((id.bits & UINT32_MAX) == 4 + OBJECTS + i);
@@ -240,22 +241,14 @@ Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
     expect_no_leaks();
 }
 
+Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
+{
+    expect_every_slot_listed(open_filled(false), &faults.no_mmap);
+}
+
 Test(local_failing, load_end_that_cannot_write_its_records_lists_every_slot)
 {
-    haft_local *local = open_filled(true);
-    const haft_id far = {UINT64_C(7) << 32 | 90000};
-    haft_id id;
-
-    haft_local_load_begin(local);
-    assert_status(haft_local_restore(local, far, NULL), HAFT_OK);
-    faults.no_protect = true;
-    haft_local_load_end(local);
-    faults.no_protect = false;
-    for (uint64_t i = 0; i < 90000 - 4 - OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-        must((id.bits & UINT32_MAX) == 4 + OBJECTS + i);
-    }
-    haft_local_close(local);
+    expect_every_slot_listed(open_filled(true), &faults.no_protect);
 }
 
 Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
