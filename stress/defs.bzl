@@ -28,7 +28,7 @@ def stress_test(program, name = None, words = []):
         copts = HAFT_COPTS,
         linkopts = LINKOPTS,
         local_defines = DEFINES,
-        tags = ["stress"],
+        tags = ["stress"] + (["many-threads"] if "short_lived" in words else []),
         deps = [":support"],
     )
 
