@@ -319,18 +319,21 @@ static void insert_on_another_thread(void)
     pthread_join(thread, NULL);
 }
 
+/* Marks that are passed where a batch is taken, and where none is. */
 Test(fill, is_told_with_no_lock_held)
 {
     haft_id id;
 
-    open_table(CAPACITY, 10, false);
-    seen.act = insert_on_another_thread;
-    for (int i = 0; i < 12; i++) {
-        assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+    for (uint64_t mark = 1; mark <= 10; mark++) {
+        open_table(CAPACITY, mark, false);
+        seen.act = insert_on_another_thread;
+        for (int i = 0; i < 12; i++) {
+            assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+        }
+        cr_expect(eq(int, seen.calls, 1));
+        cr_expect(eq(u64, live(), 13));
+        close_shared(&seen.shared);
     }
-    cr_expect(eq(int, seen.calls, 1));
-    cr_expect(eq(u64, live(), 13));
-    close_shared(&seen.shared);
 }
 
 /* More than a batch. */
