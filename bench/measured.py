@@ -13,7 +13,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "tools"))
 import circumstances  # noqa: E402
 
-RUST = os.path.join(ROOT, "bench", "rust", "build")
 PEERS = "peers"  # the Rust program
 
 
