@@ -43,12 +43,13 @@ static void expect_accepted(int kind, haft_table_options options)
     subject_close(&subject);
 }
 
-/* What only wide addresses have room for; elsewhere the options are good as well. */
+/* What only wide addresses have room for; elsewhere the options are good as well.  Not tried under
+ * qemu, which keeps too much memory for it. */
 static void expect_large_accepted(int kind, haft_table_options options)
 {
-    if (addresses_are_wide()) {
+    if (addresses_are_wide() && !is_emulated()) {
         expect_accepted(kind, options);
-    } else {
+    } else if (!addresses_are_wide()) {
         expect_refused(kind, options, HAFT_NO_MEMORY);
     }
 }

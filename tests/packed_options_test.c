@@ -21,12 +21,13 @@ static void expect_accepted(haft_packed_options options)
     packed_close(packed_open(&options));
 }
 
-/* What only wide addresses have room for; elsewhere the options are good as well. */
+/* What only wide addresses have room for; elsewhere the options are good as well.  Not tried under
+ * qemu, which keeps too much memory for it. */
 static void expect_large_accepted(haft_packed_options options)
 {
-    if (addresses_are_wide()) {
+    if (addresses_are_wide() && !is_emulated()) {
         expect_accepted(options);
-    } else {
+    } else if (!addresses_are_wide()) {
         expect_refused(options, HAFT_NO_MEMORY);
     }
 }
