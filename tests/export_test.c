@@ -399,7 +399,6 @@ static int in_child(haft_export *opened, struct shared *shared)
 Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
 {
     need_forks_beside_threads(); /* the export's */
-    need_a_machine();
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10});
     haft_export *opened = open_export();
     const pid_t child = fork();

@@ -15,6 +15,7 @@ static bool has_flag(const void *address, const char *flag)
     bool is_there = false;
     bool found = false;
 
+    need_a_machine();
     cr_assert(ne(ptr, file, NULL));
     while (fgets(line, sizeof line, file) != NULL) {
         unsigned long begin;

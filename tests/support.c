@@ -40,6 +40,7 @@ bool has_leaks(void)
 
 void need_forks_beside_threads(void)
 {
+    need_a_machine();
 }
 
 void expect_no_leaks(void)
