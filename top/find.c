@@ -1,7 +1,11 @@
 #include "top/find.h"
 #include "top/failure.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 static void free_snapshot(gpointer snapshot)
 {
@@ -68,26 +72,57 @@ static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earli
     return snapshot;
 }
 
-static void look_at(struct finding *finding, const char *path, uint64_t turn, GPtrArray *before)
+/*
+ * Whether the process that writes the file still runs: then it holds a lock beside it.  Numbers of
+ * processes do not tell, it may be in a container with numbers of its own.
+ */
+static bool is_of_the_living(const char *directory, const char *name)
 {
-    GError *error = NULL;
-    struct snapshot *snapshot = snapshot_read(path, &error);
+    const int stem = (int)(strlen(name) - strlen(".json"));
+    char *path = g_strdup_printf("%s/.%.*s.lock", directory, stem, name);
+    const int lock = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool held = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
-    if (snapshot == NULL) {
-        if (g_file_test(path, G_FILE_TEST_EXISTS)) { /* else it was closed meanwhile */
-            g_ptr_array_add(finding->malformed, g_strdup(error->message));
-        }
-        g_error_free(error);
-    } else if (!snapshot_is_of_the_living(snapshot)) {
+    if (lock >= 0) {
+        close(lock);
+    }
+    g_free(path);
+    return held;
+}
+
+static void sort_in(struct finding *finding, struct snapshot *snapshot, const char *path,
+                    bool is_living, GPtrArray *before)
+{
+    if (is_living) {
+        g_ptr_array_add(finding->running, follow(snapshot, take_earlier(before, snapshot)));
+        return;
+    }
+    if (g_file_test(path, G_FILE_TEST_EXISTS)) { /* else it was closed meanwhile */
         g_ptr_array_add(finding->notes,
                         g_strdup_printf("%s: process %" PRIu64
                                         " has ended without closing its export; remove the file",
                                         path, snapshot->process));
-        snapshot_free(snapshot);
-    } else {
-        snapshot->turn = turn;
-        g_ptr_array_add(finding->running, follow(snapshot, take_earlier(before, snapshot)));
     }
+    snapshot_free(snapshot);
+}
+
+static void look_at(struct finding *finding, const char *directory, const char *name, uint64_t turn,
+                    GPtrArray *before)
+{
+    GError *error = NULL;
+    char *path = g_build_filename(directory, name, NULL);
+    struct snapshot *snapshot = snapshot_read(path, &error);
+
+    if (snapshot != NULL) {
+        snapshot->turn = turn;
+        sort_in(finding, snapshot, path, is_of_the_living(directory, name), before);
+    } else {
+        if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+            g_ptr_array_add(finding->malformed, g_strdup(error->message));
+        }
+        g_error_free(error);
+    }
+    g_free(path);
 }
 
 static gint by_process(gconstpointer a, gconstpointer b)
@@ -119,10 +154,7 @@ bool find_exports(struct finding *finding, const char *directory, uint64_t proce
         const uint64_t of = process_of_name(name, &turn);
 
         if (of != 0 && (process == 0 || process == of)) {
-            char *path = g_build_filename(directory, name, NULL);
-
-            look_at(finding, path, turn, before);
-            g_free(path);
+            look_at(finding, directory, name, turn, before);
         }
     }
     g_dir_close(listing);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,37 +230,6 @@ void snapshot_free(struct snapshot *snapshot)
 }
 
 /* --- questions --- */
-
-/* When the process of that number began, as the export has it; 0: not known. */
-static uint64_t start_of(uint64_t process)
-{
-    char *path = g_strdup_printf("/proc/%" PRIu64 "/stat", process);
-    char *text = NULL;
-    uint64_t started = 0;
-
-    if (g_file_get_contents(path, &text, NULL, NULL) && strrchr(text, ')') != NULL) {
-        char **fields = g_strsplit(strrchr(text, ')'), " ", 22);
-
-        started = g_strv_length(fields) > 20 ? g_ascii_strtoull(fields[20], NULL, 10) : 0;
-        g_strfreev(fields);
-    }
-    g_free(text);
-    g_free(path);
-    return started;
-}
-
-bool snapshot_is_of_the_living(const struct snapshot *snapshot)
-{
-    const uint64_t started = start_of(snapshot->process);
-
-    if (started != 0 && snapshot->started != 0) {
-        return started == snapshot->started;
-    }
-    if (snapshot->process == 0 || snapshot->process > INT32_MAX) {
-        return false;
-    }
-    return kill((pid_t)snapshot->process, 0) == 0 || errno == EPERM;
-}
 
 uint64_t snapshot_age_ns(const struct snapshot *snapshot)
 {

@@ -36,9 +36,6 @@ struct snapshot {
 struct snapshot *snapshot_read(const char *path, GError **error);
 void snapshot_free(struct snapshot *snapshot);
 
-/* Whether the process that wrote it still runs. */
-bool snapshot_is_of_the_living(const struct snapshot *snapshot);
-
 /* For how long it has been as it is. */
 uint64_t snapshot_age_ns(const struct snapshot *snapshot);
 

@@ -186,16 +186,33 @@ check_malformed()
 # A further process of one number has a name with its turn.
 check_turns()
 {
+    exec 8>"$exports/.haft-$running-2.lock"
+    flock 8
     sed 's/empty"/second"/' "$file" >"$exports/haft-$running-2.json"
     run --once --pid "$running" "$exports"
     [[ $code == 0 && $out == *ships* && $out == *second* ]] || fail "two of a number: exit $code, '$out'"
     run --prometheus "$exports"
     python3 "$checker" <<<"$out" >/dev/null || fail "--prometheus breaks the format with two of a number"
-    rm "$exports/haft-$running-2.json"
+    rm "$exports/haft-$running-2.json" "$exports/.haft-$running-2.lock"
+    exec 8>&-
     cp "$file" "$exports/haft-$running-x.json"
     run --json "$exports"
     [[ $(grep -c '"process"' <<<"$out") == 1 ]] || fail "haft-$running-x.json is taken for an export"
     rm "$exports/haft-$running-x.json"
+}
+
+# A process of a container, whose number nobody has here, is there while it holds its lock.
+check_elsewhere()
+{
+    local nobody=4194305
+    sed -E "s/\"process\": [0-9]+/\"process\": $nobody/" "$file" >"$exports/haft-$nobody.json"
+    exec 8>"$exports/.haft-$nobody.lock"
+    flock 8
+    run --once --pid $nobody "$exports"
+    [[ $code == 0 && $out == *ships* ]] || fail "of another number: exit $code, '$out'"
+    exec 8>&-
+    expect_error 1 "process $nobody has ended" --once --pid $nobody "$exports"
+    rm "$exports/haft-$nobody.json" "$exports/.haft-$nobody.lock"
 }
 
 # What can be shown is shown beside what cannot.
@@ -246,6 +263,7 @@ check_screen
 check_malformed
 check_mixed
 check_turns
+check_elsewhere
 end_exporter
 check_dead
 
