@@ -84,6 +84,10 @@ large()
     row held workers -DTHREADS=3 -DSTEPS=3
 }
 
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    exit
+fi
 for tool in spin gcc; do
     command -v "$tool" >/dev/null || cannot "no $tool: apt-get install $tool"
 done
