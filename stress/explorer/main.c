@@ -40,7 +40,7 @@ static const char usage[] =
     "  --stale N           c11: exhaustive, loads of an older store at most in one schedule (1)\n"
     "  --replay TEXT       the schedule that a violation printed\n"
     "  --break WHAT        break the library on purpose: tag, grace, ticket, claim,\n"
-    "                      retry\n"
+    "                      retry, floor\n"
     "  --json              a line of JSON for each case\n"
     "\n"
     "Exits with 0 if all held, 1 if a case never met its race, 3 at a violation.\n"
