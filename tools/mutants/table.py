@@ -65,7 +65,8 @@ def counts(results):
 
 def last_line(results):
     found = counts(results)
-    return (f"{found['mutants']} mutants: {found['killed']} killed, {found['survived']} survived, "
+    plural = "" if found["mutants"] == 1 else "s"
+    return (f"{found['mutants']} mutant{plural}: {found['killed']} killed, {found['survived']} survived, "
             f"{found['undecidable']} undecidable")
 
 
