@@ -2,11 +2,13 @@
  * exporter - a program with known traffic, for haft-top's test: exports it, says so, and keeps
  * still until stdin ends.
  *
- * Usage: exporter DIRECTORY [die]      die: ends without closing the export
+ * Usage: exporter DIRECTORY [die|again]      die: ends without closing the export
+ *                                            again: closes and opens it until stdin ends
  */
 #include <haft/counted.h>
 #include <haft/export.h>
 #include <haft/section.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,20 +52,48 @@ static bool make_traffic(void)
     return right;
 }
 
+static haft_export *open_export(const char *directory)
+{
+    const haft_export_options options = {.directory = directory, .interval_ms = 50};
+    haft_export *opened = NULL;
+
+    haft_export_open(&options, &opened);
+    return opened;
+}
+
+/* False: it was refused, or got another name. */
+static bool open_again_and_again(const char *directory, haft_export **opened)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    const size_t length = strlen(haft_export_path(*opened));
+
+    while (poll(&in, 1, 0) == 0) {
+        haft_export_close(*opened);
+        *opened = open_export(directory);
+        if (*opened == NULL || strlen(haft_export_path(*opened)) != length) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const bool dies = argc == 3 && strcmp(argv[2], "die") == 0;
+    const bool is_restless = argc == 3 && strcmp(argv[2], "again") == 0;
     haft_export *opened;
 
     if (argc < 2 || !open_tables() || !make_traffic() ||
-        haft_export_open(&(haft_export_options){.directory = argv[1], .interval_ms = 50},
-                         &opened) != HAFT_OK) {
+        (opened = open_export(argv[1])) == NULL) {
         return 1;
     }
     puts(haft_export_path(opened));
     fflush(stdout);
     if (dies) {
         _exit(0);
+    }
+    if (is_restless && !open_again_and_again(argv[1], &opened)) {
+        return 1;
     }
     while (getchar() != EOF) {
     }

@@ -7,6 +7,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#define MOST_LOOKS 5 /* at a file that changes */
+
 static void free_snapshot(gpointer snapshot)
 {
     snapshot_free(snapshot);
@@ -90,39 +92,60 @@ static bool is_of_the_living(const char *directory, const char *name)
     return held;
 }
 
-static void sort_in(struct finding *finding, struct snapshot *snapshot, const char *path,
+/*
+ * Whether the file is still as it was read.  Then its process, had it not ended, would have held
+ * the lock all the while; else it may have closed its export, and opened another, between.
+ */
+static bool is_unchanged(const struct snapshot *snapshot, const char *path)
+{
+    struct snapshot *again = snapshot_read(path, NULL);
+    const bool is_same = again != NULL && again->process == snapshot->process &&
+                         again->started == snapshot->started &&
+                         again->written_ns == snapshot->written_ns &&
+                         again->sequence == snapshot->sequence;
+
+    snapshot_free(again);
+    return is_same;
+}
+
+/* True: what there is to say of the file is said.  False: it changed meanwhile. */
+static bool sort_in(struct finding *finding, struct snapshot *snapshot, const char *path,
                     bool is_living, GPtrArray *before)
 {
     if (is_living) {
         g_ptr_array_add(finding->running, follow(snapshot, take_earlier(before, snapshot)));
-        return;
+        return true;
     }
-    if (g_file_test(path, G_FILE_TEST_EXISTS)) { /* else it was closed meanwhile */
+    const bool has_ended = is_unchanged(snapshot, path);
+
+    if (has_ended) {
         g_ptr_array_add(finding->notes,
                         g_strdup_printf("%s: process %" PRIu64
                                         " has ended without closing its export; remove the file",
                                         path, snapshot->process));
     }
     snapshot_free(snapshot);
+    return has_ended;
 }
 
-static void look_at(struct finding *finding, const char *directory, const char *name, uint64_t turn,
+/* The same. */
+static bool look_at(struct finding *finding, const char *directory, const char *name, uint64_t turn,
                     GPtrArray *before)
 {
     GError *error = NULL;
     char *path = g_build_filename(directory, name, NULL);
     struct snapshot *snapshot = snapshot_read(path, &error);
+    bool is_said = true;
 
     if (snapshot != NULL) {
         snapshot->turn = turn;
-        sort_in(finding, snapshot, path, is_of_the_living(directory, name), before);
-    } else {
-        if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-            g_ptr_array_add(finding->malformed, g_strdup(error->message));
-        }
+        is_said = sort_in(finding, snapshot, path, is_of_the_living(directory, name), before);
+    } else if (error != NULL) { /* else it was closed meanwhile */
+        g_ptr_array_add(finding->malformed, g_strdup(error->message));
         g_error_free(error);
     }
     g_free(path);
+    return is_said;
 }
 
 static gint by_process(gconstpointer a, gconstpointer b)
@@ -154,7 +177,9 @@ bool find_exports(struct finding *finding, const char *directory, uint64_t proce
         const uint64_t of = process_of_name(name, &turn);
 
         if (of != 0 && (process == 0 || process == of)) {
-            look_at(finding, directory, name, turn, before);
+            for (int i = 0; i < MOST_LOOKS && !look_at(finding, directory, name, turn, before);
+                 i++) {
+            }
         }
     }
     g_dir_close(listing);

@@ -65,6 +65,9 @@ static json_t *load(const char *path, GError **error)
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     json_t *root = NULL;
 
+    if (file < 0 && errno == ENOENT) {
+        return NULL;
+    }
     if (file < 0) {
         refuse(error, path, "%s", errno == ELOOP ? "a symbolic link" : g_strerror(errno));
         return NULL;

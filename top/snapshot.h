@@ -32,7 +32,8 @@ struct snapshot {
     struct snapshot *before; /* an earlier one of the same process, or NULL */
 };
 
-/* NULL, with `error` set, if the file cannot be read or is not an export. */
+/* NULL, with `error` set, if the file cannot be read or is not an export; NULL alone if there is
+ * none. */
 struct snapshot *snapshot_read(const char *path, GError **error);
 void snapshot_free(struct snapshot *snapshot);
 

@@ -237,6 +237,25 @@ check_dead()
     rm "$exports/"* "$exports/".*.lock
 }
 
+# Of a program that closes its export and opens it again meanwhile nothing wrong is said, nor does
+# haft-top's asking for the lock get in its way.
+check_restless()
+{
+    local turn restless
+    mkfifo "$work/restless"
+    "$exporter" "$exports" again <"$work/restless" >/dev/null &
+    restless=$!
+    exec 7>"$work/restless"
+    for turn in {1..300}; do
+        run --json "$exports"
+        [[ $code == 0 || $code == 1 ]] || fail "open again and again: exit $code, $(<"$err")"
+        ! grep -q 'has ended' "$err" || fail "open again and again: $(<"$err")"
+    done
+    exec 7>&-
+    wait $restless || fail "an export that is looked at cannot be opened again"
+    [[ -z $(ls -A "$exports") ]] || fail "open again and again leaves $(ls -A "$exports")"
+}
+
 check_options()
 {
     run --help
@@ -266,5 +285,6 @@ check_turns
 check_elsewhere
 end_exporter
 check_dead
+check_restless
 
 [[ $failures == 0 ]] || exit 1
