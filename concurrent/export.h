@@ -37,14 +37,14 @@ char *export_text(const struct export_head *head, size_t *length);
 
 struct export_file {
     int directory;
-    int lock; /* while it is open, the names are this process's alone */
     char *path;
     size_t directory_length; /* of the path */
     char temporary[EXPORT_NAME_SIZE];
     char locked[EXPORT_NAME_SIZE];
 };
 
-/* HAFT_OK; HAFT_BAD_DIRECTORY, HAFT_NO_FILE or HAFT_NO_MEMORY, and there is nothing to close. */
+/* HAFT_OK, and the names are this process's alone, which has no other such file open; or
+ * HAFT_BAD_DIRECTORY, HAFT_NO_FILE or HAFT_NO_MEMORY, and there is nothing to close. */
 haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process);
 
 /* Write it anew.  False: the system did not take it, and it is as it was. */

@@ -9,21 +9,33 @@
  * containers, or on several machines.  So they are only used under a lock (flock) on a third file,
  * which ends with its process: who finds it held goes on to the next names.  Files that a process
  * of that number has left behind are used again.
+ *
+ * Who only wants to know whether the process runs asks for a share of the lock: for that, which is
+ * soon over, opening waits.  The child of a fork would keep the lock when its parent has ended, so
+ * it closes it first of all.
  */
 #include "concurrent/export.h"
+#include "concurrent/registry.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
 #define MOST_OF_A_NUMBER 100 /* processes of one number in one directory */
-#define MOST_TRIES 100       /* for a lock that is removed whenever it is taken */
+#define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
+#define PAUSE_NS 1000000     /* then who asked is done */
+
+/* That of this process's export, which it has one of, or -1.  Under the registry's lock, which each
+ * fork takes: so there is no lock that a child has and does not know of. */
+static int held = -1;
 
 /* --- names --- */
 
@@ -47,61 +59,82 @@ static const char *name_of(const struct export_file *file)
 
 /* --- the lock --- */
 
+static void release(void)
+{
+    if (held >= 0) {
+        close(held);
+    }
+    held = -1;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, release);
+}
+
 /* Somebody else's lock, or something of that name that is no lock. */
 static bool is_taken(int error)
 {
-    return error == EWOULDBLOCK || error == EACCES || error == EPERM || error == ELOOP ||
-           error == EISDIR || error == ENXIO;
+    return error == EWOULDBLOCK || error == EBUSY || error == EACCES || error == EPERM ||
+           error == ELOOP || error == EISDIR || error == ENXIO;
 }
 
-/* 0 if it is locked, and still the file of its name: a former owner may have removed it. */
-static int lock_file(int file, bool *has_name)
+/* 0; EBUSY: there are only some who ask for it; ESTALE: a former owner has removed it. */
+static int lock_file(int file)
 {
     struct stat found;
 
-    if (flock(file, LOCK_EX | LOCK_NB) != 0 || fstat(file, &found) != 0) {
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+
+        return error == EWOULDBLOCK && flock(file, LOCK_SH | LOCK_NB) == 0 ? EBUSY : error;
+    }
+    if (fstat(file, &found) != 0) {
         return errno;
     }
     if (!S_ISREG(found.st_mode) || found.st_nlink > 1) {
         return EPERM; /* somebody's pipe, or a file that has another name as well */
     }
-    *has_name = found.st_nlink != 0;
-    return 0;
+    return found.st_nlink != 0 ? 0 : ESTALE;
+}
+
+static int try_names(const struct export_file *file)
+{
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+    registry_lock();
+    held = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    const int error = held < 0 ? errno : lock_file(held);
+
+    if (error != 0) {
+        release();
+    }
+    registry_unlock();
+    return error;
 }
 
 /* 0, or why not: then the lock's file may be somebody else's, and stays. */
-static int lock_names(struct export_file *file)
+static int lock_names(const struct export_file *file)
 {
-    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    bool has_name = false;
+    int error = ESTALE;
 
-    for (int i = 0; i < MOST_TRIES && !has_name; i++) {
-        file->lock = openat(file->directory, file->locked, flags, OWNER_ONLY);
-        const int error = file->lock < 0 ? errno : lock_file(file->lock, &has_name);
-
-        if (file->lock >= 0 && !has_name) {
-            close(file->lock);
-            file->lock = -1;
-        }
-        if (error != 0) {
-            return error;
+    for (int i = 0; i < MOST_TRIES && (error == EBUSY || error == ESTALE); i++) {
+        error = try_names(file);
+        if (error == EBUSY) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
     }
-    if (!has_name) {
-        return EIO; /* a file system that counts no names? */
+    if (error == 0) {
+        /* Whatever umask.  Where it fails, the next of this number may need another turn. */
+        fchmod(held, OWNER_ONLY);
     }
-    /* Whatever umask.  Where it fails, the next of this number may have to take another turn. */
-    fchmod(file->lock, OWNER_ONLY);
-    return 0;
+    return error; /* ESTALE: a file system that counts no names? */
 }
 
 /* --- opening and closing --- */
 
 void export_file_forget(struct export_file *file)
 {
-    if (file->lock >= 0) {
-        close(file->lock);
-    }
     if (file->directory >= 0) {
         close(file->directory);
     }
@@ -112,7 +145,7 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
 {
     int error = EWOULDBLOCK;
 
-    *file = (struct export_file){.lock = -1, .directory_length = strlen(directory)};
+    *file = (struct export_file){.directory_length = strlen(directory)};
     file->path = malloc(file->directory_length + EXPORT_NAME_SIZE);
     if (file->path == NULL) {
         return HAFT_NO_MEMORY;
@@ -142,6 +175,9 @@ void export_file_remove(struct export_file *file)
 {
     unlinkat(file->directory, name_of(file), 0);
     unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
+    registry_lock();
+    release();
+    registry_unlock();
     export_file_forget(file);
 }
 

@@ -88,6 +88,48 @@ Test(export_process, other_processes_of_the_same_number_keep_their_files)
     cr_expect(eq(int, (int)files_in_directory(), 9));
 }
 
+static void *give_back(void *lock)
+{
+    sleep_ms(20);
+    close(*(int *)lock);
+    return NULL;
+}
+
+/* As haft-top does, but for longer. */
+Test(export_process, who_asks_whether_it_runs_is_waited_for)
+{
+    char path[128];
+    pthread_t thread;
+
+    path_of(path, sizeof path, ".", 1, ".lock");
+    int lock = open(path, O_RDONLY | O_CREAT, 0600);
+
+    must(lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0);
+    must(pthread_create(&thread, NULL, give_back, &lock) == 0);
+    path_of(path, sizeof path, "", 1, ".json");
+    haft_export *opened = open_export();
+
+    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    pthread_join(thread, NULL);
+    expect_status(haft_export_close(opened), HAFT_OK);
+}
+
+Test(export_process, who_never_gives_back_what_it_asked_for_keeps_its_files)
+{
+    char path[128];
+
+    path_of(path, sizeof path, ".", 1, ".lock");
+    const int lock = open(path, O_RDONLY | O_CREAT, 0600);
+
+    must(lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0);
+    path_of(path, sizeof path, "", 2, ".json");
+    haft_export *opened = open_export();
+
+    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    expect_status(haft_export_close(opened), HAFT_OK);
+    close(lock);
+}
+
 Test(export_process, what_a_process_of_the_same_number_left_behind_is_used_again)
 {
     char path[128];
@@ -320,4 +362,70 @@ Test(export_process, so_does_a_child_of_a_fork_with_the_calls)
 {
     need_forks_beside_threads();
     expect_exports_in_children(true);
+}
+
+/* Exports, and ends without closing; a child of its own goes on until `until` is closed. */
+static void end_before_ones_child(int until)
+{
+    char byte;
+
+    open_export();
+    if (fork() == 0) {
+        read(until, &byte, 1);
+    }
+    _exit(0);
+}
+
+Test(export_process, has_ended_when_it_has_though_a_child_of_it_goes_on)
+{
+    char path[128];
+    int ends[2];
+
+    need_forks_beside_threads();
+    must(pipe(ends) == 0);
+    const pid_t parent = fork();
+
+    if (parent == 0) {
+        close(ends[1]);
+        end_before_ones_child(ends[0]);
+    }
+    must(waitpid(parent, NULL, 0) == parent);
+    snprintf(path, sizeof path, "%s/.haft-%d.lock", directory, (int)parent);
+    const int lock = open(path, O_RDONLY);
+
+    cr_expect(ge(int, lock, 0));
+    cr_expect(zero(int, flock(lock, LOCK_SH | LOCK_NB)));
+    close(lock);
+    close(ends[1]);
+}
+
+Test(export_process, lock_stays_the_parents_whatever_its_child_does)
+{
+    char path[128];
+    int status = -1;
+
+    need_forks_beside_threads();
+    haft_export *opened = open_export();
+    const pid_t child = fork();
+
+    if (child == 0) {
+        haft_export *own = open_export();
+
+        haft_export_close(opened);
+        snprintf(path, sizeof path, "%s/.haft-%d.lock", directory, (int)getpid());
+        const int lock = open(path, O_RDONLY);
+        const bool is_held = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0;
+
+        haft_export_close(own);
+        _exit(!is_held);
+    }
+    must(waitpid(child, &status, 0) == child);
+    cr_expect(eq(int, status, 0), "the child's own lock is free");
+    path_of(path, sizeof path, ".", 1, ".lock");
+    const int lock = open(path, O_RDONLY);
+
+    cr_expect(ge(int, lock, 0));
+    cr_expect(ne(int, flock(lock, LOCK_SH | LOCK_NB), 0));
+    close(lock);
+    expect_status(haft_export_close(opened), HAFT_OK);
 }

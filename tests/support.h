@@ -33,8 +33,8 @@ void expect_no_leaks(void);
 bool has_leaks(void);
 
 /*
- * Skips the test under qemu-user, and with AddressSanitizer: what its threads hold of its own locks,
- * the child of a fork finds held for ever, if they start threads meanwhile.
+ * Skips the test under qemu-user, and with AddressSanitizer: what its threads hold of its own
+ * locks, the child of a fork finds held for ever, if they start threads meanwhile.
  */
 void need_forks_beside_threads(void);
 
