@@ -83,8 +83,7 @@ int main(int argc, char **argv)
     const bool is_restless = argc == 3 && strcmp(argv[2], "again") == 0;
     haft_export *opened;
 
-    if (argc < 2 || !open_tables() || !make_traffic() ||
-        (opened = open_export(argv[1])) == NULL) {
+    if (argc < 2 || !open_tables() || !make_traffic() || (opened = open_export(argv[1])) == NULL) {
         return 1;
     }
     puts(haft_export_path(opened));
