@@ -59,6 +59,10 @@ class Results:
     def load(path):
         with open(path) as file:
             saved = json.load(file)
+        for kept in saved["counters"].values():
+            for key in ("milliseconds", "retired"):
+                if isinstance(kept.get(key, [0])[-1], list):  # one for each repetition
+                    kept[key] = kept[key][-1]
         return Results(saved["context"], saved["counters"])
 
 

@@ -105,4 +105,7 @@ loaded = Results.load(kept)
 assert loaded.values("a") == [1, 2]
 assert loaded.series("b") == ([0.5, 1.5], [2, 2]) and loaded.series("a") == ()
 assert '   "milliseconds": [0.5, 1.5],\n' in open(kept).read(), "a series is not a line"
+json.dump({"context": {}, "counters": {"b": {"milliseconds": [[1, 2], [3, 4]],
+                                             "retired": [[5, 6], [7, 8]]}}}, open(kept, "w"))
+assert Results.load(kept).series("b") == ([3, 4], [7, 8]), "of series for repetitions, the last"
 EOF
