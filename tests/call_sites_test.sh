@@ -63,8 +63,8 @@ HAFT_CALL_SITES="$work/failed" "$program" -j2 >"$work/log" 2>&1 || {
     exit 1
 }
 
-# And the calls of the library's constructor, which no test can have refused.
-HAFT_EARLY_FAILURES=2 HAFT_CALL_SITES="$work/failed" "$program" --list >"$work/log" 2>&1 || {
+# And the calls of the library's constructors, which no test can have refused.
+HAFT_EARLY_FAILURES=3 HAFT_CALL_SITES="$work/failed" "$program" --list >"$work/log" 2>&1 || {
     cat "$work/log"
     exit 1
 }

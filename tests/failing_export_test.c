@@ -58,12 +58,40 @@ Test(nth_call_of_export, opening_it)
 
 static int lock_of_another;
 
+static void lock_for_another(void)
+{
+    lock_of_another = open(lock_path, O_RDWR | O_CREAT, 0600);
+    must(lock_of_another >= 0 && flock(lock_of_another, LOCK_EX | LOCK_NB) == 0);
+}
+
+static haft_status open_second(void **opened)
+{
+    const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
+    haft_export *made = *opened;
+    const haft_status status = haft_export_open(&with, &made);
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/.haft-%d-2.lock", directory, (int)getpid());
+    if (status != HAFT_OK) { /* it may have been made and not locked */
+        unlink(path);
+    }
+    *opened = made;
+    return status;
+}
+
+Test(nth_call_of_export, opening_it_beside_another_of_its_number)
+{
+    lock_for_another();
+    fail_each_both_ways(open_second, close_export);
+    close(lock_of_another);
+    must(unlink(lock_path) == 0);
+}
+
 /* The one that had the lock removes it, and another one of this number comes. */
 static void change_owners(void)
 {
     must(unlink(lock_path) == 0);
-    lock_of_another = open(lock_path, O_RDWR | O_CREAT, 0600);
-    must(lock_of_another >= 0 && flock(lock_of_another, LOCK_EX | LOCK_NB) == 0);
+    lock_for_another();
 }
 
 Test(nth_call_of_export, lock_that_changes_owners_while_it_is_taken_is_left_to_them)
