@@ -132,29 +132,19 @@ Test(stall, with_the_longest_limit_there_is_none)
     close_shared(&shared);
 }
 
-/* A machine may stop for more than a second. */
-static void note_long(const haft_stall *stall, void *arg)
-{
-    note(stall, arg);
-    cr_expect(ge(u64, stall->waited_ns, UINT64_C(1000000000)));
-}
-
+/* A reader that is inside for 100 ms, where nobody said how long is long: a second. */
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};
-    static const haft_table_options table = {.capacity = 64};
+    static const haft_table_options table = {.capacity = 64, .object_size = 8};
     haft_domain_options options = domain_options(*setting);
 
-    options.on_stall = note_long; /* stall_ns 0: one second */
+    options.on_stall = note;
     options.stall_arg = &calls;
     struct shared shared = open_shared_on(&options, &table);
 
-    for (int n = 0; n < 50; n++) {
-        haft_id ids[SLOTS + 1];
-
-        free_all(&shared, ids, fill(&shared, ids));
-    }
-    cr_expect(eq(u64, stalls(&shared), (uint64_t)calls.count));
+    stall_once(&shared, 0);
+    cr_expect(zero(int, calls.count));
     close_shared(&shared);
 }
 
@@ -204,7 +194,7 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     must(pthread_create(&threads[0], NULL, quiesce_with_backlog, &b) == 0);
     sem_wait(&b.ready);
     must(pthread_create(&threads[1], NULL, wait_once, b.shared.domain) == 0);
-    sleep_ms(300); /* the wait has begun, and lasts */
+    sleep_ms(1000); /* the wait has begun, and lasts */
     sem_post(&b.go);
     for (int n = 0; n < 2000 && stalls(&b.shared) == 0; n++) {
         sleep_ms(5);
