@@ -394,6 +394,9 @@ Test(export_process, has_ended_when_it_has_though_a_child_of_it_goes_on)
     const int lock = open(path, O_RDONLY);
 
     cr_expect(ge(int, lock, 0));
+    for (int n = 0; n < 10000 && flock(lock, LOCK_SH | LOCK_NB) != 0; n++) {
+        sleep_ms(1); /* the child may not have begun to run */
+    }
     cr_expect(zero(int, flock(lock, LOCK_SH | LOCK_NB)));
     close(lock);
     close(ends[1]);
