@@ -183,10 +183,11 @@ TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no
 /* --- many tables on one domain --- */
 
 #define TABLES 1000
-#define EMPTY_BYTES 16384 /* resident, a table without workers */
 #ifdef __SANITIZE_ADDRESS__
-#define WORKER_BYTES 65536 /* what malloc gives is filled */
+#define EMPTY_BYTES 32768 /* what malloc gives is filled */
+#define WORKER_BYTES 65536
 #else
+#define EMPTY_BYTES 16384 /* resident, a table without workers */
 #define WORKER_BYTES 16384
 #endif
 

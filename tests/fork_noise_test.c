@@ -102,7 +102,7 @@ static void do_a_bit_of_everything(struct shared *shared, haft_id live)
 
 TEST_ON_EACH_ROW(fork_noise, with_the_calls_the_child_goes_on_whatever_the_others_were_doing)
 {
-    need_a_machine();
+    need_forks_beside_threads();
     struct shared shared = open_shared_on(&domains[*row], &options);
     const haft_id live = insert(shared.worker);
     struct noise noises[NOISES];
