@@ -1,26 +1,10 @@
 #include "tests/arena_support.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN true
-#endif
-#endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN false
-#endif
-
 /* Sizes beyond any memory are NULL, as they are without the sanitizer. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
-}
-
-bool under_asan(void)
-{
-    return UNDER_ASAN;
 }
 
 haft_arena *open_arena(const haft_arena_options *options)

@@ -7,9 +7,6 @@
 #include "tests/support.h"
 #include <haft/arena.h>
 
-/* Redzones make allocations larger. */
-bool under_asan(void);
-
 haft_arena *open_arena(const haft_arena_options *options);
 
 /* Malloc, but only for so many calls. */

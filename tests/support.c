@@ -1,9 +1,10 @@
-/* What the unit tests share: layouts, domains, readers. */
+/* What the unit tests share: layouts, domains, readers.  White-box: who knows AddressSanitizer. */
 #include "tests/support.h"
+#include "lib/asan.h"
 #include <stdlib.h>
 #include <time.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef HAFT_UNDER_ASAN
 #include <sanitizer/lsan_interface.h>
 
 /* Not at the end of the program: Criterion's own runner may leak a little then. */
@@ -28,25 +29,29 @@ bool has_leaks(void)
     return __lsan_do_recoverable_leak_check() != 0;
 }
 
-void need_forks_beside_threads(void)
-{
-    cr_skip("AddressSanitizer's locks do not know of forks");
-}
 #else
 bool has_leaks(void)
 {
     return false;
 }
 
-void need_forks_beside_threads(void)
-{
-    need_a_machine();
-}
-
 void expect_no_leaks(void)
 {
 }
 #endif
+
+bool under_asan(void)
+{
+    return asan_is_on();
+}
+
+void need_forks_beside_threads(void)
+{
+    if (under_asan()) {
+        cr_skip("AddressSanitizer's locks do not know of forks");
+    }
+    need_a_machine();
+}
 
 const haft_layout layouts[LAYOUTS] = {
     {32, 32, 0}, {32, 24, 8}, {20, 12, 0}, {16, 16, 0}, {3, 1, 0},   {3, 60, 0},

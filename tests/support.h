@@ -25,6 +25,9 @@ extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 #define SUITE_SECONDS 50
 #endif
 
+/* AddressSanitizer is on: allocations are larger, and what was freed is kept for a while. */
+bool under_asan(void);
+
 /* With AddressSanitizer; called where a domain or a table has been closed, in the test's body:
  * Criterion does not count what fails in a suite's .fini. */
 void expect_no_leaks(void);
