@@ -28,17 +28,25 @@ static void remove_directory(void)
 TestSuite(nth_call_of_export, .init = make_directory, .fini = remove_directory,
           .timeout = SUITE_SECONDS);
 
-static haft_status open_export(void **opened)
+static haft_status try_open(void **opened)
 {
     const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
     haft_export *made = *opened;
     const haft_status status = haft_export_open(&with, &made);
 
-    if (status != HAFT_OK) { /* nothing is left behind but a file that could not be locked */
+    *opened = made;
+    return status;
+}
+
+/* A lock that was made and could not be taken is all that may be left behind. */
+static haft_status open_export(void **opened)
+{
+    const haft_status status = try_open(opened);
+
+    if (status != HAFT_OK) {
         unlink(lock_path);
         must(rmdir(directory) == 0 && mkdir(directory, 0700) == 0);
     }
-    *opened = made;
     return status;
 }
 
@@ -66,16 +74,13 @@ static void lock_for_another(void)
 
 static haft_status open_second(void **opened)
 {
-    const haft_export_options with = {.directory = directory, .interval_ms = 3600000};
-    haft_export *made = *opened;
-    const haft_status status = haft_export_open(&with, &made);
+    const haft_status status = try_open(opened);
     char path[128];
 
     snprintf(path, sizeof path, "%s/.haft-%d-2.lock", directory, (int)getpid());
-    if (status != HAFT_OK) { /* it may have been made and not locked */
+    if (status != HAFT_OK) { /* as above */
         unlink(path);
     }
-    *opened = made;
     return status;
 }
 
