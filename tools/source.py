@@ -1,12 +1,23 @@
 """Reading the project's C sources: what the rule checkers in this folder share."""
 
+import os
 import pathlib
 import re
 
 FOLDERS = ("include", "lib", "concurrent", "tests", "stress", "fuzz", "bench", "examples", "top")
 SUFFIXES = {".c", ".h", ".cc", ".hpp"}
 
+# Of git, which may not be there to ask, and of Bazel and other tools.
+_NOT_OURS = re.compile(r"\.git$|\.cache$|bazel-|__pycache__$|target$")
+
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def paths(root):
+    """All of the project's own files, as paths from root."""
+    for folder, below, names in os.walk(root):
+        below[:] = sorted(name for name in below if not _NOT_OURS.match(name))
+        yield from sorted(os.path.relpath(os.path.join(folder, name), root) for name in names)
 
 
 def files(root, folders=FOLDERS):
