@@ -1,5 +1,6 @@
 /* The n-th call to the system fails, for every n: an export says so, and leaves what was there. */
 #include "tests/faults.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <haft/export.h>
 #include <stdio.h>
@@ -130,6 +131,31 @@ Test(nth_call_of_export, locks_that_are_always_removed_are_given_up)
     cr_expect(not(has_leaks()));
 }
 
+Test(nth_call_of_export, directory_that_cannot_be_opened_is_told_from_want_of_descriptors)
+{
+    void *opened = NULL;
+
+    faults.open_error = EACCES;
+    expect_status(try_open(&opened), HAFT_BAD_DIRECTORY);
+    faults.open_error = ENFILE;
+    expect_status(try_open(&opened), HAFT_NO_FILE);
+    cr_expect(eq(ptr, opened, NULL));
+    cr_expect(not(has_leaks()));
+}
+
+/* As when another user's process of this number, in another container, has it. */
+Test(nth_call_of_export, lock_that_it_may_not_open_is_left_for_the_next_names)
+{
+    char path[128];
+    void *opened = NULL;
+
+    snprintf(path, sizeof path, "%s/haft-%d-2.json", directory, (int)getpid());
+    faults.openat_error = EACCES;
+    assert_status(try_open(&opened), HAFT_OK);
+    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    close_export(opened);
+}
+
 /* --- writing --- */
 
 /* What stands in the file: how often it was written. */
@@ -185,4 +211,18 @@ Test(nth_call_of_export, writing_it)
     must(haft_export_close(opened) == HAFT_OK);
     cr_expect(eq(long, faults.balance, before));
     cr_expect(not(has_leaks()));
+}
+
+Test(nth_call_of_export, writing_that_is_interrupted_goes_on_where_it_was)
+{
+    void *opened = NULL;
+
+    must(open_export(&opened) == HAFT_OK);
+    const long before = sequence_of(opened);
+
+    faults.short_writes = 100;
+    expect_status(haft_export_write(opened), HAFT_OK);
+    cr_expect(zero(int, faults.short_writes));
+    cr_expect(eq(long, sequence_of(opened), before + 1));
+    must(haft_export_close(opened) == HAFT_OK);
 }

@@ -303,14 +303,28 @@ static int opened_file(int file)
     return file;
 }
 
+/* Whether a call is to be refused, for `*error` this once. */
+static bool is_refused_once(int *error)
+{
+    errno = *error;
+    *error = 0;
+    return errno != 0;
+}
+
 /* The library's calls that may make a file have a mode. */
 int __wrap_open(const char *path, int flags, ...)
 {
+    if (is_refused_once(&faults.open_error)) {
+        return -1;
+    }
     return fails(SITE) ? refused(EMFILE) : opened_file(__real_open(path, flags, 0600));
 }
 
 int __wrap_openat(int directory, const char *path, int flags, ...)
 {
+    if (is_refused_once(&faults.openat_error)) {
+        return -1;
+    }
     return fails(SITE) ? refused(EMFILE) : opened_file(__real_openat(directory, path, flags, 0600));
 }
 
@@ -321,6 +335,13 @@ int __wrap_renameat(int from, const char *before, int to, const char *after)
 
 ssize_t __wrap_write(int file, const void *data, size_t size)
 {
+    static bool is_interrupted;
+
+    if (faults.short_writes > 0) {
+        is_interrupted = !is_interrupted;
+        faults.short_writes -= !is_interrupted;
+        return is_interrupted ? refused(EINTR) : __real_write(file, data, 1);
+    }
     return fails(SITE) ? refused(ENOSPC) : __real_write(file, data, size);
 }
 

@@ -15,6 +15,9 @@ struct faults {
     int last;
     bool strict;               /* no writable mapping at once */
     long balance;              /* acquired and not given back */
+    int open_error;            /* once, if not 0: why open() refuses */
+    int openat_error;          /* the same for openat() */
+    int short_writes;          /* so many write one byte, each behind one that is interrupted */
     void (*before_lock)(void); /* once: what another process does before a file is locked */
     void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
 };
