@@ -8,8 +8,10 @@
 #include <haft/share.h>
 #include <haft/unregistered.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(places, .timeout = SUITE_SECONDS);
 
@@ -417,6 +419,26 @@ Test(places, in_words_are_cut_as_snprintf_cuts)
     cr_expect(eq(int, haft_place_format(address, small, sizeof small), whole));
     cr_expect(eq(str, small, "spawn"));
     cr_expect(eq(int, haft_place_format(address, NULL, 0), whole));
+}
+
+/* Also in a program that lies at one address: places_fixed_test. */
+Test(places, have_the_offset_that_addr2line_asks_for)
+{
+    char command[128];
+    char line[128] = "";
+
+    need_a_machine(); /* the tool may not know another's programs */
+    haft_place_format((const char *)(uintptr_t)spawn + 5, text, sizeof text);
+    const char *offset = strrchr(text, '+');
+
+    must(offset != NULL);
+    snprintf(command, sizeof command, "addr2line -f -e /proc/%d/exe %#llx", (int)getpid(),
+             strtoull(offset + 1, NULL, 16));
+    FILE *answer = popen(command, "r");
+
+    must(answer != NULL && fgets(line, sizeof line, answer) != NULL);
+    pclose(answer);
+    cr_expect(eq(str, line, "spawn\n"));
 }
 
 /* --- the line before the program is aborted --- */
