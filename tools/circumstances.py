@@ -30,3 +30,8 @@ def commit(mark, *wanted):
     """The short name; with the mark, if `git status` of what is wanted shows changes."""
     changed = output_of("git", "status", "--porcelain", *wanted)
     return output_of("git", "rev-parse", "--short", "HEAD") + (mark if changed else "")
+
+
+def commit_of_sources():
+    """A + if files differ from it; not those of reports, which commands write."""
+    return commit("+", "--untracked-files=no", "--", ".", ":!docs/verification.md")
