@@ -6,6 +6,7 @@
  *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused
  *   OWN        only the owner writes the tail
  *   RETRY      a first look; the compare-and-swap of the head decides
+ *   HINT       a length that is a moment old
  */
 #include "concurrent/ring.h"
 #include <stddef.h>
@@ -23,6 +24,11 @@ bool ring_push(struct ring *ring, const struct batch *batch)
     /* Weakened, a taker could read indices that were in the batch before. */
     store_release(RING, &ring->tail, tail + 1);
     return true;
+}
+
+uint64_t ring_length(const struct ring *ring)
+{
+    return load_relaxed(OWN, &ring->tail) - load_relaxed(HINT, &ring->head);
 }
 
 struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t done)

@@ -18,6 +18,9 @@ struct ring {
 /* False if the ring is full.  Owner only; wait-free. */
 bool ring_push(struct ring *ring, const struct batch *batch);
 
+/* Batches in the ring, or more if others take some meanwhile.  Owner only; wait-free. */
+uint64_t ring_length(const struct ring *ring);
+
 /* The oldest batch if its ticket is at most `done`, else NULL.  Anyone; lock-free. */
 struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t done);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
+#define PARTIAL_BATCHES 64  /* that may wait: while as many do, it hands on full ones */
 #define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
 #define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
 #define RECLAIMED_BATCHES 4 /* that a quiescent point takes back */
@@ -174,6 +175,15 @@ haft_table *haft_worker_table(const haft_worker *worker)
     return worker->table;
 }
 
+/*
+ * Were partial batches to fill the ring, they would be put together, and their slots wait for the
+ * latest ticket among them: longer than the backlog says.
+ */
+static bool is_worth_closing(const haft_worker *worker)
+{
+    return worker->open->count >= WORTH_CLOSING && ring_length(&worker->waiting) < PARTIAL_BATCHES;
+}
+
 /* Close the open batch if that is worth a ticket.  True if somebody found no slot meanwhile. */
 static bool close_if_worth(haft_worker *worker)
 {
@@ -183,7 +193,7 @@ static bool close_if_worth(haft_worker *worker)
     const bool waits = idle && worker->open->count != 0;
     const bool hungry = hunger != worker->hunger;
 
-    if (idle || hungry || worker->open->count >= WORTH_CLOSING) {
+    if (idle || hungry || is_worth_closing(worker)) {
         worker_close_batch(worker);
     }
     if (waits && worker->table->inspects) {

@@ -53,11 +53,11 @@ haft_status haft_worker_close(haft_worker *worker);
  * were ever live and 16,384 for each worker.
  *
  * It announces the quiescent state (qsbr, workers clock), hands on freed slots where that is worth
- * it (32 or more of them, none freed since the call before, or the table short of slots), and runs
- * on_reclaim for what is due.  It waits for a grace period when more than 8,192 of the worker's
- * freed slots wait for one, or some worker has found no slot since the call before, and no grace
- * period is under way already; when more than 12,288 wait, in any case.  With the frame clock it
- * never waits.
+ * it (32 or more of them, or 128 while 64 batches of the worker wait; none freed since the call
+ * before; or the table short of slots), and runs on_reclaim for what is due.  It waits for a grace
+ * period when more than 8,192 of the worker's freed slots wait for one, or some worker has found no
+ * slot since the call before, and no grace period is under way already; when more than 12,288 wait,
+ * in any case.  With the frame clock it never waits.
  *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
  *           read section (liburcu's flavours but for qsbr).
