@@ -8,8 +8,10 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, d
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
+/* a reuse distance */
+extern const struct explored_case cool_case, cool_full_case;
 /* tables that were another thread's before */
-extern const struct explored_case share_case, commands_case;
+extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and liburcu */
 extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case,
     trim_case;
@@ -31,6 +33,8 @@ const struct explored_case *const all_cases[] = {
     &exact_case,
     &full_case,
     &exhaust_case,
+    &cool_case,
+    &cool_full_case,
     &ticket_case,
     &drivers_case,
     &late_case,
@@ -39,6 +43,7 @@ const struct explored_case *const all_cases[] = {
     &adopt_case,
     &roster_case,
     &share_case,
+    &unshare_case,
     &commands_case,
     &workers_clock_case,
     &arrive_case,

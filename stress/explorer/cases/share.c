@@ -1,4 +1,7 @@
-/* A local table's free slots, cut into batches by several workers at once; then back again. */
+/*
+ * A local table's free slots, cut into batches by several workers at once; then back again, with
+ * readers or without.
+ */
 #include "stress/explorer/cases/case.h"
 #include <haft/share.h>
 
@@ -28,13 +31,13 @@ static haft_id insert_local(haft_local *local)
 }
 
 /* One object that stays, and a list of three free slots. */
-static haft_local *open_local(void)
+static haft_local *open_local(haft_local_destroy *destroy)
 {
     const haft_local_options options = {
         .capacity = SLOTS,
         .object_size = sizeof(struct object),
         .layout = {3, 2, 0},
-        .on_destroy = on_destroy,
+        .on_destroy = destroy,
     };
     haft_local *local;
     haft_id ids[WORKERS];
@@ -54,7 +57,7 @@ static void set_up(void)
 {
     poke(&destroyed, 0);
     poke(&index_taken, 0);
-    open_shared(open_local());
+    open_shared(open_local(on_destroy));
 }
 
 /* Take a slot of the list; the last thread frees what it has. */
@@ -97,4 +100,88 @@ const struct explored_case share_case = {
     .set_up = set_up,
     .body = body,
     .tear_down = tear_down,
+};
+
+/* --- unshare: a reader holds what was freed, while another thread takes the table back --- */
+
+static haft_worker *freer;
+static haft_local *taken_back; /* NULL: still shared */
+static shared_u64 has_looked;  /* the reader has done with the table, and looks at its object */
+static shared_u64 is_inside;
+
+static void spoil(void *object, haft_id id, void *arg)
+{
+    on_destroy(object, id, arg);
+    stamp(object, HAFT_NIL);
+}
+
+static void set_up_unshare(void)
+{
+    poke(&destroyed, 0);
+    poke(&has_looked, 0);
+    poke(&is_inside, 0);
+    open_shared(open_local(spoil));
+    poke(&destroyed, 0);
+    freer = open_worker();
+    taken_back = NULL;
+}
+
+static void read_long(void)
+{
+    haft_section_begin(fixture.domain);
+    const struct object *object = haft_resolve(fixture.view, kept);
+
+    poke(&is_inside, object != NULL);
+    poke(&has_looked, 1);
+    for (int i = 0; object != NULL && i < 3; i++) {
+        require(is_stamped(object, kept), "an object is not itself in a section that holds it");
+        peek(&has_looked);
+    }
+    poke(&is_inside, 0);
+    haft_section_end(fixture.domain);
+}
+
+/* And use all slots, the one that was freed among them. */
+static void take_back(void)
+{
+    require_status(haft_unshare(fixture.table, &taken_back), HAFT_OK, "unsharing");
+    require(peek(&destroyed) == 1, "on_destroy runs for what was freed");
+    for (int i = 0; i < SLOTS; i++) {
+        insert_local(taken_back);
+    }
+}
+
+static void unshare_body(uint32_t thread)
+{
+    if (thread == 0) {
+        read_long();
+        return;
+    }
+    require_status(haft_free(freer, kept), HAFT_OK, "freeing");
+    close_worker(freer);
+    if (peek(&has_looked) == 0) {
+        return; /* it may still resolve, which it may not when the table is used up */
+    }
+    if (peek(&is_inside) != 0) {
+        met();
+    }
+    take_back();
+}
+
+static void tear_down_unshare(void)
+{
+    if (taken_back == NULL) {
+        take_back();
+    }
+    haft_local_close(taken_back);
+    require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
+}
+
+const struct explored_case unshare_case = {
+    .name = "unshare",
+    .invariant = "what a section holds stays itself while the table is taken back and used",
+    .threads = 2,
+    .set_up = set_up_unshare,
+    .body = unshare_body,
+    .tear_down = tear_down_unshare,
 };
