@@ -12,7 +12,8 @@ static bool needs_workers(struct actor *actor)
 {
     const struct play *play = actor->play;
 
-    if (!is_reader(play, actor->number) || has_habit(play, SCANS)) {
+    if (!is_reader(play, actor->number) || has_habit(play, SCANS) || has_habit(play, RESTORES) ||
+        has_habit(play, SHARES)) {
         return true;
     }
     if (play->run.clock == HAFT_CLOCK_WORKERS) {
@@ -142,11 +143,42 @@ static void stutter(struct actor *actor)
     }
 }
 
+/* A step that readers and writers have alike, if it is its turn. */
+static bool common_step(struct actor *actor)
+{
+    const struct play *play = actor->play;
+
+    if (has_habit(play, TRIMS) && one_in(&actor->chance, actor->number == 0 ? 2 : 32)) {
+        trim_step(actor);
+        return true;
+    }
+    if (has_habit(play, RESTORES) && one_in(&actor->chance, 2)) {
+        restore_step(actor);
+        return true;
+    }
+    if (has_habit(play, SHARES) && actor->debt != 0 && is_reader(play, actor->number)) {
+        actor->debt -= insert_one(actor, any_subject(actor));
+        return true;
+    }
+    if (is_applier(actor) && one_in(&actor->chance, 8)) {
+        apply_step(actor);
+        return true;
+    }
+    if (has_habit(play, COMMANDS) && one_in(&actor->chance, 2)) {
+        record_step(actor);
+        return true;
+    }
+    return false;
+}
+
 static void step(struct actor *actor)
 {
     const struct play *play = actor->play;
 
     stutter(actor);
+    if (common_step(actor)) {
+        return;
+    }
     if (!is_reader(play, actor->number)) {
         writer_step(actor);
     } else if (has_habit(play, PINS) && one_in(&actor->chance, 2)) {
@@ -165,8 +197,14 @@ void actor_live(struct play *play, unsigned number, uint64_t life, uint64_t step
     actor.chance = chance_of(&play->run, number + MOST_THREADS * (unsigned)(life % (1 << 20)));
     haft_thread_register(play->domain);
     open_workers(&actor);
+    if (is_applier(&actor)) {
+        desks_open(&actor);
+    }
     for (uint64_t i = 0; i < steps && !is_over(&actor); i++) {
         step(&actor);
+    }
+    if (is_applier(&actor)) {
+        desks_close(&actor);
     }
     count(&actor, COUNT_LIVES, has_habit(play, COMES));
     play->debts[number] = actor.debt;

@@ -17,6 +17,7 @@ struct actor {
     bool is_implicit;                  /* they close with the thread */
     uint64_t section_began;            /* grace periods that had ended then */
     haft_id ids[REMEMBERED]; /* a writer's: of objects it freed; a reader's: of objects it held */
+    uint64_t lives[REMEMBERED]; /* of the slot, when the id was remembered */
     unsigned remembered;
     uint64_t debt;    /* objects that it has freed and not replaced */
     unsigned refused; /* times in turn that there was no slot left */
@@ -63,7 +64,10 @@ static inline haft_worker *worker_of(const struct actor *actor, const struct sub
 
 static inline void remember(struct actor *actor, haft_id id)
 {
-    actor->ids[actor->remembered++ % REMEMBERED] = id;
+    const unsigned place = actor->remembered++ % REMEMBERED;
+
+    actor->ids[place] = id;
+    actor->lives[place] = peek(&place_of(subject_of(actor->play, id), id)->lives);
 }
 
 /* Or HAFT_NIL. */
@@ -82,11 +86,29 @@ void reader_step(struct actor *actor);
 void scan_step(struct actor *actor);
 void pin_step(struct actor *actor);
 
+/* One step of any thread's, outside sections: trims.c, restores.c, desks.c. */
+void trim_step(struct actor *actor);
+void restore_step(struct actor *actor);
+void record_step(struct actor *actor);
+
+/* The same of the one thread that applies what was recorded: desks.c. */
+bool is_applier(const struct actor *actor);
+void apply_step(struct actor *actor);
+
 /* One step of a writer's life, outside sections: writer.c. */
 void writer_step(struct actor *actor);
 
-/* Free the object: true if it was this call that did.  In a section, or with `inside` false. */
+/* An id of an object to free: one that a reader holds, or any; or HAFT_NIL. */
+haft_id victim(struct actor *actor);
+
+/*
+ * Free the object: true if it was this call that did, and there is room for another.  In a section,
+ * or with `inside` false.
+ */
 bool free_one(struct actor *actor, haft_id id, bool inside);
+
+/* The slot is the caller's: an object, and the id for others to find. */
+void furnish(struct actor *actor, struct subject *subject, haft_id id, void *object);
 
 /* Insert an object into the table if there is a slot for it; waits for one for a while. */
 bool insert_one(struct actor *actor, struct subject *subject);

@@ -1,7 +1,9 @@
 /* The end of a play: nothing may be left over, and nothing lost. */
-#include "stress/torture/play.h"
+#include "stress/torture/shares.h"
 #include <haft/pin.h>
+#include <haft/restore.h>
 #include <haft/scan.h>
+#include <haft/trim.h>
 
 #define NAP_NS 20000
 
@@ -12,15 +14,17 @@ static void check_counts(struct play *play, struct subject *subject)
 
     if (stats.live != live || stats.reserved != 0 || stats.workers != 0 ||
         stats.high_water > stats.limit ||
-        stats.live + stats.retired + stats.free + stats.exhausted != stats.high_water) {
+        stats.live + stats.retired + stats.free + stats.exhausted + stats.given_back !=
+            stats.high_water) {
         broken(
             play,
             "in the end live %llu (not %llu) reserved %llu retired %llu free %llu exhausted %llu "
-            "of %llu used of %llu, workers %llu",
+            "given back %llu of %llu used of %llu, workers %llu",
             (unsigned long long)stats.live, (unsigned long long)live,
             (unsigned long long)stats.reserved, (unsigned long long)stats.retired,
             (unsigned long long)stats.free, (unsigned long long)stats.exhausted,
-            (unsigned long long)stats.high_water, (unsigned long long)stats.limit,
+            (unsigned long long)stats.given_back, (unsigned long long)stats.high_water,
+            (unsigned long long)stats.limit,
             (unsigned long long)stats.workers);
     }
 }
@@ -54,26 +58,58 @@ static void drain_table(struct drain *drain)
     must(&drain->play->run, haft_worker_quiescent(drain->worker), "a quiescent point");
 }
 
+static void let_time_pass(const struct drain *drain)
+{
+    const struct play *play = drain->play;
+
+    if (play->has_frames) {
+        must(&play->run, haft_domain_tick(play->domain), "a tick");
+    }
+    must(&play->run, haft_worker_quiescent(drain->worker), "a quiescent point");
+    sleep_ns(NAP_NS);
+}
+
+/* Each slot of the range must have a next life. */
+static void restore_range(struct drain *drain)
+{
+    struct play *play = drain->play;
+    struct subject *subject = drain->subject;
+
+    for (uint64_t i = HAFT_FIRST_INDEX; i < HAFT_FIRST_INDEX + subject->range; i++) {
+        const haft_id id =
+            haft_id_pack(subject->layout, i, peek(&subject->places[i].issued) + 1, 0);
+        struct object object;
+        haft_status status;
+
+        object_write(&object, id);
+        while ((status = haft_restore(drain->worker, id, &object)) == HAFT_BUSY) {
+            let_time_pass(drain);
+        }
+        must(&play->run, status, "restoring in the end");
+        ledger_take(play, subject, id);
+        add(&subject->inserted, 1);
+    }
+}
+
 /* One object more; false if the table is full. */
 static bool insert(struct drain *drain)
 {
     struct play *play = drain->play;
     haft_id id;
     void *object;
+    const uint64_t number = ledger_begin_number(play, drain->subject);
     haft_status status = haft_reserve(drain->worker, &id, &object);
 
     while (status == HAFT_BUSY) {
-        if (play->has_frames) {
-            must(&play->run, haft_domain_tick(play->domain), "a tick");
-        }
-        must(&play->run, haft_worker_quiescent(drain->worker), "a quiescent point");
-        sleep_ns(NAP_NS);
+        let_time_pass(drain);
         status = haft_reserve(drain->worker, &id, &object);
     }
     if (status == HAFT_FULL) {
+        ledger_no_number(play, drain->subject);
         return false;
     }
     must(&play->run, status, "reserving in the end");
+    ledger_end_number(play, drain->subject, id, number);
     ledger_take(play, drain->subject, id);
     object_write(object, id);
     haft_publish(drain->worker, id);
@@ -123,8 +159,16 @@ static void end_table(struct play *play, struct subject *subject)
     struct drain drain = {.play = play, .subject = subject};
 
     check_counts(play, subject);
+    if (has_habit(play, SHARES)) {
+        unshare_subject(play, subject);
+        return;
+    }
     must(&play->run, haft_worker_open(subject->table, &drain.worker), "opening a worker");
     drain_table(&drain);
+    if (has_habit(play, TRIMS)) {
+        must(&play->run, haft_trim(subject->table, NULL), "trimming in the end");
+    }
+    restore_range(&drain);
     if (has_habit(play, EXHAUSTS)) {
         exhaust(&drain);
     } else {

@@ -22,6 +22,16 @@ static uint64_t since(uint64_t note, uint64_t count)
     return (count - note) & NOTE_MASK;
 }
 
+/* Each life has a higher generation; where they wrap, the next one. */
+static bool may_follow(const struct play *play, const struct subject *subject, uint64_t issued,
+                       uint64_t generation)
+{
+    if (!has_habit(play, WRAPS)) {
+        return generation > issued;
+    }
+    return generation == issued % haft_field_max(subject->layout.generation_bits) + 1;
+}
+
 struct place *ledger_take(const struct play *play, struct subject *subject, haft_id id)
 {
     struct place *place = place_of(subject, id);
@@ -33,11 +43,60 @@ struct place *ledger_take(const struct play *play, struct subject *subject, haft
         broken(play, "id %llx was handed out while %llx had its slot", (unsigned long long)id.bits,
                (unsigned long long)before);
     }
-    if (issued >= generation) {
+    if (!may_follow(play, subject, issued, generation)) {
         broken(play, "id %llx was issued after generation %llu of its slot",
                (unsigned long long)id.bits, (unsigned long long)issued);
     }
+    if (has_habit(play, WRAPS)) {
+        add(&place->lives, 1);
+        poke(&place->freed, 0); /* the note of a lap ago has the same generation */
+        poke(&place->freed_count, 0);
+    }
     return place;
+}
+
+uint64_t ledger_begin_number(const struct play *play, struct subject *subject)
+{
+    if (!has_habit(play, DISTANCE)) {
+        return 0;
+    }
+    add(&subject->begun, 1);
+    return peek(&subject->numbered) + 1;
+}
+
+void ledger_no_number(const struct play *play, struct subject *subject)
+{
+    if (has_habit(play, DISTANCE)) {
+        add(&subject->begun, UINT64_MAX);
+    }
+}
+
+bool ledger_end_number(const struct play *play, struct subject *subject, haft_id id, uint64_t least)
+{
+    if (!has_habit(play, DISTANCE)) {
+        return false;
+    }
+    /* The object's number is one of those that were begun; its predecessor's was `before` or more. */
+    const uint64_t before = swap(&place_of(subject, id)->number, least);
+    const uint64_t most = add(&subject->begun, 0);
+
+    add(&subject->numbered, 1);
+    if (before != 0 && most - before <= REUSE_AFTER) {
+        broken(play, "id %llx: its slot was reused after %llu creations at most, not %d",
+               (unsigned long long)id.bits, (unsigned long long)(most - before - 1), REUSE_AFTER);
+    }
+    return before != 0 && most - before <= REUSE_AFTER + subject->capacity / 2;
+}
+
+/* Ids of one slot rise with its generations: one from long ago must not take the place of a new. */
+void ledger_intend(struct subject *subject, haft_id id)
+{
+    shared_u64 *intent = &place_of(subject, id)->intent;
+    uint64_t before = peek(intent);
+
+    while (before < id.bits && !replace(intent, before, id.bits)) {
+        before = peek(intent);
+    }
 }
 
 void ledger_give(const struct play *play, struct subject *subject, haft_id id, bool in_section)

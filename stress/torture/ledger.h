@@ -3,7 +3,8 @@
  *
  * Whoever reserves a slot stamps its place with the id, by an exchange that must find nobody's
  * stamp; whoever frees the object takes the stamp away while no grace period can end.  So a slot
- * that is handed out twice is found at once.  All words are relaxed and hold all there is to know
+ * that is handed out twice is found at once.  Where ids repeat, or objects have numbers, the ledger
+ * knows how many lives a slot has had, and which number its last object had at least.  All words are relaxed and hold all there is to know
  * in one word: they order nothing that ThreadSanitizer judges.
  */
 #ifndef HAFT_STRESS_TORTURE_LEDGER_H
@@ -21,6 +22,10 @@ struct place {
     shared_u64 freed;  /* the object freed last, see freed_note() */
     shared_u64 freed_count; /* frees in the table until then, noted in the same way */
     shared_u64 met;         /* 1: the object was freed while it was held */
+    shared_u64 lives;       /* that were ever reserved here; with WRAPS */
+    shared_u64 number;      /* the last object's at least; with DISTANCE */
+    shared_u64 recorded;    /* an id whose creation is recorded, and not applied yet */
+    shared_u64 is_inherited; /* 1: free in a local table that was shared, and not used since */
     uint64_t is_kept;       /* never freed before the end: every scan must visit it */
 };
 
@@ -33,15 +38,32 @@ struct subject {
     uint64_t capacity;
     uint64_t slots; /* that there can be, from index 0 */
     uint64_t kept;
+    uint64_t range; /* slots for restoring: the first ones */
     struct place *places;
     shared_u64 live;      /* at most so many less are: counted up after, down before */
     shared_u64 inserted;  /* published */
     shared_u64 freed;     /* by winners */
     shared_u64 reclaimed; /* calls of on_reclaim */
+    shared_u64 begun;     /* reservations under way or made; with DISTANCE */
+    shared_u64 numbered;  /* made */
 };
 
 /* An id that was just reserved: its slot must be nobody's, and its life a new one. */
 struct place *ledger_take(const struct play *play, struct subject *subject, haft_id id);
+
+/*
+ * Around a reservation, with DISTANCE: objects are numbered as they are reserved, and two in one
+ * slot have numbers more than the distance apart.  ledger_begin_number() gives what its object's
+ * will be at least.  Without a slot there is no number; with one, true if it was reused hardly
+ * later than that allows.
+ */
+uint64_t ledger_begin_number(const struct play *play, struct subject *subject);
+void ledger_no_number(const struct play *play, struct subject *subject);
+bool ledger_end_number(const struct play *play, struct subject *subject, haft_id id,
+                       uint64_t least);
+
+/* Whoever frees the object may take its stamp away late. */
+void ledger_intend(struct subject *subject, haft_id id);
 
 /* The object was just freed by the caller, or its reservation is about to be given up. */
 void ledger_give(const struct play *play, struct subject *subject, haft_id id, bool in_section);
@@ -56,6 +78,12 @@ bool ledger_age(const struct play *play, struct subject *subject, haft_id id, ui
 static inline struct place *place_of(const struct subject *subject, haft_id id)
 {
     return &subject->places[haft_id_index(subject->layout, id)];
+}
+
+/* Whether the slot is one of those for restoring. */
+static inline bool is_in_range(const struct subject *subject, haft_id id)
+{
+    return haft_id_index(subject->layout, id) < HAFT_FIRST_INDEX + subject->range;
 }
 
 /* An id that was on the board a moment ago, or HAFT_NIL. */

@@ -3,6 +3,7 @@
 #include "stress/torture/actor.h"
 #include "stress/torture/interrupt.h"
 #include "stress/torture/progress.h"
+#include "stress/torture/shares.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #define STUTTER_NS (15 * NS_PER_MS)
 #define TICK_NS NS_PER_MS /* the longest frame, but for readers that hold it up */
 #define PATIENCE_NS (UINT64_C(120000) * NS_PER_MS)
+#define LARGE 504 /* bytes of an object: with its word, eight of them fill a page */
+#define SHARED_NS (100 * NS_PER_MS)
 #define MOST_STEPS 400 /* in a life that is short */
 
 uint64_t time_ns(void)
@@ -82,31 +85,46 @@ static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     add(&subject->reclaimed, 1);
 }
 
+void subject_describe(struct play *play, struct subject *subject)
+{
+    subject->view = haft_table_view(subject->table);
+    subject->layout = haft_table_layout(subject->table);
+    subject->slots = HAFT_FIRST_INDEX + haft_table_stats_get(subject->table).limit;
+    subject->places = calloc(subject->slots, sizeof *subject->places);
+    if (subject->places == NULL) {
+        broken(play, "no memory for the ledger");
+    }
+}
+
 static void open_subject(struct play *play, unsigned number)
 {
     const struct profile *profile = play->profile;
     struct subject *subject = &play->subjects[number];
     const haft_table_options options = {
         .capacity = profile->capacity,
-        .object_size = sizeof(struct object),
+        .object_size = has_habit(play, TRIMS) ? LARGE : sizeof(struct object),
         .layout = profile->layout,
         .tag = profile->layout.tag_bits != 0 ? number + 1 : 0,
         .pins = has_habit(play, PINS),
         .exact_capacity = has_habit(play, EXACT),
+        .restore_range = has_habit(play, RESTORES) ? RANGE : 0,
+        .wrap = has_habit(play, WRAPS),
+        .reuse_distance = has_habit(play, DISTANCE) ? REUSE_AFTER : 0,
         .on_reclaim = has_habit(play, RECLAIMS) ? on_reclaim : NULL,
         .reclaim_arg = subject,
     };
 
-    must(&play->run, haft_table_open(play->domain, &options, &subject->table), "opening a table");
     subject->play = play;
-    subject->view = haft_table_view(subject->table);
-    subject->layout = haft_table_layout(subject->table);
     subject->capacity = profile->capacity;
-    subject->slots = HAFT_FIRST_INDEX + haft_table_stats_get(subject->table).limit;
-    subject->places = calloc(subject->slots, sizeof *subject->places);
-    if (subject->places == NULL) {
-        broken(play, "no memory for the ledger");
+    subject->range = options.restore_range;
+    if (has_habit(play, SHARES)) {
+        const haft_share_options shared = {options.on_reclaim, subject};
+
+        share_subject(play, subject, &shared);
+        return;
     }
+    must(&play->run, haft_table_open(play->domain, &options, &subject->table), "opening a table");
+    subject_describe(play, subject);
 }
 
 /* What lives when the threads begin.  A profile that scans keeps a quarter of it to the end. */
@@ -119,7 +137,10 @@ static void fill(struct play *play, struct subject *subject)
 
     must(&play->run, haft_worker_open(subject->table, &worker), "opening a worker");
     for (uint64_t i = 0; i < wanted; i++) {
+        const uint64_t number = ledger_begin_number(play, subject);
+
         must(&play->run, haft_reserve(worker, &id, &object), "filling the table");
+        ledger_end_number(play, subject, id, number);
         struct place *place = ledger_take(play, subject, id);
 
         place->is_kept = has_habit(play, SCANS) && i % 4 == 0;
@@ -137,8 +158,12 @@ static void fill(struct play *play, struct subject *subject)
 static uint64_t ages_allowed(const struct run *run)
 {
     if (run->clock == HAFT_CLOCK_WORKERS) {
-        /* Of each thread: the announcement that stands, one on its way, one being counted. */
-        return 3 * UINT64_C(1) * run->threads + 1;
+        /*
+         * A section's own announcement is the last ticket that can be done in it, and what others
+         * announce afresh is no less.  Of each other thread there may be below that: the
+         * announcement that stands, one on its way, and one look at all of them that is under way.
+         */
+        return UINT64_C(3) * (run->threads - 1) + 1;
     }
     return run->clock == HAFT_CLOCK_FRAME ? 0 : 1;
 }
@@ -297,7 +322,7 @@ void play_run(const struct options *options, const struct profile *profile, uint
         threads[i] = (struct thread){.play = play, .number = i, .steps = UINT64_MAX};
         start(&threads[i], all_lives);
     }
-    coordinate(play, ns);
+    coordinate(play, has_habit(play, SHARES) && ns > SHARED_NS ? SHARED_NS : ns);
     for (unsigned i = 0; i < play->run.threads; i++) {
         pthread_join(threads[i].thread, NULL);
     }

@@ -5,6 +5,7 @@
 #ifndef HAFT_STRESS_TORTURE_PLAY_H
 #define HAFT_STRESS_TORTURE_PLAY_H
 
+#include "stress/torture/desks.h"
 #include "stress/torture/ledger.h"
 #include "stress/torture/options.h"
 #include "stress/torture/tally.h"
@@ -21,12 +22,16 @@ struct play {
     bool has_frames;        /* the coordinator ticks between frames */
     pthread_rwlock_t frame; /* a frame's readers have it; the tick takes it for itself */
     shared_u64 announced[MOST_THREADS]; /* ids that readers hold, for writers to free */
+    shared_u64 took_over[MOST_THREADS]; /* 1: took free slots of the local table that was shared */
     uint64_t debts[MOST_THREADS]; /* objects that a thread's lives have freed and not replaced */
     shared_u64 paused;            /* 1: all threads stutter */
     shared_u64 over;              /* 1: time to end */
     shared_u64 ended;             /* threads that have */
     shared_u64 stalls;
     _Atomic(uint64_t) handed; /* a pinned id, for whoever comes to unpin; 0: none.  See pins.c */
+    struct desk desks[DESKS];
+    haft_commands *commands;  /* the applier's */
+    uint64_t calls_made;      /* by it */
     pthread_mutex_t lock;     /* of sum */
     struct tally sum;         /* of lives that have ended */
     struct tally coordinated; /* the coordinator's own */
@@ -53,6 +58,9 @@ static inline bool has_habit(const struct play *play, enum habit habit)
 
 /* The table that an id belongs to, by its tag. */
 struct subject *subject_of(struct play *play, haft_id id);
+
+/* A table was opened: what can be asked of it, and its ledger. */
+void subject_describe(struct play *play, struct subject *subject);
 
 /* For the drain at the end, when nobody else is about; ends with all tables empty and closed. */
 void play_end(struct play *play);

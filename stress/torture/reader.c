@@ -24,6 +24,11 @@ static bool take(struct actor *actor, struct hold *hold)
     hold->id = id;
     hold->object = haft_resolve(subject_of(actor->play, id)->view, id);
     count(actor, COUNT_TOO_LATE, hold->object == NULL);
+    if (hold->object != NULL && has_habit(actor->play, COMMANDS) &&
+        peek(&place_of(subject_of(actor->play, id), id)->recorded) == id.bits) {
+        broken(actor->play, "id %llx resolves before its creation is applied",
+               (unsigned long long)id.bits);
+    }
     return hold->object != NULL;
 }
 

@@ -11,6 +11,8 @@ const char *const count_names[COUNT_KINDS] = {
     [COUNT_STALE] = "stale_ids_tried",
     [COUNT_LIVES] = "threads",
     [COUNT_TICKS] = "ticks",
+    [COUNT_RESTORED] = "restored",
+    [COUNT_APPLIED] = "frames_applied",
     [COUNT_TOO_LATE] = "resolved_too_late",
     [COUNT_OUTLIVED] = "freed_while_held",
     [COUNT_REUSED] = "reused_after_that",
@@ -23,6 +25,12 @@ const char *const count_names[COUNT_KINDS] = {
     [COUNT_FLOODS] = "floods",
     [COUNT_DELAYS] = "delays",
     [COUNT_STUTTERS] = "stutters",
+    [COUNT_TRIMMED] = "trims_beside_others",
+    [COUNT_RESTORE_LOST] = "restores_lost",
+    [COUNT_REPEATED] = "ids_repeated",
+    [COUNT_NEAR] = "reused_at_the_distance",
+    [COUNT_OVERTAKEN] = "destructions_overtaken",
+    [COUNT_SHARED_OUT] = "tables_shared_out",
 };
 
 const char *const count_texts[COUNT_KINDS] = {
@@ -32,9 +40,11 @@ const char *const count_texts[COUNT_KINDS] = {
     [COUNT_HELD] = "objects held by readers, all themselves to the end",
     [COUNT_VISITED] = "objects visited by scans",
     [COUNT_PINNED] = "pins",
-    [COUNT_STALE] = "ids of freed objects tried again, none live",
+    [COUNT_STALE] = "ids of freed objects tried again, none live too early",
     [COUNT_LIVES] = "threads that came and went",
     [COUNT_TICKS] = "ticks",
+    [COUNT_RESTORED] = "objects restored under ids of a range",
+    [COUNT_APPLIED] = "frames of commands applied",
     [COUNT_TOO_LATE] = "resolves that came too late, or too early",
     [COUNT_OUTLIVED] = "objects freed while they were held",
     [COUNT_REUSED] = "slots of these that were reused",
@@ -47,6 +57,12 @@ const char *const count_texts[COUNT_KINDS] = {
     [COUNT_FLOODS] = "floods of frees",
     [COUNT_DELAYS] = "delayed grace periods",
     [COUNT_STUTTERS] = "pauses of all threads",
+    [COUNT_TRIMMED] = "times that memory was given back while others worked",
+    [COUNT_RESTORE_LOST] = "ids that another thread restored first",
+    [COUNT_REPEATED] = "ids that were live again, after all generations of their slot",
+    [COUNT_NEAR] = "slots reused hardly later than their distance allows",
+    [COUNT_OVERTAKEN] = "recorded destructions that another thread's free overtook",
+    [COUNT_SHARED_OUT] = "local tables whose free slots went to several threads",
 };
 
 void tally_add(struct tally *sum, const struct tally *more)

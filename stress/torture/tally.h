@@ -18,6 +18,8 @@ enum count {
     COUNT_STALE, /* ids of freed objects that were tried again */
     COUNT_LIVES, /* threads that came, and went */
     COUNT_TICKS, /* of the frame clock */
+    COUNT_RESTORED,
+    COUNT_APPLIED, /* frames of commands */
     /* what was met */
     COUNT_TOO_LATE,     /* resolves of an id that was freed, or not published yet */
     COUNT_OUTLIVED,     /* objects that were freed while they were held */
@@ -31,6 +33,12 @@ enum count {
     COUNT_FLOODS,
     COUNT_DELAYS,
     COUNT_STUTTERS,
+    COUNT_TRIMMED,      /* times that memory was given back while others worked */
+    COUNT_RESTORE_LOST, /* ids that another thread restored first */
+    COUNT_REPEATED,     /* ids of freed objects that were live again, a lap later */
+    COUNT_NEAR,         /* slots reused hardly later than the distance allows */
+    COUNT_OVERTAKEN,    /* recorded destructions of what others freed before they were applied */
+    COUNT_SHARED_OUT,   /* local tables whose free slots went to several threads */
     COUNT_KINDS
 };
 

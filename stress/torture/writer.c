@@ -6,12 +6,12 @@
 #define AT_ONCE 24
 #define PATIENCE 8 /* times that a writer waits for a slot */
 #define NAP_NS 200000
+#define EBB_NS 4000000
 #define REFUSALS 100 /* after which a table without lives left is believed to have none */
 
 /* --- frees --- */
 
-/* An id of an object to free: one that a reader holds, or any. */
-static haft_id victim(struct actor *actor)
+haft_id victim(struct actor *actor)
 {
     struct play *play = actor->play;
     const uint64_t readers = play->run.threads / 2;
@@ -59,7 +59,7 @@ bool free_one(struct actor *actor, haft_id id, bool inside)
     struct subject *subject = subject_of(actor->play, id);
 
     if (!inside) {
-        poke(&place_of(subject, id)->intent, id.bits);
+        ledger_intend(subject, id);
     }
     add(&subject->live, UINT64_MAX);
     const haft_status status = free_somehow(actor, subject, id);
@@ -71,14 +71,19 @@ bool free_one(struct actor *actor, haft_id id, bool inside)
         add(&subject->live, 1);
     }
     judge(actor, id, status);
-    return status == HAFT_OK;
+    return status == HAFT_OK && !is_in_range(subject, id);
 }
 
-/* In a section, where the ledger is exact; or outside, as most programs do. */
+/*
+ * In a section, where the ledger is exact; or outside, as most programs do.  Ids that repeat must
+ * be freed inside; beside recorded destructions nobody knows who was first.
+ */
 static void free_victim(struct actor *actor)
 {
+    const struct play *play = actor->play;
     const haft_id id = victim(actor);
-    const bool inside = !one_in(&actor->chance, 4);
+    const bool inside =
+        has_habit(play, WRAPS) || (!has_habit(play, COMMANDS) && !one_in(&actor->chance, 4));
 
     if (inside) {
         actor_begin_section(actor);
@@ -114,6 +119,18 @@ static void free_batch(struct actor *actor)
     actor_end_section(actor);
 }
 
+/* The flood's slots are handed on and taken back, and not needed for a while: runs are empty. */
+static void ebb(struct actor *actor, const struct subject *subject)
+{
+    struct play *play = actor->play;
+
+    must(&play->run, haft_worker_flush(worker_of(actor, subject)), "flushing");
+    if (!play->has_frames) {
+        must(&play->run, haft_domain_wait(play->domain), "waiting for a grace period");
+    }
+    actor_sleep(actor, EBB_NS);
+}
+
 /* Half of a table in one go. */
 static void flood(struct actor *actor)
 {
@@ -128,21 +145,30 @@ static void flood(struct actor *actor)
     }
     actor_end_section(actor);
     count(actor, COUNT_FLOODS, 1);
+    if (has_habit(actor->play, TRIMS)) {
+        ebb(actor, subject);
+    }
 }
 
 /* --- insertions --- */
 
-/* The slot is the caller's: an object, and the id for others to find. */
-static void furnish(struct actor *actor, struct subject *subject, haft_id id, void *object)
+void furnish(struct actor *actor, struct subject *subject, haft_id id, void *object)
 {
     struct place *place = ledger_take(actor->play, subject, id);
 
+    if (is_in_range(subject, id)) {
+        broken(actor->play, "the table chose id %llx, of the range for restoring",
+               (unsigned long long)id.bits);
+    }
+    if (swap(&place->is_inherited, 0) != 0) {
+        poke(&actor->play->took_over[actor->number], 1);
+    }
     count(actor, COUNT_REUSED, swap(&place->met, 0));
     object_write(object, id);
     poke(&place->board, id.bits);
     const int64_t others = (int64_t)add(&subject->live, 1);
 
-    if (has_habit(actor->play, EXACT) && others >= (int64_t)subject->capacity) {
+    if ((has_habit(actor->play, EXACT) || has_habit(actor->play, DISTANCE)) && others >= (int64_t)subject->capacity) {
         broken(actor->play, "more is live than the capacity of %llu",
                (unsigned long long)subject->capacity);
     }
@@ -222,17 +248,19 @@ bool insert_one(struct actor *actor, struct subject *subject)
     const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 8);
     haft_id id;
     void *object;
+    const uint64_t number = ledger_begin_number(actor->play, subject);
     const haft_status status = reserve_somehow(actor, subject, &id, &object, as_stranger);
 
-    if (status == HAFT_FULL) {
-        told_full(actor, subject);
-        return false;
-    }
-    if (status == HAFT_BUSY) {
+    if (status == HAFT_FULL || status == HAFT_BUSY) {
+        ledger_no_number(actor->play, subject);
+        if (status == HAFT_FULL) {
+            told_full(actor, subject);
+        }
         return false;
     }
     must(&actor->play->run, status, "reserving");
     actor->refused = 0;
+    count(actor, COUNT_NEAR, ledger_end_number(actor->play, subject, id, number));
     furnish(actor, subject, id, object);
     if (one_in(&actor->chance, 16)) {
         give_up(actor, subject, id, as_stranger);
@@ -266,17 +294,41 @@ static void insert_batch(struct actor *actor)
 
 /* --- the life of a writer --- */
 
+/* An id is live again when its slot has had all other generations, and not before. */
+static void look_for_repeat(struct actor *actor, const struct subject *subject, uint64_t place)
+{
+    const haft_id id = actor->ids[place];
+
+    if (!haft_is_live(subject->view, id)) {
+        return;
+    }
+    const uint64_t since = peek(&place_of(subject, id)->lives) - actor->lives[place];
+
+    if (since < haft_field_max(subject->layout.generation_bits)) {
+        broken(actor->play, "id %llx lives again after %llu lives of its slot",
+               (unsigned long long)id.bits, (unsigned long long)since);
+    }
+    count(actor, COUNT_REPEATED, 1);
+    actor->ids[place] = HAFT_NIL;
+}
+
 void try_stale(struct actor *actor)
 {
-    const haft_id id = any_remembered(actor);
+    const uint64_t place = draw_below(&actor->chance, REMEMBERED);
+    const haft_id id = actor->ids[place];
 
     if (haft_id_is_nil(id)) {
         return;
     }
     const struct subject *subject = subject_of(actor->play, id);
-    const haft_status status = haft_free(worker_of(actor, subject), id);
 
     count(actor, COUNT_STALE, 1);
+    if (has_habit(actor->play, WRAPS)) {
+        look_for_repeat(actor, subject, place);
+        return;
+    }
+    const haft_status status = haft_free(worker_of(actor, subject), id);
+
     if (haft_is_live(subject->view, id) || haft_resolve(subject->view, id) != NULL ||
         (status != HAFT_STALE && status != HAFT_EXHAUSTED)) {
         broken(actor->play, "id %llx lives again: freeing: %s", (unsigned long long)id.bits,
