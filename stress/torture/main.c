@@ -2,7 +2,8 @@
  * stress/torture - long runs under all the pressure there is.
  *
  * Invariants  what a reader holds stays itself, and is no older than its clock allows; a slot has
- *             one owner at a time; an id is never live again; counters are exact when all is quiet;
+ *             one owner at a time; an id is never live again, or with `wrap` not before its slot
+ *             has had all other generations; counters are exact when all is quiet;
  *             the whole capacity is there in the end (PUBLISH, TICKET, ELAPSED, RING, DEPOT, QUIET,
  *             PIN and what else moves slots).
  * Pressure    the profiles: see profile.c.
