@@ -1,6 +1,7 @@
 /* A thread of a play, in one of its lives; see actor.h. */
 #include "stress/torture/actor.h"
 #include <haft/implicit.h>
+#include <sched.h>
 
 static bool is_reader(const struct play *play, unsigned number)
 {
@@ -190,6 +191,17 @@ static void step(struct actor *actor)
     }
 }
 
+/* Workers hold nothing yet, and the table's free slots are there for all. */
+static void begin_together(struct actor *actor)
+{
+    struct play *play = actor->play;
+
+    add(&play->begun, 1);
+    while (peek(&play->begun) < play->run.threads && !is_over(actor)) {
+        sched_yield();
+    }
+}
+
 void actor_live(struct play *play, unsigned number, uint64_t life, uint64_t steps)
 {
     struct actor actor = {.play = play, .number = number, .debt = play->debts[number]};
@@ -199,6 +211,9 @@ void actor_live(struct play *play, unsigned number, uint64_t life, uint64_t step
     open_workers(&actor);
     if (is_applier(&actor)) {
         desks_open(&actor);
+    }
+    if (has_habit(play, SHARES)) {
+        begin_together(&actor);
     }
     for (uint64_t i = 0; i < steps && !is_over(&actor); i++) {
         step(&actor);

@@ -42,9 +42,9 @@ static void destroy(struct actor *actor, struct desk *desk)
     if (haft_id_is_nil(id)) {
         return;
     }
-    const haft_status status = haft_diagnose(subject->table, id);
+    const bool is_recorded = peek(&place_of(subject, id)->recorded) == id.bits;
 
-    if (status == HAFT_OK || status == HAFT_RESERVED) {
+    if (is_recorded || haft_is_live(subject->view, id)) {
         ledger_intend(subject, id);
         must(&actor->play->run, haft_recorder_destroy(desk->recorder, id),
              "recording a destruction");
@@ -114,10 +114,10 @@ static bool close_desks(struct play *play)
     for (int i = 0; i < DESKS; i++) {
         int open = DESK_OPEN;
 
-        are_closed &= atomic_compare_exchange_strong_explicit(
-                          &play->desks[i].state, &open, DESK_CLOSED, memory_order_acquire,
-                          memory_order_relaxed) ||
-                      open == DESK_CLOSED;
+        are_closed &=
+            atomic_compare_exchange_strong_explicit(&play->desks[i].state, &open, DESK_CLOSED,
+                                                    memory_order_acquire, memory_order_relaxed) ||
+            open == DESK_CLOSED;
     }
     return are_closed;
 }
@@ -166,11 +166,13 @@ static void strike_off(struct actor *actor, const struct desk *desk)
         const haft_id id = desk->destroyed[i];
         const haft_status status = haft_diagnose(subject->table, id);
 
-        if (status == HAFT_STALE) {
-            ledger_give(actor->play, subject, id, false);
-            replace(&place_of(subject, id)->board, id.bits, 0);
-            remember(actor, id);
+        if (status != HAFT_STALE) {
+            broken(actor->play, "id %llx: its destruction was applied, and it is %s",
+                   (unsigned long long)id.bits, haft_status_text(status));
         }
+        ledger_give(actor->play, subject, id, false);
+        replace(&place_of(subject, id)->board, id.bits, 0);
+        remember(actor, id);
     }
 }
 
@@ -184,11 +186,11 @@ static void apply_desks(struct actor *actor)
 
     if (applied.created != wanted.created || applied.calls != wanted.calls ||
         play->calls_made - calls_before != wanted.calls ||
-        applied.destroyed + applied.duplicates + applied.stale + applied.refused !=
-            wanted.destroyed) {
+        applied.destroyed + applied.duplicates + applied.stale != wanted.destroyed ||
+        applied.refused != 0) {
         broken(play,
                "recorded %llu creations, %llu destructions, %llu calls; applied %llu, "
-               "%llu + %llu + %llu + %llu, %llu",
+               "%llu + %llu + %llu, %llu refused, %llu",
                (unsigned long long)wanted.created, (unsigned long long)wanted.destroyed,
                (unsigned long long)wanted.calls, (unsigned long long)applied.created,
                (unsigned long long)applied.destroyed, (unsigned long long)applied.duplicates,

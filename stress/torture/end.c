@@ -24,8 +24,7 @@ static void check_counts(struct play *play, struct subject *subject)
             (unsigned long long)stats.reserved, (unsigned long long)stats.retired,
             (unsigned long long)stats.free, (unsigned long long)stats.exhausted,
             (unsigned long long)stats.given_back, (unsigned long long)stats.high_water,
-            (unsigned long long)stats.limit,
-            (unsigned long long)stats.workers);
+            (unsigned long long)stats.limit, (unsigned long long)stats.workers);
     }
 }
 

@@ -76,7 +76,7 @@ bool ledger_end_number(const struct play *play, struct subject *subject, haft_id
     if (!has_habit(play, DISTANCE)) {
         return false;
     }
-    /* The object's number is one of those that were begun; its predecessor's was `before` or more. */
+    /* Its number is one of those that were begun; its predecessor's was `before` or more. */
     const uint64_t before = swap(&place_of(subject, id)->number, least);
     const uint64_t most = add(&subject->begun, 0);
 

@@ -4,8 +4,9 @@
  * Whoever reserves a slot stamps its place with the id, by an exchange that must find nobody's
  * stamp; whoever frees the object takes the stamp away while no grace period can end.  So a slot
  * that is handed out twice is found at once.  Where ids repeat, or objects have numbers, the ledger
- * knows how many lives a slot has had, and which number its last object had at least.  All words are relaxed and hold all there is to know
- * in one word: they order nothing that ThreadSanitizer judges.
+ * knows how many lives a slot has had, and which number its last object had at least.  All words
+ * are relaxed and hold all there is to know in one word: they order nothing that ThreadSanitizer
+ * judges.
  */
 #ifndef HAFT_STRESS_TORTURE_LEDGER_H
 #define HAFT_STRESS_TORTURE_LEDGER_H
@@ -20,13 +21,13 @@ struct place {
     shared_u64 issued; /* the generation that was issued last */
     shared_u64 board;  /* the id, for others to find; 0: none */
     shared_u64 freed;  /* the object freed last, see freed_note() */
-    shared_u64 freed_count; /* frees in the table until then, noted in the same way */
-    shared_u64 met;         /* 1: the object was freed while it was held */
-    shared_u64 lives;       /* that were ever reserved here; with WRAPS */
-    shared_u64 number;      /* the last object's at least; with DISTANCE */
-    shared_u64 recorded;    /* an id whose creation is recorded, and not applied yet */
+    shared_u64 freed_count;  /* frees in the table until then, noted in the same way */
+    shared_u64 met;          /* 1: the object was freed while it was held */
+    shared_u64 lives;        /* that were ever reserved here; with WRAPS */
+    shared_u64 number;       /* the last object's at least; with DISTANCE */
+    shared_u64 recorded;     /* an id whose creation is recorded, and not applied yet */
     shared_u64 is_inherited; /* 1: free in a local table that was shared, and not used since */
-    uint64_t is_kept;       /* never freed before the end: every scan must visit it */
+    uint64_t is_kept;        /* never freed before the end: every scan must visit it */
 };
 
 /* A table with its ledger. */

@@ -15,8 +15,7 @@
 #define STUTTER_NS (15 * NS_PER_MS)
 #define TICK_NS NS_PER_MS /* the longest frame, but for readers that hold it up */
 #define PATIENCE_NS (UINT64_C(120000) * NS_PER_MS)
-#define LARGE 504 /* bytes of an object: with its word, eight of them fill a page */
-#define SHARED_NS (100 * NS_PER_MS)
+#define SHARED_NS (20 * NS_PER_MS)
 #define MOST_STEPS 400 /* in a life that is short */
 
 uint64_t time_ns(void)

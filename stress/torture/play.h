@@ -11,6 +11,8 @@
 #include "stress/torture/tally.h"
 #include <pthread.h>
 
+#define LARGE 504 /* bytes of an object: with its word, eight of them fill a page */
+
 /* What all threads of a play share. */
 struct play {
     const struct options *options;
@@ -27,6 +29,7 @@ struct play {
     shared_u64 paused;            /* 1: all threads stutter */
     shared_u64 over;              /* 1: time to end */
     shared_u64 ended;             /* threads that have */
+    shared_u64 begun;             /* threads that are ready, with SHARES */
     shared_u64 stalls;
     _Atomic(uint64_t) handed; /* a pinned id, for whoever comes to unpin; 0: none.  See pins.c */
     struct desk desks[DESKS];

@@ -26,8 +26,7 @@ static void settle(struct actor *actor, struct subject *subject, haft_id id)
     struct place *place = ledger_take(play, subject, id);
     const struct object *object = haft_resolve(subject->view, id);
 
-    if (object == NULL || !object_is(object, id) ||
-        haft_diagnose(subject->table, id) != HAFT_OK) {
+    if (object == NULL || !object_is(object, id) || haft_diagnose(subject->table, id) != HAFT_OK) {
         broken(play, "id %llx was restored and is not found", (unsigned long long)id.bits);
     }
     count(actor, COUNT_RESTORED, 1);

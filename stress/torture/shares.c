@@ -20,7 +20,7 @@ static void empty_local(const struct play *play, haft_local *local, haft_id *ids
                         uint64_t *indices)
 {
     struct chance chance = chance_of(&play->run, 4 * MOST_THREADS);
-    const uint64_t keep = 1 + draw_below(&chance, 6);
+    const uint64_t keep = draw_below(&chance, 6);
 
     for (uint64_t i = 0; i < count; i++) {
         indices[i] = haft_id_index(play->profile->layout, ids[i]);
@@ -55,7 +55,7 @@ void share_subject(struct play *play, struct subject *subject, const haft_share_
     const struct profile *profile = play->profile;
     const haft_local_options local_options = {
         .capacity = profile->capacity,
-        .object_size = sizeof(struct object),
+        .object_size = LARGE, /* so that it has runs to give back */
         .layout = profile->layout,
         .reuse = play->run.seed % 2 != 0 ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
     };
@@ -94,8 +94,7 @@ static bool free_walked(haft_id id, void *object, void *arg)
 
     if (!object_is(object, id)) {
         broken(walk->play, "id %llx: the object is %llx in the local table",
-               (unsigned long long)id.bits,
-               (unsigned long long)((struct object *)object)->id);
+               (unsigned long long)id.bits, (unsigned long long)((struct object *)object)->id);
     }
     ledger_give(walk->play, walk->subject, id, true);
     must(&walk->play->run, haft_local_free(walk->local, id), "freeing in the local table");

@@ -168,7 +168,8 @@ void furnish(struct actor *actor, struct subject *subject, haft_id id, void *obj
     poke(&place->board, id.bits);
     const int64_t others = (int64_t)add(&subject->live, 1);
 
-    if ((has_habit(actor->play, EXACT) || has_habit(actor->play, DISTANCE)) && others >= (int64_t)subject->capacity) {
+    if ((has_habit(actor->play, EXACT) || has_habit(actor->play, DISTANCE)) &&
+        others >= (int64_t)subject->capacity) {
         broken(actor->play, "more is live than the capacity of %llu",
                (unsigned long long)subject->capacity);
     }
