@@ -103,8 +103,9 @@ static bool is_of(const haft_table *table, haft_id id)
     const uint64_t index = id.bits & table->slots.view.mask;
     const uint64_t word = load_relaxed(COUNT, slots_word(&table->slots, index));
 
-    return word == id.bits || (word_index(format, id.bits) == index &&
-                               word == word_next_life(format, id.bits, MARK_FREE));
+    /* From the word to the id: the other way, bits above the layout would get lost. */
+    return word == id.bits || (word_index(format, word) == MARK_FREE &&
+                               word_last_life(format, word, index).bits == id.bits);
 }
 
 haft_status haft_unpin(haft_table *table, haft_id id)

@@ -472,3 +472,23 @@ Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
     close_shared(&shared);
 }
+
+Test(pin, of_an_object_that_was_freed_ids_with_bits_above_the_layout_take_no_pin)
+{
+    const haft_table_options small = {
+        .capacity = 4, .object_size = 8, .layout = {8, 8, 8}, .tag = 3, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
+    const haft_id id = insert(shared.worker);
+
+    must(pin(&shared, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    for (unsigned bit = 16; bit < 64; bit++) {
+        const haft_id forged = {id.bits ^ UINT64_C(1) << bit};
+
+        expect_status(haft_unpin(shared.table, forged), HAFT_NOT_PINNED);
+        cr_expect(eq(u32, haft_pins(shared.table, forged), 0));
+    }
+    cr_expect(eq(u32, haft_pins(shared.table, id), 1));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    close_shared(&shared);
+}
