@@ -410,6 +410,7 @@ void local_open(struct play *play)
         .reuse = setup->reuse,
         .min_free = setup->min_free,
         .wrap = setup->wrap,
+        .pins = setup->pins,
         .on_destroy = setup->destroys ? on_destroy : NULL,
         .destroy_arg = play,
     };

@@ -88,6 +88,28 @@ uint64_t model_next(const struct model *model, uint64_t generation)
     return generation != most ? generation + 1 : model->wraps ? 1 : 0;
 }
 
+uint64_t model_last(const struct model *model, uint64_t generation)
+{
+    const uint64_t most = haft_field_max(model->layout.generation_bits);
+
+    return generation == 0 || (generation == 1 && model->wraps) ? most : generation - 1;
+}
+
+struct slot *model_pinnable(struct model *model, haft_id id)
+{
+    struct slot *slot = model_slot(model, id);
+
+    if (slot == NULL || !is_own(model, id)) {
+        return NULL;
+    }
+    if (slot->state == RETIRED && !slot->given_up) {
+        const uint64_t last = model_last(model, slot->generation);
+
+        return last == haft_id_generation(model->layout, id) ? slot : NULL;
+    }
+    return slot->state == LIVE && has_generation(model, slot, id) ? slot : NULL;
+}
+
 /* --- states --- */
 
 void model_set(struct model *model, uint64_t index, enum slot_state state)

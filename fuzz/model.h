@@ -30,8 +30,10 @@ struct slot {
     uint64_t generation; /* of the life it has, or else of the next; 0: none is left */
     uint64_t value;      /* of the object */
     uint64_t ended;      /* moment of the last end, 0: none */
-    bool given_up;       /* RETIRED without a life */
-    bool dead;           /* packed: killed */
+    uint64_t due;        /* shared, with a distance: objects created before it is used again */
+    uint32_t pins;
+    bool given_up; /* RETIRED without a life */
+    bool dead;     /* packed: killed */
 };
 
 struct model {
@@ -44,6 +46,13 @@ struct model {
     bool wrapped;     /* it has come */
     bool wears_early; /* packed: exhausted is said while the last life's destructor runs */
     uint64_t moment;
+
+    /* shared */
+    bool is_exact;
+    uint64_t aside_end; /* indices below it are for restoring */
+    uint64_t distance;
+    uint64_t created; /* objects ever reserved or restored */
+    uint64_t pins;    /* of all objects */
 
     struct slot slots[MOST_SLOTS];
     uint64_t used;             /* local: all from here on are UNUSED */
@@ -80,8 +89,12 @@ bool model_is_live(struct model *model, haft_id id);
 haft_status model_diagnose(struct model *model, haft_id id);
 void model_issue(struct model *model, haft_id id);
 
-/* The generation after; 0 for none. */
+/* The generation after; 0 for none.  And the one before, of a slot that has lived. */
 uint64_t model_next(const struct model *model, uint64_t generation);
+uint64_t model_last(const struct model *model, uint64_t generation);
+
+/* The slot whose object `id` names, or named until it was freed; NULL if it has been taken back. */
+struct slot *model_pinnable(struct model *model, haft_id id);
 
 /* --- states --- */
 
@@ -108,13 +121,15 @@ void model_take(struct model *model, uint64_t index);
 void model_end(struct model *model, uint64_t index);
 void model_settle(struct model *model, uint64_t index);
 
+/* What the fields of an id say, in a table that restores below index `end`. */
+haft_status model_restore_fields(const struct model *model, haft_id id, uint64_t end);
 haft_status model_restore_status(struct model *model, haft_id id, bool fills, bool closing);
 
 /* The slot of `id` is taken out of the list for haft_local_restore() or _restore_free(). */
 void model_claim(struct model *model, uint64_t index);
 void model_push(struct model *model, uint64_t index);
 
-void model_run_setup(struct model *model, size_t object_size, size_t alignment);
+void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins);
 uint64_t model_trim(struct model *model); /* the bytes that it should give back */
 void model_rebuild(struct model *model);
 

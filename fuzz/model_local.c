@@ -7,11 +7,12 @@
 
 /* --- runs --- */
 
-void model_run_setup(struct model *model, size_t object_size, size_t alignment)
+void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t step = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
-    const uint64_t stride = (sizeof(uint64_t) + object_size + step - 1) / step * step;
+    const uint64_t size = pins ? (object_size + 7) / 8 * 8 + sizeof(uint64_t) : object_size;
+    const uint64_t stride = (sizeof(uint64_t) + size + step - 1) / step * step;
 
     model->bytes_before = step - sizeof(uint64_t);
     model->stride = stride;
@@ -124,7 +125,7 @@ uint64_t model_trim(struct model *model)
 
 /* --- restore --- */
 
-static haft_status restore_fields(const struct model *model, haft_id id)
+haft_status model_restore_fields(const struct model *model, haft_id id, uint64_t end)
 {
     const unsigned width =
         (unsigned)model->layout.index_bits + model->layout.generation_bits + model->layout.tag_bits;
@@ -138,7 +139,7 @@ static haft_status restore_fields(const struct model *model, haft_id id)
     if (haft_id_tag(model->layout, id) != model->tag) {
         return HAFT_FOREIGN;
     }
-    return haft_id_index(model->layout, id) < model->limit ? HAFT_OK : HAFT_OUT_OF_RANGE;
+    return haft_id_index(model->layout, id) < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
 }
 
 static haft_status restore_slot(struct model *model, haft_id id)
@@ -161,7 +162,7 @@ static haft_status restore_slot(struct model *model, haft_id id)
 
 haft_status model_restore_status(struct model *model, haft_id id, bool fills, bool closing)
 {
-    haft_status status = restore_fields(model, id);
+    haft_status status = model_restore_fields(model, id, model->limit);
 
     if (status == HAFT_OK) {
         status = restore_slot(model, id);

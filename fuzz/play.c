@@ -280,10 +280,27 @@ static void alignment_from(struct setup *setup, uint8_t byte)
     }
 }
 
+/* What a shared table can have beside its capacity; a distance wants wrap, and no pins. */
+static void fit_shared(struct setup *setup, uint64_t most)
+{
+    const uint64_t room = most - setup->capacity;
+
+    setup->restore_range = setup->restore_range < room ? setup->restore_range : room;
+    setup->reuse_distance = setup->reuse_distance < room - setup->restore_range
+                                ? setup->reuse_distance
+                                : room - setup->restore_range;
+    if (setup->kind == SHARED && setup->reuse_distance != 0) {
+        setup->wrap = true;
+        setup->pins = false;
+    }
+}
+
 static struct setup setup_from(const uint8_t *bytes)
 {
     static const uint64_t capacities[] = {1,  2,  3,  4,  6,   9,   12,  20,
                                           28, 40, 60, 60, 100, 250, 400, 8};
+    static const uint64_t ranges[] = {0, 0, 0, 0, 1, 2, 6, 24};
+    static const uint64_t distances[] = {0, 0, 0, 0, 0, 1, 3, 16};
     static const haft_clock clocks[] = {HAFT_CLOCK_FRAME, HAFT_CLOCK_WORKERS, HAFT_CLOCK_CALLER,
                                         HAFT_CLOCK_FRAME};
     struct setup setup = {
@@ -298,6 +315,10 @@ static struct setup setup_from(const uint8_t *bytes)
         .destroys = bytes[5] & 8,
         .keep_order = bytes[5] & 16,
         .nested = bytes[6] & 1 ? bytes[6] : 0,
+        .pins = bytes[11] & 1,
+        .exact_capacity = bytes[11] & 2,
+        .restore_range = ranges[bytes[11] >> 2 & 7],
+        .reuse_distance = distances[bytes[11] >> 5],
         .growth_step = bytes[7] < 128   ? 0
                        : bytes[7] < 160 ? HAFT_PACKED_FIXED
                                         : bytes[7] % 17,
@@ -313,6 +334,7 @@ static struct setup setup_from(const uint8_t *bytes)
         setup.object_size = 8;
     }
     alignment_from(&setup, bytes[10]);
+    fit_shared(&setup, most);
     setup.object_size = setup.object_size < MOST_OBJECT ? setup.object_size : MOST_OBJECT;
     return setup;
 }
@@ -329,7 +351,7 @@ static void model_from(struct model *model, const struct setup *setup)
     model->limit =
         HAFT_FIRST_INDEX + setup->capacity + (setup->min_free < room ? setup->min_free : room);
     model->wears_early = setup->kind == PACKED;
-    model->wraps = setup->kind == LOCAL && setup->wrap;
+    model->wraps = setup->kind != PACKED && setup->wrap;
     model->is_fifo = setup->kind == LOCAL && setup->reuse == HAFT_REUSE_FIFO;
     model->min_free = setup->kind == LOCAL ? setup->min_free : 0;
     model->used = HAFT_FIRST_INDEX;
@@ -338,7 +360,7 @@ static void model_from(struct model *model, const struct setup *setup)
     for (uint64_t i = 0; i < MOST_SLOTS; i++) {
         model->slots[i].generation = model->first;
     }
-    model_run_setup(model, setup->object_size, setup->object_alignment);
+    model_run_setup(model, setup->object_size, setup->object_alignment, setup->pins);
 }
 
 /* --- the sequence --- */
@@ -364,13 +386,14 @@ static void tell_setup(const struct play *play)
     tell(play,
          "open %s clock=%d layout=%u+%u+%u capacity=%llu size=%zu align=%zu tag=%llu "
          "first=%llu fifo=%d min_free=%llu wrap=%d destroy=%d keep_order=%d step=%llx "
-         "nested=%u",
+         "nested=%u pins=%d exact=%d range=%llu distance=%llu",
          kinds[setup->kind].name, (int)setup->clock, setup->layout.index_bits,
          setup->layout.generation_bits, setup->layout.tag_bits, (unsigned long long)setup->capacity,
          setup->object_size, setup->object_alignment, (unsigned long long)setup->tag,
          (unsigned long long)setup->first_generation, setup->reuse == HAFT_REUSE_FIFO,
          (unsigned long long)setup->min_free, setup->wrap, setup->destroys, setup->keep_order,
-         (unsigned long long)setup->growth_step, setup->nested);
+         (unsigned long long)setup->growth_step, setup->nested, setup->pins, setup->exact_capacity,
+         (unsigned long long)setup->restore_range, (unsigned long long)setup->reuse_distance);
 }
 
 static struct operation operation_at(const uint8_t *bytes)

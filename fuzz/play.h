@@ -32,6 +32,10 @@ struct setup {
     bool wrap;
     bool destroys; /* on_destroy, on_reclaim are given */
     bool keep_order;
+    bool pins;           /* local, shared */
+    bool exact_capacity; /* these three: shared, and opened as such */
+    uint64_t restore_range;
+    uint64_t reuse_distance;
     uint8_t nested; /* what callbacks do; 0: look only */
 };
 
@@ -114,15 +118,33 @@ void shared_unshare(struct play *play);
 void shared_close_worker(struct play *play, haft_worker **place);
 void shared_section(struct play *play);
 uint64_t shared_horizon(const struct play *play);
-uint64_t shared_worn(const struct model *model);
+bool shared_enter(struct play *play);
+void shared_leave(struct play *play, bool entered);
 
 /* shared_life.c, for shared.c. */
 void shared_look(struct play *play);
 void shared_check_stats(struct play *play);
 void shared_trim(struct play *play);
 
-/* Slots that count towards the capacity. */
+/* shared_count.c: slots that count towards the capacity; those from `from` on that are worn. */
 uint64_t shared_taken(const struct model *model);
+uint64_t shared_worn(const struct model *model, uint64_t from);
+
+/* Whether HAFT_FULL may be said, with `more` slots than the model has taken. */
+bool shared_is_full(const struct model *model, uint64_t more);
+
+/* A refusal, when no callback came in between. */
+void shared_check_refusal(struct play *play, haft_status said, bool waited);
+
+/* shared_pin.c: pins; what is to be done about them before a table can be closed. */
+void shared_pin(struct play *play);
+void shared_unpin(struct play *play);
+uint64_t shared_pinned(const struct model *model);
+void shared_let_go(struct play *play);
+
+/* shared_restore.c: ids chosen elsewhere. */
+void shared_restore(struct play *play);
+void shared_restore_freed(struct play *play);
 
 /* shared_many.c: many ids in one call, and scans. */
 void shared_insert_many(struct play *play);
@@ -137,9 +159,6 @@ haft_worker *shared_worker(struct play *play);
 void shared_took(struct play *play, haft_id id);
 void shared_came_to_life(struct play *play, haft_id id, uint64_t value);
 void shared_retire(struct play *play, haft_id id, bool given_up);
-
-/* A refusal, when no callback came in between. */
-void shared_check_refusal(struct play *play, haft_status said, bool waited);
 
 /* The callbacks of both. */
 void on_destroy(void *object, haft_id id, void *arg);

@@ -14,7 +14,7 @@ readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-fr
 libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
-        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_life,shared_many}.c) ;;
+        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore}.c) ;;
     ids | options) sources=("fuzz/$target.c") ;;
     saved)
         sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)

@@ -8,11 +8,16 @@
 #include <string.h>
 #include <urcu/urcu-memb.h>
 
+#define OPTIONAL 176 /* operation codes from here on: see take_option() */
+
 /* The last moment whose frees may have been taken back by now. */
 uint64_t shared_horizon(const struct play *play)
 {
     const bool has_workers = play->workers[0] != NULL || play->workers[1] != NULL;
 
+    if (play->closing) {
+        return UINT64_MAX;
+    }
     switch (play->setup.clock) {
     case HAFT_CLOCK_CALLER:
         return play->in_section ? play->quiet_at : UINT64_MAX;
@@ -39,22 +44,6 @@ static void end_quiet(struct play *play)
     if (play->setup.clock == HAFT_CLOCK_WORKERS) {
         play->quiet_at = play->model.moment;
     }
-}
-
-uint64_t shared_taken(const struct model *model)
-{
-    return model->counts[LIVE] + model->counts[TAKEN];
-}
-
-/* Slots that have lived all their lives, whether they have been taken back or not. */
-uint64_t shared_worn(const struct model *model)
-{
-    uint64_t found = model->counts[WORN];
-
-    for (uint64_t i = HAFT_FIRST_INDEX; model->counts[RETIRED] != 0 && i < model->limit; i++) {
-        found += model->slots[i].state == RETIRED && model->slots[i].generation == 0;
-    }
-    return found;
 }
 
 /* --- workers --- */
@@ -118,8 +107,13 @@ void shared_took(struct play *play, haft_id id)
     const uint64_t index = haft_id_index(model->layout, id);
     const struct slot *slot = &model->slots[index];
 
-    must_be(index >= HAFT_FIRST_INDEX && index < model->limit, "the index is in range");
+    must_be(index >= model->aside_end && index < model->limit, "the index is in range");
+    must_be(!model->is_exact || shared_taken(model) < model->capacity, "the capacity is exact");
+    must_be(model->distance == 0 || model->created >= slot->due,
+            "a slot is reused after its distance only");
+    model->created++;
     if (slot->state == RETIRED) {
+        must_be(slot->pins == 0, "a pinned object's slot is not reused");
         must_be(slot->ended <= shared_horizon(play),
                 "a slot is reused after its grace period only");
         must_be(slot->given_up || !play->setup.destroys, "on_reclaim comes before reuse");
@@ -142,28 +136,10 @@ void shared_came_to_life(struct play *play, haft_id id, uint64_t value)
     play_check_object(play, id, haft_resolve(play->view, id));
 }
 
-void shared_check_refusal(struct play *play, haft_status said, bool waited)
-{
-    const struct model *model = &play->model;
-    const bool may_be_elsewhere = model->counts[RETIRED] != 0 || play->depth != 0 ||
-                                  (play->workers[0] != NULL && play->workers[1] != NULL);
-
-    if (said == HAFT_FULL) {
-        must_be(shared_taken(model) + shared_worn(model) >= model->capacity,
-                "the capacity is a floor");
-    } else if (said == HAFT_IN_SECTION) {
-        must_be(waited && play->in_section, "refused because of a section");
-    } else {
-        must_answer(said, HAFT_BUSY, "a refusal");
-        must_be(shared_taken(model) < model->capacity && may_be_elsewhere, "busy for a reason");
-        must_be(!waited || play->setup.clock == HAFT_CLOCK_FRAME, "a wait does not end busy");
-    }
-}
-
 static void insert(struct play *play)
 {
     haft_worker *worker = shared_worker(play);
-    const bool waits = play->now.x % 8 == 1 && play->depth == 0;
+    const bool waits = play->now.x % 8 == 1 && play->depth == 0 && play->model.pins == 0;
     const uint64_t value = ++play->model.next_value;
     const unsigned budget = play->budget;
     haft_id id = {UINT64_C(0x5a5a)};
@@ -232,6 +208,8 @@ void shared_retire(struct play *play, haft_id id, bool given_up)
 
     model_end(&play->model, index);
     play->model.slots[index].given_up = given_up;
+    play->model.slots[index].due =
+        index >= play->model.aside_end ? play->model.created + play->model.distance : 0;
     model_set(&play->model, index, RETIRED);
     if (given_up && play->model.slots[index].generation == 0) {
         model_set(&play->model, index, WORN);
@@ -316,8 +294,8 @@ void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     } else {
         must_be(slot->state == RETIRED && !slot->given_up,
                 "on_reclaim runs once for what was freed");
-        must_be(play->closing || slot->ended <= shared_horizon(play),
-                "on_reclaim after the grace period");
+        must_be(slot->pins == 0, "on_reclaim after the last pin is gone");
+        must_be(slot->ended <= shared_horizon(play), "on_reclaim after the grace period");
         must_equal(model_id(model, index, haft_id_generation(model->layout, id)).bits, id.bits,
                    "the id in on_reclaim");
         must_equal(model_next(model, haft_id_generation(model->layout, id)), slot->generation,
@@ -404,6 +382,24 @@ void shared_section(struct play *play)
     play->in_section = !play->in_section;
 }
 
+/* A section for one call that wants one, if the clock knows of sections and none is open. */
+bool shared_enter(struct play *play)
+{
+    const bool enters = play->setup.clock == HAFT_CLOCK_CALLER && !play->in_section;
+
+    if (enters) {
+        haft_section_begin(play->domain);
+    }
+    return enters;
+}
+
+void shared_leave(struct play *play, bool entered)
+{
+    if (entered) {
+        haft_section_end(play->domain);
+    }
+}
+
 /* All grace periods pass; then the whole capacity is to be had, with one worker. */
 static void fill(struct play *play)
 {
@@ -422,13 +418,29 @@ static void fill(struct play *play)
     tick(play);
     wait_for_domain(play);
     tell(play, "fill");
-    while (shared_taken(model) + shared_worn(model) < model->capacity) {
+    shared_restore_freed(play);
+    while (!shared_is_full(model, shared_pinned(model))) {
         haft_id id = HAFT_NIL;
 
         must_answer(haft_insert(worker, NULL, &id), HAFT_OK, "insert below the capacity");
         shared_took(play, id);
         shared_came_to_life(play, id, 0);
     }
+}
+
+/* What only tables with an option for it have.  False if this table has not. */
+static bool take_option(struct play *play)
+{
+    const bool restores = play->now.code % 8 < 3;
+
+    if (restores && play->model.aside_end > HAFT_FIRST_INDEX) {
+        shared_restore(play);
+    } else if (!restores && haft_table_has_pins(play->table)) {
+        (play->now.code % 8 < 6 ? shared_pin : shared_unpin)(play);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 void shared_step(struct play *play)
@@ -468,7 +480,9 @@ void shared_step(struct play *play)
         shared_trim,
     };
 
-    steps[play->now.code % 32](play);
+    if (play->now.code < OPTIONAL || !take_option(play)) {
+        steps[play->now.code % 32](play);
+    }
     if (play->depth == 0 && play->kind == SHARED) {
         shared_check_stats(play);
     }

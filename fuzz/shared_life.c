@@ -3,6 +3,7 @@
  * local one.
  */
 #include "fuzz/play.h"
+#include <haft/pin.h>
 #include <haft/section.h>
 #include <haft/trim.h>
 #include <stdlib.h>
@@ -23,6 +24,11 @@ void shared_look(struct play *play)
     play_check_object(play, id, haft_resolve(play->view, id));
     must_equal(haft_resolve_many(play->view, &id, &object, 1), said == HAFT_OK, "resolve_many");
     play_check_object(play, id, object);
+    if (haft_table_has_pins(play->table)) {
+        const struct slot *slot = model_pinnable(&play->model, id);
+
+        must_equal(haft_pins(play->table, id), slot != NULL ? slot->pins : 0, "pins");
+    }
 }
 
 void shared_check_stats(struct play *play)
@@ -39,7 +45,8 @@ void shared_check_stats(struct play *play)
     must_equal(stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted +
                    stats.given_back,
                stats.high_water, "the sum of all slots used");
-    must_be(stats.exhausted >= model->counts[WORN] && stats.exhausted <= shared_worn(model),
+    must_be(stats.exhausted >= model->counts[WORN] &&
+                stats.exhausted <= shared_worn(model, HAFT_FIRST_INDEX),
             "slots exhausted");
 }
 
@@ -50,7 +57,7 @@ static bool is_idle(const struct play *play, const struct slot *slot)
 {
     switch (slot->state) {
     case RETIRED:
-        return slot->generation != 0 && slot->ended <= shared_horizon(play);
+        return slot->generation != 0 && slot->pins == 0 && slot->ended <= shared_horizon(play);
     case UNUSED:
     case FRESH:
     case FREE:
@@ -131,7 +138,8 @@ static void check_retired(const struct play *play)
 
     for (uint64_t i = HAFT_FIRST_INDEX; model->counts[RETIRED] != 0 && i < model->limit; i++) {
         const struct slot *slot = &model->slots[i];
-        const bool must_stay = play->setup.destroys || slot->ended > shared_horizon(play);
+        const bool must_stay =
+            play->setup.destroys || slot->pins != 0 || slot->ended > shared_horizon(play);
 
         if (slot->state == RETIRED && !slot->given_up && must_stay) {
             must_be(object_is(play, play->view.base + i * play->view.stride + sizeof(uint64_t),
@@ -189,12 +197,20 @@ void shared_open(struct play *play)
         .layout = setup->layout,
         .tag = setup->tag,
         .first_generation = setup->first_generation,
+        .wrap = setup->wrap,
+        .reuse_distance = setup->reuse_distance,
+        .pins = setup->pins,
+        .exact_capacity = setup->exact_capacity,
+        .restore_range = setup->restore_range,
         .on_reclaim = setup->destroys ? on_reclaim : NULL,
         .reclaim_arg = play,
     };
 
     open_domain(play);
     must_answer(haft_table_open(play->domain, &options, &play->table), HAFT_OK, "table_open");
+    play->model.is_exact = setup->exact_capacity || setup->reuse_distance != 0;
+    play->model.aside_end = HAFT_FIRST_INDEX + setup->restore_range;
+    play->model.distance = setup->reuse_distance;
     begin_sharing(play);
 }
 
@@ -256,21 +272,22 @@ static void take_back(struct play *play)
     play->table = NULL;
     play->view = haft_local_view(play->local);
     play->setup.destroys = play->setup.destroys && was_local;
-    model->wraps = play->setup.wrap && was_local;
-    model->is_fifo = was_local && play->setup.reuse == HAFT_REUSE_FIFO;
-    model->min_free = was_local ? model->min_free : 0;
+    model->is_fifo = was_local ? play->setup.reuse == HAFT_REUSE_FIFO : model->distance != 0;
+    model->min_free = was_local ? model->min_free : model->distance;
+    model->is_exact = false; /* what it is when it is shared again */
+    model->aside_end = HAFT_FIRST_INDEX;
+    model->distance = 0;
     model->used = HAFT_FIRST_INDEX;
     haft_local_for_each_slot(play->local, count_slot, model);
     for (uint64_t i = model->used; i < model->limit; i++) {
         must_be(model->slots[i].state == UNUSED, "every slot used comes back");
     }
-    const uint64_t held = shared_taken(model) + model->counts[WORN];
+    const uint64_t held = model->counts[LIVE] + model->counts[TAKEN] + model->counts[WORN];
     const uint64_t slots = model->limit - HAFT_FIRST_INDEX;
 
     model->capacity = model->capacity > held ? model->capacity : held;
     model->min_free =
         model->min_free < slots - model->capacity ? model->min_free : slots - model->capacity;
-    play->setup.wrap = model->wraps;
     play->setup.reuse = model->is_fifo ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO;
     model_rebuild(model);
     play->is_over = play->has_trimmed;
@@ -291,6 +308,7 @@ void shared_unshare(struct play *play)
         must_answer(haft_unshare(play->table, &play->local), HAFT_IN_SECTION, "unshare");
         shared_section(play);
     }
+    shared_let_go(play);
     tell(play, "unshare");
     play->closing = true;
     must_answer(haft_unshare(play->table, &play->local), HAFT_OK, "unshare");
@@ -308,6 +326,7 @@ void shared_close(struct play *play)
         shared_section(play);
     }
     close_workers(play);
+    shared_let_go(play);
     tell(play, "close");
     play->closing = true;
     must_answer(haft_table_close(play->table), HAFT_OK, "table_close");

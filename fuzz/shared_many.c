@@ -147,7 +147,6 @@ static bool visit(haft_id id, void *object, void *arg)
 
 void shared_scan(struct play *play)
 {
-    const bool needs_section = play->setup.clock == HAFT_CLOCK_CALLER && !play->in_section;
     const size_t parts = 1 + play->now.x % MOST_PARTS;
     struct scanned scanned = {play, HAFT_FIRST_INDEX};
     haft_range ranges[MOST_PARTS];
@@ -156,17 +155,14 @@ void shared_scan(struct play *play)
     if (play->depth != 0) {
         return;
     }
-    if (needs_section) {
-        haft_section_begin(play->domain);
-    }
+    const bool entered = shared_enter(play);
+
     haft_scan_ranges(play->table, ranges, parts);
     for (size_t i = 0; i < parts; i++) {
         visited +=
             haft_scan(play->table, parts == 1 ? HAFT_EVERYTHING : ranges[i], visit, &scanned);
     }
-    if (needs_section) {
-        haft_section_end(play->domain);
-    }
+    shared_leave(play, entered);
     tell(play, "scan in %zu parts: %llu", parts, (unsigned long long)visited);
     must_equal(visited, play->model.counts[LIVE], "objects scanned");
 }
