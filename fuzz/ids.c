@@ -1,27 +1,30 @@
 /*
- * Target: any 64 bits at every entry point that takes an id.  Of what the input names, only the
- * ids that a table has issued and not ended may match.
+ * Target: any 64 bits into every call that takes any id, on a table of each kind.
+ * Of what the input names, only the ids that a table has issued and not ended may match; the answer
+ * is what the id's fields and its table allow; and all other objects stay as they were.  (Ids that
+ * are published or given up are the caller's own: others there are misuse.)
  *
- * The first byte chooses the layout; each nine bytes after it are an entry point and an id.
+ * The first byte chooses the layout; each nine bytes after it are a call and an id:
+ *
+ *   bits 0 to 2   the call, and with bits 3, 4 and 7 its variant
+ *   bit 5         one of the table's own ids, with one bit flipped or none
+ *   bit 6         the id as it is; else few bits of it, so that it lies in the layouts
  */
+#include "fuzz/ids.h"
 #include "fuzz/target.h"
+#include <haft/counted.h>
+#include <haft/explain.h>
+#include <haft/local_front.h>
 #include <haft/many.h>
-#include <haft/packed.h>
-#include <haft/share.h>
+#include <haft/pin.h>
+#include <haft/ref.h>
+#include <haft/require.h>
+#include <haft/restore.h>
+#include <haft/unregistered.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LIVE 6
 #define BYTES 9
-
-struct tables {
-    haft_local *local;
-    haft_packed *packed;
-    haft_domain *domain;
-    haft_table *table;
-    haft_worker *worker;
-    haft_id live[3][LIVE]; /* local, packed, shared; nil: ended */
-};
 
 static const haft_layout layouts[] = {{32, 32, 0}, {32, 24, 8}, {20, 12, 0}, {16, 16, 0},
                                       {4, 2, 0},   {5, 3, 2},   {4, 60, 0},  {8, 8, 8}};
@@ -33,140 +36,303 @@ void target_tell(void)
     telling = true;
 }
 
-static void must(bool holds, const char *what, haft_id id)
+/* --- looking --- */
+
+/* What is said of an id is allowed by its fields, and OK exactly if it is live. */
+static void check_diagnosis(struct tables *tables, enum kind kind, haft_id id)
 {
-    if (!holds) {
-        fprintf(stderr, "DIFFERENCE: %s, id %llx\n", what, (unsigned long long)id.bits);
-        target_differs();
-    }
+    const haft_status said = diagnose(tables, kind, id);
+    const haft_status fields = fields_say(tables, id);
+    const bool is_live = find(tables, kind, id, true) != NULL;
+
+    must((said == HAFT_OK) == is_live, "diagnose", id);
+    must(fields == HAFT_OK || said == fields, "diagnose of the fields", id);
+    must(fields != HAFT_OK || is_live || said == HAFT_NEVER_ISSUED || said == HAFT_STALE ||
+             said == HAFT_EXHAUSTED,
+         "diagnose of an id that is not live", id);
 }
 
-static void must_open(haft_status status)
+static void look_packed(struct tables *tables, haft_id id, bool is_live)
 {
-    must(status == HAFT_OK, haft_status_name(status), HAFT_NIL);
-}
-
-static void open_tables(struct tables *tables, haft_layout layout)
-{
-    const haft_local_options local = {.capacity = LIVE, .object_size = 8, .layout = layout};
-    const haft_packed_options packed = {.capacity = LIVE, .object_size = 8, .layout = layout};
-    const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
-    const haft_table_options table = {.capacity = LIVE, .object_size = 8, .layout = layout};
-
-    must_open(haft_local_open(&local, &tables->local));
-    must_open(haft_packed_open(&packed, &tables->packed));
-    must_open(haft_domain_open(&domain, &tables->domain));
-    must_open(haft_table_open(tables->domain, &table, &tables->table));
-    must_open(haft_worker_open(tables->table, &tables->worker));
-    for (int i = 0; i < LIVE; i++) {
-        must_open(haft_local_insert(tables->local, NULL, &tables->live[0][i]));
-        must_open(haft_packed_insert(tables->packed, NULL, &tables->live[1][i]));
-        must_open(haft_insert(tables->worker, NULL, &tables->live[2][i]));
-    }
-}
-
-static void close_tables(struct tables *tables)
-{
-    haft_local_close(tables->local);
-    haft_packed_close(tables->packed);
-    must_open(haft_worker_close(tables->worker));
-    must_open(haft_table_close(tables->table));
-    must_open(haft_domain_close(tables->domain));
-}
-
-/* The place of a live id, or NULL. */
-static haft_id *find(struct tables *tables, int table, haft_id id)
-{
-    for (int i = 0; i < LIVE; i++) {
-        if (tables->live[table][i].bits == id.bits && id.bits != 0) {
-            return &tables->live[table][i];
-        }
-    }
-    return NULL;
-}
-
-static void look(struct tables *tables, int table, haft_id id)
-{
-    const bool is_live = find(tables, table, id) != NULL;
-    const haft_view view =
-        table == 0 ? haft_local_view(tables->local) : haft_table_view(tables->table);
-    const haft_packed_view packed = haft_packed_view_get(tables->packed);
+    const haft_packed_view view = haft_packed_view_get(tables->packed);
     uint64_t position;
+
+    must(haft_packed_is_live(view, id) == is_live, "packed_is_live", id);
+    must(haft_packed_position(tables->packed, id, &position) ==
+             haft_packed_diagnose(tables->packed, id),
+         "packed_position", id);
+    must((haft_packed_state(tables->packed, id) != HAFT_PACKED_UNUSED) == is_live, "packed_state",
+         id);
+}
+
+static void look_by_view(struct tables *tables, enum kind kind, haft_id id, bool is_live)
+{
+    const haft_view view =
+        kind == LOCAL ? haft_local_view(tables->local) : haft_table_view(tables->table);
     void *object;
 
-    if (table == 1) {
-        must((haft_packed_resolve(packed, id) != NULL) == is_live, "packed_resolve", id);
-        must(haft_packed_is_live(packed, id) == is_live, "packed_is_live", id);
-        must((haft_packed_position(tables->packed, id, &position) == HAFT_OK) == is_live,
-             "packed_position", id);
-        must((haft_packed_state(tables->packed, id) != HAFT_PACKED_UNUSED) == is_live,
-             "packed_state", id);
-        must((haft_packed_diagnose(tables->packed, id) == HAFT_OK) == is_live, "diagnose", id);
-        return;
-    }
-    must((haft_resolve(view, id) != NULL) == is_live, "resolve", id);
     must(haft_is_live(view, id) == is_live, "is_live", id);
     must((haft_resolve_many(view, &id, &object, 1) != 0) == is_live, "resolve_many", id);
-    must(((table == 0 ? haft_local_diagnose(tables->local, id)
-                      : haft_diagnose(tables->table, id)) == HAFT_OK) == is_live,
-         "diagnose", id);
+    must((haft_ref_get(haft_ref_of(view, id)) != NULL) == is_live, "ref_of", id);
+    if (kind == SHARED) {
+        const struct object *named = find(tables, SHARED, id, false);
+
+        must((haft_resolve_counted(tables->worker, view, id) != NULL) == is_live, "resolve_counted",
+             id);
+        must(haft_pins(tables->table, id) == (named != NULL ? named->pins : 0), "pins", id);
+    }
 }
 
-static void end(struct tables *tables, int table, bool many, haft_id id)
+static void require(struct tables *tables, enum kind kind, haft_id id, bool is_live)
 {
-    haft_id *live = find(tables, table, id);
-    const haft_status said = table == 0   ? haft_local_free(tables->local, id)
-                             : table == 1 ? haft_packed_free(tables->packed, id)
-                             : !many      ? haft_free(tables->worker, id)
-                             : haft_free_many(tables->worker, &id, 1, NULL) == 1 ? HAFT_OK
-                                                                                 : HAFT_STALE;
+    const haft_packed_view packed = haft_packed_view_get(tables->packed);
 
-    must((said == HAFT_OK) == (live != NULL), "free", id);
-    if (live != NULL) {
-        *live = HAFT_NIL;
-    }
-    look(tables, table, id);
+    tables->last = (haft_bad_access){.status = HAFT_OK};
+    const void *object =
+        kind == LOCAL    ? haft_local_require(tables->local, haft_local_view(tables->local), id)
+        : kind == PACKED ? haft_packed_require(tables->packed, packed, id)
+                         : haft_require(tables->table, haft_table_view(tables->table), id);
+
+    must((object != NULL) == is_live, "require", id);
+    must(tables->last.status == diagnose(tables, kind, id), "the status in on_bad_access", id);
+    must(is_live || haft_id_equal(tables->last.id, id), "the id in on_bad_access", id);
 }
 
-static void restore(struct tables *tables, bool frees, haft_id id)
+/* In words: the status is named; and the id's own text can be read again. */
+static void describe(struct tables *tables, enum kind kind, haft_id id)
 {
-    haft_id *gap = NULL;
+    const haft_status status = diagnose(tables, kind, id);
+    haft_id again = HAFT_NIL;
+    char text[256];
 
-    for (int i = 0; i < LIVE; i++) {
-        gap = haft_id_is_nil(tables->live[0][i]) ? &tables->live[0][i] : gap;
+    if (kind == LOCAL) {
+        haft_local_diagnose_format(tables->local, id, text, sizeof text);
+    } else if (kind == PACKED) {
+        haft_packed_diagnose_format(tables->packed, id, text, sizeof text);
+    } else {
+        haft_diagnose_format(tables->table, id, text, sizeof text);
     }
+    must(status == HAFT_OK || strstr(text, haft_status_name(status)) != NULL || kind == PACKED,
+         "diagnose_format", id);
+    must(haft_id_format(tables->layout, id, text, sizeof text) < HAFT_ID_TEXT_SIZE, "id_format",
+         id);
+    must(haft_id_parse(tables->layout, text, &again) && haft_id_equal(again, id), "id_parse", id);
+}
+
+static void look(struct tables *tables, enum kind kind, haft_id id)
+{
+    const bool is_live = find(tables, kind, id, true) != NULL;
+
+    check_diagnosis(tables, kind, id);
+    must((resolve(tables, kind, id) != NULL) == is_live, "resolve", id);
+    if (kind == PACKED) {
+        look_packed(tables, id, is_live);
+    } else {
+        look_by_view(tables, kind, id, is_live);
+    }
+}
+
+/* --- ending --- */
+
+/* By a command set; then all readers are done, as the frame is. */
+static haft_status destroy(struct tables *tables, haft_id id, haft_status before)
+{
+    haft_recorder *recorder;
+    haft_applied applied;
+
+    must_open(haft_recorder_open(tables->commands, 1, 0, &recorder));
+    must_open(haft_recorder_destroy(recorder, id));
+    must_open(haft_commands_apply(tables->commands, &applied));
+    must_open(haft_domain_tick(tables->domain));
+    must(applied.destroyed + applied.stale + applied.refused == 1, "one destruction", id);
+    must(applied.stale == (before == HAFT_STALE || before == HAFT_EXHAUSTED), "counted as stale",
+         id);
+    return applied.destroyed != 0 ? HAFT_OK : before;
+}
+
+static haft_status end_shared(struct tables *tables, unsigned how, haft_id id, haft_status before)
+{
+    haft_status status = HAFT_OK;
+
+    switch (how) {
+    case 0:
+        return haft_free(tables->worker, id);
+    case 1:
+        return haft_table_free(tables->table, id);
+    case 2:
+        return destroy(tables, id, before);
+    default:
+        must(haft_free_many(tables->worker, &id, 1, &status) == (status == HAFT_OK), "free_many",
+             id);
+        return status;
+    }
+}
+
+static void end(struct tables *tables, enum kind kind, unsigned how, haft_id id)
+{
+    struct object *object = find(tables, kind, id, true);
+    const haft_status before = diagnose(tables, kind, id);
+    const haft_status said =
+        kind == PACKED   ? haft_packed_free(tables->packed, id)
+        : kind == SHARED ? end_shared(tables, how, id, before)
+        : how % 2 == 0   ? haft_local_free(tables->local, id)
+                         : haft_local_free_front(tables->local, haft_local_view(tables->local), id);
+
+    must((said == HAFT_OK) == (object != NULL), "free", id);
+    must(said == before, "the status of a free", id);
+    if (object != NULL) {
+        note_death(object);
+    }
+    look(tables, kind, id);
+}
+
+static void kill(struct tables *tables, haft_id id)
+{
+    const haft_status before = haft_packed_diagnose(tables->packed, id);
+    const bool was_dead = haft_packed_state(tables->packed, id) == HAFT_PACKED_DEAD;
+    const haft_status said = haft_packed_kill(tables->packed, id);
+
+    must(said == (was_dead ? HAFT_DEAD : before), "kill", id);
+    look(tables, PACKED, id);
+}
+
+/* --- restoring --- */
+
+static void check_restored(struct tables *tables, enum kind kind, haft_id id, haft_status said)
+{
+    const haft_status fields = fields_say(tables, id);
+
+    if (said == HAFT_OK) {
+        must(fields == HAFT_OK && haft_id_generation(tables->layout, id) != 0,
+             "restored, whatever its fields", id);
+    } else if (fields != HAFT_OK) {
+        must(said == fields || (fields != HAFT_NO_ID && said == HAFT_MALFORMED &&
+                                haft_id_generation(tables->layout, id) == 0),
+             "restoring what its fields forbid", id);
+    }
+    must(said != HAFT_OK || find(tables, kind, id, false) == NULL, "restored twice", id);
+}
+
+static void restore_local(struct tables *tables, bool frees, haft_id id)
+{
+    const uint64_t value = ++tables->values;
+
     if (frees) {
         (void)haft_local_restore_free(tables->local, id);
-    } else if (haft_local_restore(tables->local, id, NULL) == HAFT_OK) {
-        must(gap != NULL, "restored beyond the capacity", id);
-        *gap = id;
+    } else {
+        const haft_status said = haft_local_restore(tables->local, id, &value);
+
+        check_restored(tables, LOCAL, id, said);
+        if (said == HAFT_OK) {
+            note_birth(tables, LOCAL, id);
+        }
     }
-    look(tables, 0, id);
+    look(tables, LOCAL, id);
+}
+
+static void restore_shared(struct tables *tables, haft_id id)
+{
+    const uint64_t value = ++tables->values;
+    const bool is_in_range = haft_id_index(tables->layout, id) < HAFT_FIRST_INDEX + (uint64_t)RANGE;
+    const haft_status said = haft_restore(tables->worker, id, &value);
+
+    check_restored(tables, SHARED, id, said);
+    must(said != HAFT_OK || is_in_range, "restored beyond the range", id);
+    must(said != HAFT_OUT_OF_RANGE || !is_in_range, "refused within the range", id);
+    if (said == HAFT_OK) {
+        note_birth(tables, SHARED, id);
+    }
+    look(tables, SHARED, id);
+}
+
+/* --- pins --- */
+
+static void pin(struct tables *tables, haft_id id)
+{
+    struct object *object = find(tables, SHARED, id, true);
+    const void *bytes = haft_pin(tables->table, id);
+
+    must(bytes == (object != NULL ? resolve(tables, SHARED, id) : NULL), "pin", id);
+    if (object != NULL) {
+        object->pins++;
+    }
+}
+
+static void unpin(struct tables *tables, haft_id id)
+{
+    struct object *object = find(tables, SHARED, id, false);
+    const bool is_pinned = object != NULL && object->pins != 0;
+
+    must(haft_unpin(tables->table, id) == (is_pinned ? HAFT_OK : HAFT_NOT_PINNED), "unpin", id);
+    if (is_pinned && --object->pins == 0 && !object->is_live) {
+        object->id = HAFT_NIL;
+    }
+}
+
+/* --- the sequence --- */
+
+static void one_more(struct tables *tables, unsigned how, bool other, haft_id id)
+{
+    switch (how) {
+    case 0:
+        kill(tables, id);
+        break;
+    case 1:
+        (other ? unpin : pin)(tables, id);
+        break;
+    default:
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (how == 2) {
+                describe(tables, (enum kind)kind, id);
+            } else {
+                require(tables, (enum kind)kind, id,
+                        find(tables, (enum kind)kind, id, true) != NULL);
+            }
+        }
+    }
 }
 
 static void one(struct tables *tables, uint8_t entry, haft_id id)
 {
+    const unsigned how = entry >> 3 & 3;
+    const bool other = entry >= 128;
+
     if (telling) {
-        fprintf(stderr, "entry %u, id %llx\n", entry % 8, (unsigned long long)id.bits);
+        fprintf(stderr, "call %u.%u%s, id %llx\n", entry % 8, how, other ? "'" : "",
+                (unsigned long long)id.bits);
     }
     switch (entry % 8) {
     case 0:
     case 1:
     case 2:
-        look(tables, entry % 8, id);
+        look(tables, (enum kind)(entry % 8), id);
         break;
     case 3:
     case 4:
     case 5:
-        end(tables, entry % 8 - 3, entry >= 128, id);
+        end(tables, (enum kind)(entry % 8 - 3), other ? 3 : how, id);
         break;
     case 6:
-        restore(tables, entry >= 128, id);
+        if (how == 3) {
+            restore_shared(tables, id);
+        } else {
+            restore_local(tables, other, id);
+        }
         break;
     default:
-        must((haft_packed_kill(tables->packed, id) == HAFT_OK) <= (find(tables, 1, id) != NULL),
-             "kill", id);
+        one_more(tables, how, other, id);
     }
+    check_others(tables, id);
+}
+
+/* One of the ids that the tables have, or had, with one bit flipped or none. */
+static haft_id near_one(const struct tables *tables, uint64_t bits)
+{
+    const struct object *object =
+        &tables->objects[bits % KINDS][(bits >> 8 & 0xff) % (OBJECTS + RANGE)];
+    const unsigned bit = bits >> 16 & 127;
+
+    return (haft_id){object->id.bits ^ (bit < 64 ? UINT64_C(1) << bit : 0)};
 }
 
 uint64_t target_run(const uint8_t *data, size_t size)
@@ -182,8 +348,11 @@ uint64_t target_run(const uint8_t *data, size_t size)
         haft_id id;
 
         memcpy(&id.bits, data + at + 1, sizeof id.bits);
-        /* Half of them small: then they lie in the layouts. */
         id.bits = data[at] & 64 ? id.bits : id.bits & 0xff000000ff;
+        if (data[at] & 32) {
+            memcpy(&id.bits, data + at + 1, sizeof id.bits);
+            id = near_one(&tables, id.bits);
+        }
         one(&tables, data[at], id);
     }
     close_tables(&tables);

@@ -15,7 +15,8 @@ libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore}.c) ;;
-    ids | options) sources=("fuzz/$target.c") ;;
+    ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
+    options) sources=(fuzz/options.c) ;;
     saved)
         sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)
         packages=(glib-2.0)
