@@ -1,16 +1,19 @@
 /*
- * Target: options of any value.  Opening says HAFT_OK, and the table works; or no memory; or the
- * status of an option whose value is out of range by the contract.
+ * Target: options of tables of any value.  Opening says HAFT_OK, and the table works; or no memory;
+ * or the status of an option whose value is out of range by the contract.
  */
+#include "fuzz/options.h"
 #include "fuzz/target.h"
-#include <haft/local.h>
 #include <haft/packed.h>
+#include <haft/restore.h>
+#include <haft/typed.h>
 #include <haft/worker.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BYTES 40
 #define MOST_ALIGNMENT 4096
+
+enum kind { LOCAL, PACKED, SHARED };
 
 static bool telling;
 
@@ -19,7 +22,7 @@ void target_tell(void)
     telling = true;
 }
 
-static void must(bool holds, const char *what)
+void must(bool holds, const char *what)
 {
     if (!holds) {
         fprintf(stderr, "DIFFERENCE: %s\n", what);
@@ -27,13 +30,12 @@ static void must(bool holds, const char *what)
     }
 }
 
-struct values {
-    uint64_t capacity, object_size, object_alignment, tag, first_generation, min_free;
-    haft_layout layout;
-    unsigned reuse;
-    bool wrap, keep_order, pins;
-    uint64_t growth_step;
-};
+void tell_answer(const char *what, haft_status said)
+{
+    if (telling) {
+        fprintf(stderr, "%s: %s\n", what, haft_status_name(said));
+    }
+}
 
 /* Eight bytes; or few bits of them, or all but few. */
 static uint64_t number_from(const uint8_t *data, uint8_t how)
@@ -44,12 +46,19 @@ static uint64_t number_from(const uint8_t *data, uint8_t how)
     return how % 4 == 0 ? number : how % 4 == 3 ? UINT64_C(1) << number % 33 : number >> 56;
 }
 
+static void on_fill(const haft_fill *fill, void *arg)
+{
+    (void)arg;
+    must(fill->in_use <= fill->capacity + 1, "warned of more than there is");
+}
+
+/* What is a size_t is cut to its width here, for the contract's sake too. */
 static struct values values_from(const uint8_t *data)
 {
     struct values values = {
         .capacity = number_from(data, data[32]),
-        .object_size = number_from(data + 4, data[33]),
-        .object_alignment = data[34] & 1 ? 0 : number_from(data + 8, data[34]),
+        .object_size = (size_t)number_from(data + 4, data[33]),
+        .object_alignment = data[34] & 1 ? 0 : (size_t)number_from(data + 8, data[34]),
         .tag = number_from(data + 12, data[35]),
         .first_generation = data[36] & 1 ? 0 : number_from(data + 16, data[36]),
         .min_free = data[37] & 1 ? 0 : number_from(data + 20, data[37]),
@@ -58,6 +67,20 @@ static struct values values_from(const uint8_t *data)
         .keep_order = data[38] & 8,
         .pins = data[38] & 16,
         .growth_step = data[38] & 32 ? 0 : data[39],
+        .restore_range = data[48] & 1 ? 0 : number_from(data + 40, data[48]),
+        .reuse_distance = data[49] & 1 ? 0 : number_from(data + 39, data[49]),
+        .warn_at = data[50] & 1 ? 0 : number_from(data + 38, data[50]),
+        .exact_capacity = data[51] & 1,
+        .on_fill = data[51] & 2 ? on_fill : NULL,
+        .random_first_generation = data[51] & 4,
+        .gives_flavour = data[51] & 8,
+        .clock = data[51] >> 4 & 7,
+        .block_size = (size_t)number_from(data + 40, data[52]),
+        .max_block_size = (size_t)number_from(data + 37, data[53]),
+        .buffer_size = (size_t)number_from(data + 36, data[54]),
+        .gives_buffer = data[55] & 1,
+        .gives_directory = data[55] & 2,
+        .interval_ms = number_from(data + 35, data[55] >> 2),
     };
     if (data[38] & 64) {
         values.layout = (haft_layout){data[28], data[29], data[30]};
@@ -71,8 +94,10 @@ static struct values values_from(const uint8_t *data)
 static bool is_affordable(const struct values *values)
 {
     return values->capacity <= UINT32_MAX && values->object_size <= UINT32_MAX &&
-           values->min_free <= UINT32_MAX &&
-           (values->capacity + values->min_free) * (values->object_size + 4096) <
+           values->min_free <= UINT32_MAX && values->restore_range <= UINT32_MAX &&
+           values->reuse_distance <= UINT32_MAX &&
+           (values->capacity + values->min_free + values->restore_range + values->reuse_distance) *
+                   (values->object_size + 4096) <
                (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 32 : UINT64_C(1) << 26);
 }
 
@@ -84,12 +109,60 @@ static haft_layout layout_of(const struct values *values)
     return is_default ? HAFT_LAYOUT_32_32 : values->layout;
 }
 
+/* Whether tables of the kind have the option that `status` names. */
+static bool applies(enum kind kind, haft_status status)
+{
+    switch (status) {
+    case HAFT_BAD_REUSE:
+    case HAFT_BAD_MIN_FREE:
+        return kind == LOCAL;
+    case HAFT_BAD_RESTORE_RANGE:
+    case HAFT_BAD_REUSE_DISTANCE:
+        return kind == SHARED;
+    default:
+        return status != HAFT_BAD_PINS; /* which only typed tables say */
+    }
+}
+
+/* Slots that one after the other take from `most`: whether these three are too many. */
+static bool are_too_many(uint64_t most, uint64_t a, uint64_t b, uint64_t c)
+{
+    return a > most || b > most - a || c > most - a - b;
+}
+
+/* Of the options that only some kinds of table have. */
+static bool is_other_to_blame(const struct values *values, haft_status status, uint64_t most)
+{
+    switch (status) {
+    case HAFT_BAD_REUSE:
+        return values->reuse > 1;
+    case HAFT_BAD_MIN_FREE:
+        return values->min_free != 0 &&
+               (values->reuse != HAFT_REUSE_FIFO || values->min_free > most - values->capacity);
+    case HAFT_BAD_RESTORE_RANGE:
+        return are_too_many(most, values->capacity, values->restore_range, 0);
+    case HAFT_BAD_REUSE_DISTANCE:
+        return values->reuse_distance != 0 &&
+               (!values->wrap || values->pins ||
+                are_too_many(most, values->capacity, values->restore_range,
+                             values->reuse_distance));
+    case HAFT_BAD_WARN_AT:
+        return values->warn_at > values->capacity ||
+               (values->warn_at != 0) != (values->on_fill != NULL);
+    default:
+        return status == HAFT_NO_MEMORY;
+    }
+}
+
 /* Whether the contract has anything against the option that `status` names. */
-static bool is_to_blame(const struct values *values, haft_status status, bool is_packed)
+static bool is_to_blame(const struct values *values, haft_status status, enum kind kind)
 {
     const haft_layout layout = layout_of(values);
     const bool is_valid = haft_layout_is_valid(layout);
 
+    if (!applies(kind, status)) {
+        return false;
+    }
     if (!is_valid && status != HAFT_BAD_OBJECT_SIZE && status != HAFT_BAD_OBJECT_ALIGNMENT) {
         return status == HAFT_BAD_LAYOUT; /* the widths decide about all else */
     }
@@ -100,46 +173,38 @@ static bool is_to_blame(const struct values *values, haft_status status, bool is
     case HAFT_BAD_CAPACITY:
         return values->capacity < 1 || values->capacity > most;
     case HAFT_BAD_OBJECT_SIZE:
-        return values->object_size > UINT64_C(1) << 30 || (is_packed && values->object_size == 0);
+        return values->object_size > UINT64_C(1) << 30 ||
+               (kind == PACKED && values->object_size == 0);
     case HAFT_BAD_OBJECT_ALIGNMENT:
-        return (alignment & (alignment - 1)) != 0 || alignment > MOST_ALIGNMENT ||
-               (is_packed && values->object_size % alignment != 0);
+        return alignment != 0 &&
+               ((alignment & (alignment - 1)) != 0 || alignment > MOST_ALIGNMENT ||
+                (kind == PACKED && values->object_size % alignment != 0));
     case HAFT_BAD_TAG:
         return values->tag > haft_field_max(layout.tag_bits);
     case HAFT_BAD_FIRST_GENERATION:
-        return values->first_generation > haft_field_max(layout.generation_bits);
-    case HAFT_BAD_REUSE:
-        return values->reuse > 1;
-    case HAFT_BAD_MIN_FREE:
-        return values->min_free != 0 &&
-               (values->reuse != HAFT_REUSE_FIFO || values->min_free > most - values->capacity);
+        return values->first_generation > haft_field_max(layout.generation_bits) ||
+               (values->first_generation != 0 && values->random_first_generation);
     default:
-        return status == HAFT_NO_MEMORY;
+        return is_other_to_blame(values, status, most);
     }
 }
 
 /* Whether any option is out of range. */
-static bool is_any_bad(const struct values *values, bool is_packed, haft_status last)
+static bool is_any_bad(const struct values *values, enum kind kind)
 {
-    for (haft_status status = HAFT_BAD_LAYOUT; status <= last; status++) {
-        const bool applies = status != HAFT_BAD_OBJECT_ALIGNMENT || values->object_alignment != 0;
-
-        if (applies && is_to_blame(values, status, is_packed)) {
+    for (haft_status status = HAFT_BAD_LAYOUT; status <= HAFT_BAD_WARN_AT; status++) {
+        if (is_to_blame(values, status, kind)) {
             return true;
         }
     }
     return false;
 }
 
-static void check_answer(const struct values *values, haft_status said, bool is_packed,
-                         haft_status last, const char *what)
+static void check_answer(const struct values *values, haft_status said, enum kind kind,
+                         const char *what)
 {
-    if (telling) {
-        fprintf(stderr, "%s: %s\n", what, haft_status_name(said));
-    }
-    must(said == HAFT_OK ? !is_any_bad(values, is_packed, last)
-                         : is_to_blame(values, said, is_packed),
-         what);
+    tell_answer(what, said);
+    must(said == HAFT_OK ? !is_any_bad(values, kind) : is_to_blame(values, said, kind), what);
     must(said != HAFT_NO_MEMORY || !is_affordable(values), "no memory for what is affordable");
 }
 
@@ -152,6 +217,9 @@ static uint64_t try_local(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
+        .random_first_generation = values->random_first_generation,
+        .warn_at = values->warn_at,
+        .on_fill = values->on_fill,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,
         .wrap = values->wrap,
@@ -161,7 +229,7 @@ static uint64_t try_local(const struct values *values)
     const haft_status said = haft_local_open(&options, &local);
     haft_id id;
 
-    check_answer(values, said, false, HAFT_BAD_MIN_FREE, "local_open");
+    check_answer(values, said, LOCAL, "local_open");
     must((said == HAFT_OK) == (local != NULL), "local_open leaves its argument alone");
     if (local == NULL) {
         return 1;
@@ -190,6 +258,9 @@ static uint64_t try_packed(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
+        .random_first_generation = values->random_first_generation,
+        .warn_at = values->warn_at,
+        .on_fill = values->on_fill,
         .keep_order = values->keep_order,
         .growth_step = is_affordable(values) ? values->growth_step : 0,
     };
@@ -197,7 +268,7 @@ static uint64_t try_packed(const struct values *values)
     const haft_status said = haft_packed_open(&options, &packed);
     haft_id id;
 
-    check_answer(values, said, true, HAFT_BAD_FIRST_GENERATION, "packed_open");
+    check_answer(values, said, PACKED, "packed_open");
     must((said == HAFT_OK) == (packed != NULL), "packed_open leaves its argument alone");
     if (packed == NULL) {
         return 1;
@@ -211,6 +282,17 @@ static uint64_t try_packed(const struct values *values)
     return 2;
 }
 
+/* The last slot set aside, in its last life. */
+static void restore_last(const struct values *values, haft_worker *worker)
+{
+    const haft_layout layout = layout_of(values);
+    const haft_id id = haft_id_pack(layout, HAFT_FIRST_INDEX + values->restore_range - 1,
+                                    haft_field_max(layout.generation_bits), values->tag);
+
+    must(haft_restore(worker, id, NULL) == HAFT_OK, "restore");
+    must(haft_free(worker, id) == HAFT_OK, "free of what was restored");
+}
+
 static uint64_t try_shared(const struct values *values, haft_domain *domain)
 {
     const haft_table_options options = {
@@ -220,19 +302,29 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
+        .random_first_generation = values->random_first_generation,
+        .warn_at = values->warn_at,
+        .on_fill = values->on_fill,
+        .wrap = values->wrap,
+        .reuse_distance = values->reuse_distance,
         .pins = values->pins,
+        .exact_capacity = values->exact_capacity,
+        .restore_range = values->restore_range,
     };
     haft_table *table = NULL;
     const haft_status said = haft_table_open(domain, &options, &table);
     haft_worker *worker;
     haft_id id;
 
-    check_answer(values, said, false, HAFT_BAD_FIRST_GENERATION, "table_open");
+    check_answer(values, said, SHARED, "table_open");
     must((said == HAFT_OK) == (table != NULL), "table_open leaves its argument alone");
     if (table == NULL) {
         return 1;
     }
     must(haft_worker_open(table, &worker) == HAFT_OK, "worker_open");
+    if (values->restore_range != 0) {
+        restore_last(values, worker);
+    }
     must(haft_reserve(worker, &id, NULL) == HAFT_OK, "reserve");
     haft_publish(worker, id);
     must(haft_resolve(haft_table_view(table), id) != NULL, "resolve");
@@ -242,6 +334,30 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
     return 2;
 }
 
+/* A type of 24 bytes for the options of a table that is opened for it. */
+static uint64_t try_type(const struct values *values)
+{
+    const bool has_pins = values->exact_capacity;
+    const haft_type type = {24, 8, has_pins ? 40 : 32, has_pins};
+    size_t object_size = (size_t)values->object_size;
+    size_t object_alignment = (size_t)values->object_alignment;
+    bool pins = values->pins;
+    const bool is_other_size = object_size != 0 && object_size != 24;
+    const bool is_other_alignment = object_alignment != 0 && object_alignment != 8;
+    const haft_status said = haft_type_complete(type, &object_size, &object_alignment, &pins);
+
+    tell_answer("type_complete", said);
+    must(said == HAFT_BAD_OBJECT_SIZE        ? is_other_size
+         : said == HAFT_BAD_OBJECT_ALIGNMENT ? is_other_alignment
+         : said == HAFT_BAD_PINS
+             ? values->pins && !has_pins
+             : said == HAFT_OK && object_size == 24 && object_alignment == 8 && pins == has_pins,
+         "type_complete");
+    must(said != HAFT_OK || !(is_other_size || is_other_alignment || (values->pins && !has_pins)),
+         "another type's options");
+    return 1;
+}
+
 uint64_t target_run(const uint8_t *data, size_t size)
 {
     const haft_domain_options domain_options = {.clock = HAFT_CLOCK_FRAME};
@@ -249,10 +365,11 @@ uint64_t target_run(const uint8_t *data, size_t size)
     uint64_t operations = 1;
 
     must(haft_domain_open(&domain_options, &domain) == HAFT_OK, "domain_open");
-    for (size_t at = 0; at + BYTES <= size; at += BYTES) {
+    for (size_t at = 0; at + VALUES_BYTES <= size; at += VALUES_BYTES) {
         const struct values values = values_from(data + at);
 
         operations += try_local(&values) + try_packed(&values) + try_shared(&values, domain);
+        operations += try_type(&values) + try_others(&values);
     }
     must(haft_domain_close(domain) == HAFT_OK, "domain_close");
     return operations;

@@ -16,7 +16,7 @@ case $target in
     operations)
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore}.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
-    options) sources=(fuzz/options.c) ;;
+    options) sources=(fuzz/options.c fuzz/options_other.c) ;;
     saved)
         sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)
         packages=(glib-2.0)

@@ -1,0 +1,33 @@
+/*
+ * fuzz/options.h - the values that an input gives to options, and who tries them.
+ */
+#ifndef HAFT_FUZZ_OPTIONS_H
+#define HAFT_FUZZ_OPTIONS_H
+
+#include <haft/domain.h>
+#include <haft/local.h>
+
+#define VALUES_BYTES 56
+
+struct values {
+    /* of tables */
+    uint64_t capacity, object_size, object_alignment, tag, first_generation, min_free;
+    haft_layout layout;
+    unsigned reuse;
+    bool wrap, keep_order, pins, exact_capacity, random_first_generation;
+    uint64_t growth_step, restore_range, reuse_distance, warn_at;
+    haft_on_fill *on_fill;
+
+    /* of domains, command sets, arenas and exports */
+    unsigned clock;
+    bool gives_flavour, gives_buffer, gives_directory;
+    uint64_t block_size, max_block_size, buffer_size, interval_ms;
+};
+
+/* options_other.c: all that is no table.  Returns how many were opened, or refused. */
+uint64_t try_others(const struct values *values);
+
+void must(bool holds, const char *what);
+void tell_answer(const char *what, haft_status said);
+
+#endif /* HAFT_FUZZ_OPTIONS_H */

@@ -1,0 +1,130 @@
+/* Options of any value for what is no table: domains, command sets, arenas, exports. */
+#include "fuzz/options.h"
+#include <haft/arena.h>
+#include <haft/commands.h>
+#include <haft/export.h>
+#include <urcu/urcu-memb.h>
+
+#define MOST_BLOCK (UINT64_C(1) << 30)
+#define MOST_TOUCHED (UINT64_C(1) << 20) /* sanitizers touch what arenas take */
+#define BUFFER 4096
+
+static void try_domain(const struct values *values)
+{
+    const haft_domain_options options = {
+        .flavour = values->gives_flavour ? &urcu_memb_flavor : NULL,
+        .clock = (haft_clock)values->clock,
+    };
+    const bool wants_flavour =
+        values->clock == HAFT_CLOCK_THREAD || values->clock == HAFT_CLOCK_CALLER;
+    haft_domain *domain = NULL;
+    const haft_status said = haft_domain_open(&options, &domain);
+
+    tell_answer("domain_open", said);
+    must(said == (values->clock >= HAFT_CLOCK_COUNT        ? HAFT_BAD_CLOCK
+                  : wants_flavour != values->gives_flavour ? HAFT_BAD_FLAVOUR
+                                                           : HAFT_OK),
+         "domain_open");
+    must((said == HAFT_OK) == (domain != NULL), "domain_open leaves its argument alone");
+    if (domain != NULL) {
+        must(haft_domain_close(domain) == HAFT_OK, "domain_close");
+    }
+}
+
+static void try_commands(const struct values *values)
+{
+    const haft_domain_options domain_options = {.clock = HAFT_CLOCK_FRAME};
+    const haft_table_options table_options = {.capacity = 4, .object_size = 8};
+    const haft_commands_options options = {.block_size = (size_t)values->block_size};
+    haft_domain *domain;
+    haft_table *table;
+    haft_commands *commands = NULL;
+
+    must(haft_domain_open(&domain_options, &domain) == HAFT_OK, "domain_open");
+    must(haft_table_open(domain, &table_options, &table) == HAFT_OK, "table_open");
+    const haft_status said = haft_commands_open(table, &options, &commands);
+
+    tell_answer("commands_open", said);
+    must(said == (values->block_size > MOST_BLOCK ? HAFT_BAD_BLOCK_SIZE : HAFT_OK),
+         "commands_open");
+    must((said == HAFT_OK) == (commands != NULL), "commands_open leaves its argument alone");
+    if (commands != NULL) {
+        haft_commands_close(commands);
+    }
+    must(haft_table_close(table) == HAFT_OK, "table_close");
+    must(haft_domain_close(domain) == HAFT_OK, "domain_close");
+}
+
+/* Whether the contract has anything against the option that `status` names. */
+static bool is_to_blame(const struct values *values, haft_status status)
+{
+    const uint64_t block = values->block_size != 0 ? values->block_size : 65536;
+    const uint64_t most = values->max_block_size;
+
+    switch (status) {
+    case HAFT_BAD_BLOCK_SIZE:
+        return block > MOST_BLOCK;
+    case HAFT_BAD_MAX_BLOCK_SIZE:
+        return most != 0 && (most < block || most > MOST_BLOCK);
+    case HAFT_BAD_BUFFER_SIZE:
+        return values->gives_buffer ? values->buffer_size < HAFT_ARENA_OVERHEAD
+                                    : values->buffer_size != 0;
+    default:
+        return false;
+    }
+}
+
+static void try_arena(const struct values *values)
+{
+    static char buffer[BUFFER];
+    const haft_arena_options options = {
+        .block_size = (size_t)values->block_size,
+        .max_block_size = (size_t)values->max_block_size,
+        .buffer = values->gives_buffer ? buffer : NULL,
+        .buffer_size = (size_t)values->buffer_size,
+    };
+    const bool is_any_bad = is_to_blame(values, HAFT_BAD_BLOCK_SIZE) ||
+                            is_to_blame(values, HAFT_BAD_MAX_BLOCK_SIZE) ||
+                            is_to_blame(values, HAFT_BAD_BUFFER_SIZE);
+    haft_arena *arena = NULL;
+
+    if (!is_any_bad && (values->block_size > MOST_TOUCHED || values->buffer_size > BUFFER)) {
+        return;
+    }
+    const haft_status said = haft_arena_open(&options, &arena);
+
+    tell_answer("arena_open", said);
+    must(said == HAFT_OK ? !is_any_bad : is_to_blame(values, said), "arena_open");
+    must((said == HAFT_OK) == (arena != NULL), "arena_open leaves its argument alone");
+    if (arena != NULL) {
+        must(haft_arena_alloc(arena, 1) != NULL, "arena_alloc");
+        haft_arena_close(arena);
+    }
+}
+
+/* The directory is one that nobody can have, so no export is ever open. */
+static void try_export(const struct values *values)
+{
+    const haft_export_options options = {
+        .directory = values->gives_directory ? "/dev/null/nowhere" : NULL,
+        .interval_ms = values->interval_ms,
+    };
+    const bool is_bad_interval =
+        values->interval_ms != 0 && (values->interval_ms < 10 || values->interval_ms > 3600000);
+    haft_export *opened = NULL;
+    const haft_status said = haft_export_open(&options, &opened);
+
+    tell_answer("export_open", said);
+    must(said == HAFT_BAD_DIRECTORY || (said == HAFT_BAD_INTERVAL_MS && is_bad_interval),
+         "export_open");
+    must(opened == NULL, "export_open leaves its argument alone");
+}
+
+uint64_t try_others(const struct values *values)
+{
+    try_domain(values);
+    try_commands(values);
+    try_arena(values);
+    try_export(values);
+    return 4;
+}
