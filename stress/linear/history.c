@@ -236,7 +236,9 @@ uint32_t linear_overlaps(const struct linear_history *history)
             const struct linear_operation *a = &history->operations[i];
             const struct linear_operation *b = &history->operations[j];
 
-            pairs += a->thread != b->thread && a->called < b->returned && b->called < a->returned &&
+            /* Inserts that failed have no slot. */
+            pairs += !haft_id_is_nil(a->id) && a->thread != b->thread && a->called < b->returned &&
+                     b->called < a->returned &&
                      haft_id_index(history->layout, a->id) == haft_id_index(history->layout, b->id);
         }
     }
