@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MOST_ALIGNMENT 4096
+#define FLAG_BYTES 7
 
 enum kind { LOCAL, PACKED, SHARED };
 
@@ -37,13 +38,29 @@ void tell_answer(const char *what, haft_status said)
     }
 }
 
-/* Eight bytes; or few bits of them, or all but few. */
-static uint64_t number_from(const uint8_t *data, uint8_t how)
+/*
+ * The next number of an input: eight bytes; or one of them; or a power of two, or a number beside
+ * it.  The byte in front of it says which.
+ */
+static uint64_t next_number(const uint8_t **data)
 {
+    const uint8_t how = **data & 7;
     uint64_t number;
 
-    memcpy(&number, data, sizeof number);
-    return how % 4 == 0 ? number : how % 4 == 3 ? UINT64_C(1) << number % 33 : number >> 56;
+    memcpy(&number, *data + 1, sizeof number);
+    *data += 1 + sizeof number;
+    return how == 0   ? number
+           : how <= 4 ? number & 0xff
+                      : (UINT64_C(1) << number % 33) + (how == 6 ? 1 : 0) - (how == 7 ? 1 : 0);
+}
+
+/* The same, or, as often, 0. */
+static uint64_t next_option(const uint8_t **data)
+{
+    const bool is_left_out = **data >= 128;
+    const uint64_t number = next_number(data);
+
+    return is_left_out ? 0 : number;
 }
 
 static void on_fill(const haft_fill *fill, void *arg)
@@ -52,40 +69,47 @@ static void on_fill(const haft_fill *fill, void *arg)
     must(fill->in_use <= fill->capacity + 1, "warned of more than there is");
 }
 
-/* What is a size_t is cut to its width here, for the contract's sake too. */
+/* The numbers, each nine bytes.  What is a size_t is cut to its width, for the contract as well. */
+static void read_numbers(const uint8_t *data, struct values *values)
+{
+    values->capacity = next_number(&data);
+    values->object_size = (size_t)next_number(&data);
+    values->object_alignment = (size_t)next_option(&data);
+    values->tag = next_option(&data);
+    values->first_generation = next_option(&data);
+    values->min_free = next_option(&data);
+    values->restore_range = next_option(&data);
+    values->reuse_distance = next_option(&data);
+    values->warn_at = next_option(&data);
+    values->block_size = (size_t)next_option(&data);
+    values->max_block_size = (size_t)next_option(&data);
+    values->buffer_size = (size_t)next_option(&data);
+    values->interval_ms = next_option(&data);
+}
+
 static struct values values_from(const uint8_t *data)
 {
+    const uint8_t *flags = data + VALUES_BYTES - FLAG_BYTES;
     struct values values = {
-        .capacity = number_from(data, data[32]),
-        .object_size = (size_t)number_from(data + 4, data[33]),
-        .object_alignment = data[34] & 1 ? 0 : (size_t)number_from(data + 8, data[34]),
-        .tag = number_from(data + 12, data[35]),
-        .first_generation = data[36] & 1 ? 0 : number_from(data + 16, data[36]),
-        .min_free = data[37] & 1 ? 0 : number_from(data + 20, data[37]),
-        .reuse = data[38] & 3,
-        .wrap = data[38] & 4,
-        .keep_order = data[38] & 8,
-        .pins = data[38] & 16,
-        .growth_step = data[38] & 32 ? 0 : data[39],
-        .restore_range = data[48] & 1 ? 0 : number_from(data + 40, data[48]),
-        .reuse_distance = data[49] & 1 ? 0 : number_from(data + 39, data[49]),
-        .warn_at = data[50] & 1 ? 0 : number_from(data + 38, data[50]),
-        .exact_capacity = data[51] & 1,
-        .on_fill = data[51] & 2 ? on_fill : NULL,
-        .random_first_generation = data[51] & 4,
-        .gives_flavour = data[51] & 8,
-        .clock = data[51] >> 4 & 7,
-        .block_size = (size_t)number_from(data + 40, data[52]),
-        .max_block_size = (size_t)number_from(data + 37, data[53]),
-        .buffer_size = (size_t)number_from(data + 36, data[54]),
-        .gives_buffer = data[55] & 1,
-        .gives_directory = data[55] & 2,
-        .interval_ms = number_from(data + 35, data[55] >> 2),
+        .reuse = flags[0] & 3,
+        .wrap = flags[0] & 4,
+        .keep_order = flags[0] & 8,
+        .pins = flags[0] & 16,
+        .growth_step = flags[0] & 32 ? 0 : flags[1],
+        .exact_capacity = flags[2] & 1,
+        .on_fill = flags[2] & 2 ? on_fill : NULL,
+        .random_first_generation = flags[2] & 4,
+        .gives_flavour = flags[2] & 8,
+        .clock = flags[2] >> 4 & 7,
+        .gives_buffer = flags[3] & 1,
+        .gives_directory = flags[3] & 2,
     };
-    if (data[38] & 64) {
-        values.layout = (haft_layout){data[28], data[29], data[30]};
-    } else if (data[38] & 128) {
-        values.layout = (haft_layout){data[28] % 33, data[29] % 61, data[30] % 16};
+
+    read_numbers(data, &values);
+    if (flags[0] & 64) {
+        values.layout = (haft_layout){flags[4], flags[5], flags[6]};
+    } else if (flags[0] & 128) {
+        values.layout = (haft_layout){flags[4] % 33, flags[5] % 61, flags[6] % 16};
     }
     return values;
 }

@@ -7,7 +7,7 @@
 #include <haft/domain.h>
 #include <haft/local.h>
 
-#define VALUES_BYTES 56
+#define VALUES_BYTES 124 /* 13 numbers and some flags */
 
 struct values {
     /* of tables */
