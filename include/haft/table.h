@@ -83,7 +83,8 @@ typedef struct haft_table_options {
     /*
      * Never more than `capacity` objects live or reserved, restored ones among them: HAFT_FULL is
      * said exactly when there are so many (or slots are exhausted), HAFT_BUSY when there are fewer
-     * and no slot is at hand.  One shared counter more for each reserve and free.
+     * and no slot is at hand.  Lives that others have ended count from when that happened before
+     * the call.  One shared counter more for each reserve and free.
      */
     bool exact_capacity;
 
