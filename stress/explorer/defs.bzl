@@ -7,6 +7,7 @@ load("//tools:copts.bzl", "HAFT_COPTS")
 # Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
 # cases/commit.c, cases/trim.c.
 WRAPPED = ["-Wl,--wrap=" + function for function in [
+    "aligned_alloc",
     "clock_gettime",
     "madvise",
     "mprotect",

@@ -34,6 +34,7 @@ class Mutant:
     edge: str = ""  # weakened
     patch: str = ""  # its text
     undecidable: str = ""  # why no check can notice
+    operation: object = None  # of operations.py, if the patch weakens one
 
     def changed(self):
         """The files that the patch changes, from the project's root."""
@@ -47,7 +48,7 @@ def declared_edges(root=ROOT):
     return dict(re.findall(r"^\s+HAFT_EDGE_(\w+),\s+/\* (.+) \*/", edges, re.M))
 
 
-def _checked(name, checks):
+def checked(name, checks):
     for check in checks:
         if check.split()[0] not in KINDS:
             raise PlanError(f"{name}: no such check: {check}")
@@ -76,7 +77,7 @@ def edges():
     listed = edge_checks((HERE / "edges").read_text())
     for name in sorted(set(declared) ^ set(listed)):
         raise PlanError(f"tools/mutants/edges and {ATOMICS} differ: {name}")
-    return [Mutant(name, f"not ordered: {meaning}", _checked(name, listed[name][0]), edge=name,
+    return [Mutant(name, f"not ordered: {meaning}", checked(name, listed[name][0]), edge=name,
                    undecidable=listed[name][1]) for name, meaning in declared.items()]
 
 
@@ -95,7 +96,7 @@ def _patch(path):
     undecidable = re.search(r"^Undecidable: (.+)$", header, re.M)
     if not breaks or not checks:
         raise PlanError(f"{path.name}: a header with Breaks: and Check: is missing")
-    return Mutant(path.stem, breaks.group(1), _checked(path.stem, checks), patch=text,
+    return Mutant(path.stem, breaks.group(1), checked(path.stem, checks), patch=text,
                   undecidable=undecidable.group(1) if undecidable else "")
 
 

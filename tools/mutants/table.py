@@ -13,7 +13,7 @@ sys.path.append(str(plan.ROOT / "tools"))
 import circumstances  # noqa: E402
 
 PAGE = "docs/verification.md"
-BEGIN, END = "<!-- ./dev mutants --write: begin -->", "<!-- ./dev mutants --write: end -->"
+MARK = "<!-- ./dev mutants{} --write: {} -->"
 LETTERS = {"held": "-", "not met": "-", "fails": "F", "violation": "V", "report": "R", "crash": "C",
            "time limit": "T"}
 LEGEND = ("F a test fails, V a program sees a violation, R ThreadSanitizer reports, C a crash, "
@@ -25,6 +25,7 @@ class Run:
     results: list
     seconds: float
     kept: int  # outcomes of checks from runs before
+    of_operations: bool = False
 
 
 def _machine():
@@ -86,26 +87,56 @@ def as_text(run):
     return "\n".join([*lines, LEGEND, last_line(results)])
 
 
+def _kind(mutant):
+    return "operation" if mutant.operation else "edge" if mutant.edge else "protocol"
+
+
+def _of_operation(operation):
+    return {"file": operation.path, "function": operation.function, "edge": operation.edge,
+            "operation": f"{operation.kind}_{operation.order}",
+            "word": operation.word} if operation else {}
+
+
 def as_json(run):
     results = run.results
     listed = [{
         "name": result.mutant.name,
-        "kind": "edge" if result.mutant.edge else "protocol",
+        "kind": _kind(result.mutant),
         "breaks": result.mutant.breaks,
         "verdict": result.verdict,
         "checks": [{"check": o.check, "verdict": o.verdict, "detail": o.detail,
                     "seconds": round(o.seconds, 1)}
                    for o in result.outcomes],
+        **_of_operation(result.mutant.operation),
         **({"why": result.mutant.undecidable} if result.mutant.undecidable else {}),
     } for result in results]
     return json.dumps({**counts(results), "seconds": round(run.seconds), "kept": run.kept,
                        "list": listed}, indent=1)
 
 
+def _head(run):
+    return [f"{last_line(run.results)}. {_circumstances(run)}.", "", f"{LEGEND}.", ""]
+
+
+def _operation_row(result):
+    mutant, operation = result.mutant, result.mutant.operation
+    half = mutant.name.removeprefix(operation.name).replace(".no_", ", no ")
+    noticed = [o for o in result.outcomes if o.noticed]
+    by = " ".join(f"{o.check.split()[0]} {short(o.check)}:{LETTERS[o.verdict]}" for o in noticed)
+    if not noticed:
+        by = f"nothing: {mutant.undecidable}" if mutant.undecidable else "**nothing**"
+    return (f"| {operation.path} | {operation.function} | {operation.edge} | "
+            f"{operation.kind}_{operation.order} {operation.word}{half} | {by} |")
+
+
+def operations_as_markdown(run):
+    return "\n".join([*_head(run), "| file | function | edge | operation | noticed by |",
+                      "|---|---|---|---|---|", *(_operation_row(each) for each in run.results)])
+
+
 def as_markdown(run):
     results = run.results
-    lines = [f"{last_line(results)}. {_circumstances(run)}.", "", f"{LEGEND}.", "",
-             "| mutant | what is broken | " + " | ".join(plan.KINDS) + " |",
+    lines = [*_head(run), "| mutant | what is broken | " + " | ".join(plan.KINDS) + " |",
              "|---" * (2 + len(plan.KINDS)) + "|"]
     for result in results:
         breaks = result.mutant.breaks.replace("|", "\\|")
@@ -118,6 +149,9 @@ def as_markdown(run):
 
 def write(run):
     page = plan.ROOT / PAGE
-    before, _, rest = page.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n{as_markdown(run)}\n{END}{after}")
+    option = " --operations" if run.of_operations else ""
+    begin, end = MARK.format(option, "begin"), MARK.format(option, "end")
+    text = operations_as_markdown(run) if run.of_operations else as_markdown(run)
+    before, _, rest = page.read_text().partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")

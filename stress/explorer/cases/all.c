@@ -5,11 +5,15 @@
 /* objects */
 extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, double_free_case,
     publish_case, reclaim_case;
+extern const struct explored_case publish_many_case, insert_many_case, is_live_case,
+    freed_unread_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 /* a reuse distance */
 extern const struct explored_case cool_case, cool_full_case;
+extern const struct explored_case full_many_case, full_restored_case, recycle_case, hired_case,
+    closing_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and liburcu */
@@ -20,6 +24,9 @@ extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
     extent_case, reborn_case;
+extern const struct explored_case round_case, two_depots_case, segment_case, groups_case,
+    ring_cell_case, new_segment_case, offline_case;
+extern const struct explored_case restore_full_case, given_up_case, unpinned_case, last_pin_case;
 
 /* One a line. */
 /* clang-format off */
@@ -59,6 +66,26 @@ const struct explored_case *const all_cases[] = {
     &commit_case,
     &extent_case,
     &reborn_case,
+    &publish_many_case,
+    &insert_many_case,
+    &is_live_case,
+    &freed_unread_case,
+    &full_many_case,
+    &full_restored_case,
+    &recycle_case,
+    &hired_case,
+    &closing_case,
+    &round_case,
+    &two_depots_case,
+    &segment_case,
+    &groups_case,
+    &ring_cell_case,
+    &new_segment_case,
+    &offline_case,
+    &restore_full_case,
+    &given_up_case,
+    &unpinned_case,
+    &last_pin_case,
     NULL,
 };
 /* clang-format on */

@@ -1,6 +1,7 @@
 /* Objects held by quiescent points of the workers clock, and by pins. */
 #include "stress/explorer/cases/case.h"
 #include <haft/pin.h>
+#include <sched.h>
 #include <stddef.h>
 
 static haft_id id;
@@ -59,17 +60,76 @@ const struct explored_case workers_clock_case = {
     .tear_down = close_table,
 };
 
+/* --- offline: a reader lets go, and is online again at once, while a grace period is waited for --- */
+
+static uint64_t used; /* plain: by the reader, and then by who has waited */
+static shared_u64
+    turns; /* 1: the reader is online, 2: there is a ticket that it has not announced */
+
+static void set_up_offline(void)
+{
+    set_up_workers_clock();
+    used = 0;
+    poke(&turns, 0);
+}
+
+static void await_turn(uint64_t turn)
+{
+    while (peek(&turns) < turn) {
+        sched_yield();
+    }
+}
+
+static void offline_body(uint32_t thread)
+{
+    haft_worker *own = open_worker();
+
+    if (thread == 0) {
+        await_turn(1);
+        require_status(haft_free(own, id), HAFT_OK, "freeing");
+        haft_worker_flush(own);
+        haft_thread_offline(fixture.domain); /* coming online again would order as well */
+        poke(&turns, 2);
+        race_begin();
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+        used = 1;
+    } else {
+        poke(&turns, 1);
+        await_turn(2);
+        race_begin();
+        require(used == 0, "a wait has ended while a section was open that it is for");
+        haft_thread_offline(fixture.domain);
+        haft_thread_online(fixture.domain);
+    }
+    race_end();
+    close_worker(own);
+}
+
+const struct explored_case offline_case = {
+    .name = "offline",
+    .invariant = "what a reader did before it went offline comes before the end of the wait for it",
+    .threads = 2,
+    .set_up = set_up_offline,
+    .body = offline_body,
+    .tear_down = close_table,
+};
+
 /* --- arrive: a reader comes online, and shares nothing with the writer but the clock --- */
 
 static haft_table *beside; /* where the reader has its worker */
 
-static void set_up_arrive(void)
+static void open_beside(void)
 {
     const haft_table_options options = {.capacity = 1, .layout = {3, 2, 0}};
 
-    set_up_workers_clock();
     require_status(haft_table_open(fixture.domain, &options, &beside), HAFT_OK,
                    "opening another table");
+}
+
+static void set_up_arrive(void)
+{
+    set_up_workers_clock();
+    open_beside();
 }
 
 static void arrive_body(uint32_t thread)
@@ -103,6 +163,52 @@ const struct explored_case arrive_case = {
     .tear_down = tear_down_arrive,
 };
 
+/* --- given_up: one closes a worker, one takes it over and has no memory, one takes it after that --- */
+
+static void set_up_given_up(void)
+{
+    const struct table_wish wish = {.capacity = 1, .is_workers = true};
+
+    open_table(&wish);
+    open_beside();
+}
+
+static void given_up_body(uint32_t thread)
+{
+    haft_worker *own;
+    haft_worker *another; /* keeps the thread on the domain: what it leaves cannot be taken over */
+
+    if (thread == 0) {
+        require_status(haft_worker_open(beside, &another), HAFT_OK, "opening a worker");
+        own = open_worker();
+        race_begin();
+        close_worker(own);
+        race_end();
+        close_worker(another);
+        return;
+    }
+    race_begin();
+    refuse_memory(thread == 1);
+    const haft_status status = haft_worker_open(fixture.table, &own);
+
+    refuse_memory(false);
+    race_end();
+    require(thread == 1 || status == HAFT_OK, "an odd answer");
+    if (status == HAFT_OK) {
+        close_worker(own);
+    }
+}
+
+const struct explored_case given_up_case = {
+    .name = "given_up",
+    .invariant =
+        "a worker that is given up for want of memory is its next owner's in its last state",
+    .threads = 3,
+    .set_up = set_up_given_up,
+    .body = given_up_body,
+    .tear_down = tear_down_arrive,
+};
+
 /* --- pin: one thread holds the object beyond its section --- */
 
 static void set_up_pin(void)
@@ -112,7 +218,7 @@ static void set_up_pin(void)
     open_with(&wish);
 }
 
-static void hold(void)
+static void hold_beside(uint32_t others)
 {
     haft_section_begin(fixture.domain);
     const struct object *object = haft_pin(fixture.table, id);
@@ -124,12 +230,17 @@ static void hold(void)
     for (int i = 0; i < 2; i++) {
         require(object->id == id.bits && object->canary == ~id.bits,
                 "a pinned object is written again");
-        require(haft_pins(fixture.table, id) == 1, "one pin is counted as one");
+        require(haft_pins(fixture.table, id) - 1 <= others, "one pin is counted as one");
     }
     if (!haft_is_live(fixture.view, id)) {
         met();
     }
     haft_unpin(fixture.table, id);
+}
+
+static void hold(void)
+{
+    hold_beside(0);
 }
 
 static void pin_body(uint32_t thread)
@@ -153,5 +264,80 @@ const struct explored_case pin_case = {
     .threads = 2,
     .set_up = set_up_pin,
     .body = pin_body,
+    .tear_down = tear_down_pin,
+};
+
+/* --- unpinned: one frees and finds a pin, one gives it back and has the slot, one has only read --- */
+
+static void set_up_unpinned(void)
+{
+    const struct table_wish wish = {.capacity = 1, .has_pins = true};
+
+    open_with(&wish);
+}
+
+static void free_pinned(void)
+{
+    require_status(haft_free(worker, id), HAFT_OK, "freeing");
+    require_status(haft_worker_flush(worker), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    require_status(haft_worker_quiescent(worker), HAFT_OK, "a quiescent point");
+}
+
+/* Whatever slots are to be had. */
+static void hold_and_reuse(uint32_t others)
+{
+    hold_beside(others);
+    haft_worker *own = open_worker();
+    void *object;
+    haft_id next;
+
+    for (int i = 0; i < 2 && haft_reserve(own, &next, &object) == HAFT_OK; i++) {
+        stamp(object, next);
+        haft_publish(own, next);
+    }
+    close_worker(own);
+}
+
+static void unpinned_body(uint32_t thread)
+{
+    if (thread == 0) {
+        free_pinned();
+    } else if (thread == 1) {
+        hold_and_reuse(0);
+    } else {
+        look_at(id);
+    }
+}
+
+const struct explored_case unpinned_case = {
+    .name = "unpinned",
+    .invariant =
+        "who gives the last pin back knows that all sections have ended that had the object",
+    .threads = 3,
+    .set_up = set_up_unpinned,
+    .body = unpinned_body,
+    .tear_down = tear_down_pin,
+};
+
+/* --- last_pin: two hold it, and the last one has the slot --- */
+
+static void last_pin_body(uint32_t thread)
+{
+    if (thread == 0) {
+        free_pinned();
+    } else if (thread == 1) {
+        hold_and_reuse(1);
+    } else {
+        hold_beside(1);
+    }
+}
+
+const struct explored_case last_pin_case = {
+    .name = "last_pin",
+    .invariant = "who gives the last pin back reuses the slot after the use under the others",
+    .threads = 3,
+    .set_up = set_up_unpinned,
+    .body = last_pin_body,
     .tear_down = tear_down_pin,
 };

@@ -1,5 +1,7 @@
 /* The last slot, the last generation, and who is told that a table is full. */
 #include "stress/explorer/cases/case.h"
+#include <haft/many.h>
+#include <haft/restore.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -135,7 +137,7 @@ static void free_one(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void insert_after(void)
+static void insert_after(bool many)
 {
     haft_id id;
 
@@ -145,26 +147,44 @@ static void insert_after(void)
     pthread_mutex_unlock(&lock);
     if (after) {
         require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
-        haft_insert(workers[1], NULL, &id);
+        if (many) {
+            haft_insert_many(workers[1], NULL, &id, 1, NULL);
+        } else {
+            haft_insert(workers[1], NULL, &id);
+        }
+    }
+}
+
+static void ask(void)
+{
+    haft_id id;
+    const haft_status status = haft_insert(workers[2], NULL, &id);
+
+    require(status != HAFT_FULL, "a table is said to be full that never was");
+    if (status == HAFT_BUSY) {
+        met();
+    }
+}
+
+static void full_body_of(uint32_t thread, bool many)
+{
+    if (thread == 0) {
+        free_one();
+    } else if (thread == 1) {
+        insert_after(many);
+    } else {
+        ask();
     }
 }
 
 static void full_body(uint32_t thread)
 {
-    haft_id id;
+    full_body_of(thread, false);
+}
 
-    if (thread == 0) {
-        free_one();
-    } else if (thread == 1) {
-        insert_after();
-    } else {
-        const haft_status status = haft_insert(workers[2], NULL, &id);
-
-        require(status != HAFT_FULL, "a table is said to be full that never was");
-        if (status == HAFT_BUSY) {
-            met();
-        }
-    }
+static void full_many_body(uint32_t thread)
+{
+    full_body_of(thread, true);
 }
 
 const struct explored_case full_case = {
@@ -173,6 +193,52 @@ const struct explored_case full_case = {
     .threads = 3,
     .set_up = set_up_full,
     .body = full_body,
+    .tear_down = close_all,
+};
+
+const struct explored_case full_many_case = {
+    .name = "full_many",
+    .invariant = "nobody is told that a table is full if it never was, whoever inserts many",
+    .threads = 3,
+    .set_up = set_up_full,
+    .body = full_many_body,
+    .tear_down = close_all,
+};
+
+/*
+ * --- full_restored: the first of four slots was restored, and is freed and taken back; one of the
+ * others waits for a grace period ---
+ */
+
+static void set_up_full_restored(void)
+{
+    const struct table_wish wish = {.capacity = 3, .restore_range = 1};
+
+    open_as(&wish, 0);
+    ids[0] = haft_id_pack(fixture.layout, HAFT_FIRST_INDEX, 1, 0);
+    require_status(haft_restore(workers[0], ids[0], NULL), HAFT_OK, "restoring");
+    insert_stamped(workers[0]);
+    insert_stamped(workers[0]);
+    require_status(haft_free(workers[1], insert_stamped(workers[1])), HAFT_OK, "freeing");
+}
+
+static void full_restored_body(uint32_t thread)
+{
+    if (thread == 1) {
+        ask();
+        return;
+    }
+    require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    require_status(haft_worker_quiescent(workers[0]), HAFT_OK, "a quiescent point");
+}
+
+const struct explored_case full_restored_case = {
+    .name = "full_restored",
+    .invariant = "what was restored is not counted as another's when it is taken back",
+    .threads = 2,
+    .set_up = set_up_full_restored,
+    .body = full_restored_body,
     .tear_down = close_all,
 };
 

@@ -7,6 +7,7 @@
 #include "lib/reservation.h"
 #include "stress/explorer/cases/case.h"
 #include "stress/explorer/scheduler.h"
+#include <stddef.h>
 #include <sys/mman.h>
 
 #define BYTES (UINT64_C(4) << 20) /* two steps */
@@ -17,10 +18,22 @@ static bool is_refused[MOST_SCHEDULED];    /* each thread's own */
 
 int __real_mprotect(void *base, size_t size, int protection);
 int __wrap_mprotect(void *base, size_t size, int protection);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static bool is_refused_now(void)
+{
+    return schedule_self() != NO_THREAD && is_refused[schedule_self()];
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return is_refused_now() ? NULL : __real_aligned_alloc(alignment, size);
+}
 
 int __wrap_mprotect(void *base, size_t size, int protection)
 {
-    if (schedule_self() != NO_THREAD && is_refused[schedule_self()]) {
+    if (is_refused_now()) {
         return -1;
     }
     const int result = __real_mprotect(base, size, protection);

@@ -1,8 +1,13 @@
-/* A reader that guesses an id before it is published: nothing else orders it after the writes. */
+/* A thread that guesses an id before it is published: nothing else orders it after the writes. */
 #include "stress/explorer/cases/case.h"
+#include <haft/many.h>
+#include <haft/ref.h>
+#include <stddef.h>
 
 static haft_worker *worker;
-static haft_id id; /* of the next life of a slot that has lived once */
+static haft_id id;    /* of the next life of a slot that has lived once */
+static haft_ref ref;  /* to it, from before as well */
+static uint64_t note; /* plain: only the publication orders it */
 
 static void set_up(void)
 {
@@ -12,10 +17,13 @@ static void set_up(void)
     worker = open_worker();
     const haft_id before = insert_stamped(worker);
 
+    ref = haft_ref_of(fixture.view, before);
     require_status(haft_free(worker, before), HAFT_OK, "freeing");
     require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
     id = haft_id_pack(fixture.layout, haft_id_index(fixture.layout, before),
                       haft_id_generation(fixture.layout, before) + 1, 0);
+    ref.id = id;
+    note = 0;
 }
 
 static void body(uint32_t thread)
@@ -39,5 +47,110 @@ const struct explored_case publish_case = {
     .threads = 3,
     .set_up = set_up,
     .body = body,
+    .tear_down = tear_down,
+};
+
+/* --- publish_many, insert_many: the same by the calls for many --- */
+
+static void read_it(void)
+{
+    if (look_at(id)) {
+        met();
+    }
+}
+
+static void publish_many_body(uint32_t thread)
+{
+    haft_id own;
+    void *object;
+
+    if (thread == 0) {
+        require(haft_reserve_many(worker, &own, &object, 1, NULL) == 1, "the slot's next life");
+        stamp(object, own);
+        haft_publish_many(worker, &own, 1);
+    } else {
+        read_it();
+    }
+}
+
+const struct explored_case publish_many_case = {
+    .name = "publish_many",
+    .invariant = "whoever resolves an id of many sees what was written before it was published",
+    .threads = 2,
+    .set_up = set_up,
+    .body = publish_many_body,
+    .tear_down = tear_down,
+};
+
+static void insert_many_body(uint32_t thread)
+{
+    struct object object;
+    haft_id own;
+
+    if (thread == 0) {
+        stamp(&object, id);
+        require(haft_insert_many(worker, &object, &own, 1, NULL) == 1, "the slot's next life");
+    } else {
+        read_it();
+    }
+}
+
+const struct explored_case insert_many_case = {
+    .name = "insert_many",
+    .invariant = "whoever resolves an id of many sees the object that it was inserted with",
+    .threads = 2,
+    .set_up = set_up,
+    .body = insert_many_body,
+    .tear_down = tear_down,
+};
+
+/* --- is_live: who asks sees what was done before --- */
+
+static void is_live_body(uint32_t thread)
+{
+    if (thread == 0) {
+        note = 1;
+        insert_stamped(worker);
+        return;
+    }
+    if (thread == 1 ? haft_is_live(fixture.view, id) : haft_ref_is_live(ref)) {
+        require(note == 1, "an id is live, and what came before is not visible");
+        met();
+    }
+}
+
+const struct explored_case is_live_case = {
+    .name = "is_live",
+    .invariant = "who is told that an id is live sees what was done before it was published",
+    .threads = 3,
+    .set_up = set_up,
+    .body = is_live_body,
+    .tear_down = tear_down,
+};
+
+/* --- freed_unread: who frees an object never looked at it, and has its slot next --- */
+
+static void freed_unread_body(uint32_t thread)
+{
+    if (thread == 0) {
+        insert_stamped(worker);
+        return;
+    }
+    haft_worker *own = open_worker();
+
+    if (haft_free(own, id) == HAFT_OK) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+        insert_stamped(own);
+        met();
+    }
+    close_worker(own);
+}
+
+const struct explored_case freed_unread_case = {
+    .name = "freed_unread",
+    .invariant = "the next object of a slot is written after the last one, whoever freed that",
+    .threads = 2,
+    .set_up = set_up,
+    .body = freed_unread_body,
     .tear_down = tear_down,
 };

@@ -1,8 +1,8 @@
-/* Two threads restore into one slot that has lived before. */
+/* Threads restore into one slot that has lived before. */
 #include "stress/explorer/cases/case.h"
 #include <haft/restore.h>
 
-static haft_worker *workers[2];
+static haft_worker *workers[3];
 static shared_u64 restored;
 
 static haft_id id_of(uint64_t generation)
@@ -72,4 +72,68 @@ const struct explored_case restore_case = {
     .set_up = set_up,
     .body = body,
     .tear_down = tear_down,
+};
+
+/*
+ * --- restore_full: one takes the slot back, one restores into it and finds the table full, one
+ * makes room and restores after that ---
+ */
+
+static haft_id other; /* all that there is room for */
+
+static haft_status restore_as(uint32_t thread)
+{
+    const haft_id id = id_of(1 + thread);
+    const struct object object = {id.bits, ~id.bits};
+
+    return haft_restore(workers[thread], id, &object);
+}
+
+static void set_up_restore_full(void)
+{
+    const struct table_wish wish = {
+        .capacity = 1, .restore_range = 1, .is_exact = true, .on_reclaim = on_reclaim};
+
+    open_table(&wish);
+    for (int i = 0; i < 3; i++) {
+        workers[i] = open_worker();
+    }
+    const struct object first = {id_of(1).bits, ~id_of(1).bits};
+
+    require_status(haft_restore(workers[0], id_of(1), &first), HAFT_OK, "restoring first");
+    require_status(haft_free(workers[0], id_of(1)), HAFT_OK, "freeing");
+    other = insert_stamped(workers[2]);
+    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+}
+
+static void restore_full_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_worker_quiescent(workers[0]), HAFT_OK, "a quiescent point");
+    } else if (thread == 1) {
+        restore_as(1);
+    } else {
+        require_status(haft_free(workers[2], other), HAFT_OK, "freeing");
+        restore_as(2);
+    }
+    race_end();
+}
+
+static void tear_down_restore_full(void)
+{
+    for (int i = 0; i < 3; i++) {
+        close_worker(workers[i]);
+    }
+    close_table();
+}
+
+const struct explored_case restore_full_case = {
+    .name = "restore_full",
+    .invariant = "a slot that is given back for want of room is restored after its last use",
+    .threads = 3,
+    .set_up = set_up_restore_full,
+    .body = restore_full_body,
+    .tear_down = tear_down_restore_full,
 };

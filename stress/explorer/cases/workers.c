@@ -1,5 +1,7 @@
 /* Workers that close and open while others take what they leave. */
 #include "stress/explorer/cases/case.h"
+#include <haft/trim.h>
+#include <stddef.h>
 
 static haft_worker *leaving;
 static haft_worker *staying;
@@ -161,4 +163,76 @@ const struct explored_case roster_case = {
     .set_up = set_up_roster,
     .body = roster_body,
     .tear_down = tear_down_roster,
+};
+
+/* --- hired: the library's own worker closes, and a thread takes its part over --- */
+
+static void hired_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_trim(fixture.table, NULL), HAFT_OK, "trimming");
+    } else {
+        come();
+    }
+    race_end();
+}
+
+static void set_up_hired(void)
+{
+    const struct table_wish wish = {.capacity = 2};
+
+    open_table(&wish);
+}
+
+const struct explored_case hired_case = {
+    .name = "hired",
+    .invariant = "what the library's own worker held is found by who takes its part over",
+    .threads = 2,
+    .set_up = set_up_hired,
+    .body = hired_body,
+    .tear_down = close_table,
+};
+
+/* --- closing: the last worker closes, and another thread closes the table --- */
+
+static bool is_closed;
+
+static void set_up_closing(void)
+{
+    set_up_hired();
+    leaving = open_worker();
+    is_closed = false;
+}
+
+static void closing_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        close_worker(leaving);
+        race_end();
+        return;
+    }
+    const haft_status status = haft_table_close(fixture.table);
+
+    race_end();
+    require(status == HAFT_OK || status == HAFT_IN_USE, "an odd answer");
+    is_closed = status == HAFT_OK;
+}
+
+static void tear_down_closing(void)
+{
+    if (!is_closed) {
+        require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table");
+    }
+    require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
+}
+
+const struct explored_case closing_case = {
+    .name = "closing",
+    .invariant = "a table closes after the last use of its workers",
+    .threads = 2,
+    .set_up = set_up_closing,
+    .body = closing_body,
+    .tear_down = tear_down_closing,
 };
