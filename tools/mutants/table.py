@@ -11,9 +11,9 @@ import plan
 
 sys.path.append(str(plan.ROOT / "tools"))
 import circumstances  # noqa: E402
+import page  # noqa: E402
 
-PAGE = "docs/verification.md"
-MARK = "<!-- ./dev mutants{} --write: {} -->"
+PAGE = page.VERIFICATION
 LETTERS = {"held": "-", "not met": "-", "fails": "F", "violation": "V", "report": "R", "crash": "C",
            "time limit": "T"}
 LEGEND = ("F a test fails, V a program sees a violation, R ThreadSanitizer reports, C a crash, "
@@ -130,8 +130,8 @@ def _operation_row(result):
 
 
 def operations_as_markdown(run):
-    return "\n".join([*_head(run), "| file | function | edge | operation | noticed by |",
-                      "|---|---|---|---|---|", *(_operation_row(each) for each in run.results)])
+    return [*_head(run), "| file | function | edge | operation | noticed by |",
+            "|---|---|---|---|---|", *(_operation_row(each) for each in run.results)]
 
 
 def as_markdown(run):
@@ -144,14 +144,11 @@ def as_markdown(run):
             breaks += "; undecidable"
         cells = [cell(result.outcomes, kind).replace(" ", "<br>") for kind in plan.KINDS]
         lines.append("| " + " | ".join([result.mutant.name, breaks, *cells]) + " |")
-    return "\n".join(lines)
+    return lines
 
 
 def write(run):
-    page = plan.ROOT / PAGE
-    option = " --operations" if run.of_operations else ""
-    begin, end = MARK.format(option, "begin"), MARK.format(option, "end")
-    text = operations_as_markdown(run) if run.of_operations else as_markdown(run)
-    before, _, rest = page.read_text().partition(begin)
-    after = rest.partition(end)[2]
-    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+    if run.of_operations:
+        page.write(PAGE, "./dev mutants --operations --write", operations_as_markdown(run))
+    else:
+        page.write(PAGE, "./dev mutants --write", as_markdown(run))
