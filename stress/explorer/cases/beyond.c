@@ -60,7 +60,9 @@ const struct explored_case workers_clock_case = {
     .tear_down = close_table,
 };
 
-/* --- offline: a reader lets go, and is online again at once, while a grace period is waited for --- */
+/*
+ * --- offline: a reader lets go, and is online again at once, while another waits for it ---
+ */
 
 static uint64_t used; /* plain: by the reader, and then by who has waited */
 static shared_u64
@@ -163,7 +165,9 @@ const struct explored_case arrive_case = {
     .tear_down = tear_down_arrive,
 };
 
-/* --- given_up: one closes a worker, one takes it over and has no memory, one takes it after that --- */
+/*
+ * --- given_up: one closes a worker, one takes it over and has no memory, one comes after that ---
+ */
 
 static void set_up_given_up(void)
 {
@@ -267,7 +271,9 @@ const struct explored_case pin_case = {
     .tear_down = tear_down_pin,
 };
 
-/* --- unpinned: one frees and finds a pin, one gives it back and has the slot, one has only read --- */
+/*
+ * --- unpinned: one frees and finds a pin, one gives it back and has the slot, one only reads ---
+ */
 
 static void set_up_unpinned(void)
 {

@@ -120,7 +120,7 @@ const struct explored_case new_segment_case = {
     .tear_down = close_pool,
 };
 
-/* --- ring_cell: who reads a cell late finds a batch there that came after the one it looks for --- */
+/* --- ring_cell: who reads a cell late finds a batch there that came later --- */
 
 static struct ring ring;
 
