@@ -6,7 +6,9 @@
  *
  * Edges in this file.
  *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)
- *           the last use of the slot's object before its bytes are written
+ *           the last use of the slot's object before its bytes are written;
+ *           revive (release) -> slots_diagnose (acquire, there PUBLISH)   that ids repeat, before the
+ *           word from which it would not follow that an old one was issued
  *   COUNT   how far the table's slots were ever used
  *   HINT    ids repeat from now on: haft_diagnose() tells less
  *   RETRY   a first look; the compare-and-swap decides
@@ -27,9 +29,10 @@ static bool revive(const struct slots *slots, uint64_t index)
     atomic_u64 *at = slots_word(slots, index);
     const uint64_t word = load_relaxed(RETRY, at);
 
-    /* Weakened, the object could be written before the last use of the one before. */
+    /* Weakened, the object could be written before the last use of the one before; and an id from
+     * before could be said never to have been issued. */
     return word_index(&slots->format, word) == MARK_EXHAUSTED &&
-           cas_acquire(REVIVE, at, word,
+           cas_acq_rel(REVIVE, at, word,
                        word_with_index(&slots->format, slots->format.first, MARK_END));
 }
 

@@ -69,3 +69,43 @@ const struct explored_case recycle_case = {
     .body = body,
     .tear_down = tear_down,
 };
+
+/* --- diagnose: an id from before, while its slot is used again --- */
+
+static haft_id old;
+
+static void set_up_diagnose(void)
+{
+    set_up();
+    old = insert_stamped(workers[0]);
+    require_status(haft_free(workers[0], old), HAFT_OK, "freeing");
+    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+
+    haft_id id;
+
+    while (haft_reserve(workers[0], &id, NULL) == HAFT_OK) {
+        haft_abort(workers[0], id);
+    }
+}
+
+static void diagnose_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        use_again();
+    } else {
+        require(haft_diagnose(fixture.table, old) != HAFT_NEVER_ISSUED,
+                "an id is said never to have been issued that was");
+    }
+    race_end();
+}
+
+const struct explored_case diagnose_case = {
+    .name = "diagnose",
+    .invariant = "an id that was issued is not said never to have been",
+    .threads = 2,
+    .set_up = set_up_diagnose,
+    .body = diagnose_body,
+    .tear_down = tear_down,
+};
