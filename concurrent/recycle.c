@@ -7,8 +7,9 @@
  * Edges in this file.
  *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)
  *           the last use of the slot's object before its bytes are written;
- *           revive (release) -> slots_diagnose (acquire, there PUBLISH)   that ids repeat, before the
- *           word from which it would not follow that an old one was issued
+ *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
+ *           that ids repeat, before the word from which it would not follow that an old one was
+ *           issued
  *   COUNT   how far the table's slots were ever used
  *   HINT    ids repeat from now on: haft_diagnose() tells less
  *   RETRY   a first look; the compare-and-swap decides

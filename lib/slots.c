@@ -2,8 +2,8 @@
  * Slots: options, layout in memory, and diagnosis.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)   the word,
- *            as resolve sees it, and whether ids repeat
+ *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
+ *            the word, as resolve sees it, and whether ids repeat
  *   HINT     ids repeat: then more of them are said to be stale
  *   OWN      before the table is handed to other threads
  */
