@@ -284,12 +284,15 @@ struct thread {
     unsigned number;
     void (*body)(unsigned number, void *shared);
     void *shared;
+    pthread_barrier_t *start;
 };
 
+/* On a busy machine the first could be done before the last begins, and none meet. */
 static void *run_body(void *arg)
 {
     const struct thread *self = arg;
 
+    pthread_barrier_wait(self->start);
     self->body(self->number, self->shared);
     return NULL;
 }
@@ -297,9 +300,12 @@ static void *run_body(void *arg)
 void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared)
 {
     struct thread threads[MOST_THREADS];
+    pthread_barrier_t start;
 
+    pthread_barrier_init(&start, NULL, count);
     for (unsigned i = 0; i < count; i++) {
         threads[i].number = i;
+        threads[i].start = &start;
         threads[i].body = body;
         threads[i].shared = shared;
         if (pthread_create(&threads[i].thread, NULL, run_body, &threads[i]) != 0) {
@@ -310,6 +316,7 @@ void run_threads(unsigned count, void (*body)(unsigned number, void *shared), vo
     for (unsigned i = 0; i < count; i++) {
         pthread_join(threads[i].thread, NULL);
     }
+    pthread_barrier_destroy(&start);
 }
 
 void meet(struct barrier *barrier, uint64_t *times)
