@@ -58,6 +58,15 @@ static void close_export(void *opened)
     must(haft_export_close(opened) == HAFT_OK);
 }
 
+/* It has the names of the second process of this number. */
+static void expect_second_names(void *opened)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/haft-%d-2.json", directory, (int)getpid());
+    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+}
+
 Test(nth_call_of_export, opening_it)
 {
     fail_each_both_ways(open_export, close_export);
@@ -102,13 +111,11 @@ static void change_owners(void)
 
 Test(nth_call_of_export, lock_that_changes_owners_while_it_is_taken_is_left_to_them)
 {
-    char path[128];
     void *opened = NULL;
 
-    snprintf(path, sizeof path, "%s/haft-%d-2.json", directory, (int)getpid());
     faults.before_lock = change_owners;
     assert_status(open_export(&opened), HAFT_OK);
-    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    expect_second_names(opened);
     must(haft_export_close(opened) == HAFT_OK);
     close(lock_of_another);
     must(unlink(lock_path) == 0);
@@ -146,13 +153,11 @@ Test(nth_call_of_export, directory_that_cannot_be_opened_is_told_from_want_of_de
 /* As when another user's process of this number, in another container, has it. */
 Test(nth_call_of_export, lock_that_it_may_not_open_is_left_for_the_next_names)
 {
-    char path[128];
     void *opened = NULL;
 
-    snprintf(path, sizeof path, "%s/haft-%d-2.json", directory, (int)getpid());
     faults.openat_error = EACCES;
     assert_status(try_open(&opened), HAFT_OK);
-    cr_expect(eq(str, (char *)haft_export_path(opened), path));
+    expect_second_names(opened);
     close_export(opened);
 }
 
