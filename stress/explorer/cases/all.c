@@ -10,23 +10,23 @@ extern const struct explored_case publish_many_case, insert_many_case, is_live_c
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
+extern const struct explored_case full_many_case, full_restored_case, recycle_case, diagnose_case,
+    hired_case, closing_case, given_up_case;
 /* a reuse distance */
 extern const struct explored_case cool_case, cool_full_case;
-extern const struct explored_case full_many_case, full_restored_case, recycle_case, diagnose_case,
-    hired_case, closing_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and liburcu */
 extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case,
     trim_case;
+extern const struct explored_case offline_case, unpinned_case, last_pin_case, restore_full_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
     extent_case, reborn_case;
 extern const struct explored_case round_case, two_depots_case, segment_case, groups_case,
-    ring_cell_case, new_segment_case, offline_case;
-extern const struct explored_case restore_full_case, given_up_case, unpinned_case, last_pin_case;
+    ring_cell_case, new_segment_case;
 
 /* One a line. */
 /* clang-format off */

@@ -65,8 +65,9 @@ const struct explored_case workers_clock_case = {
  */
 
 static uint64_t used; /* plain: by the reader, and then by who has waited */
-static shared_u64
-    turns; /* 1: the reader is online, 2: there is a ticket that it has not announced */
+
+/* 1: the reader is online, 2: there is a ticket that it has not announced. */
+static shared_u64 turns;
 
 static void set_up_offline(void)
 {
