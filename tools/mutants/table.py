@@ -35,7 +35,7 @@ def _machine():
 
 def _circumstances(run):
     """Of the run, in a line."""
-    commit = circumstances.commit("+", "--untracked-files=no")
+    commit = circumstances.commit_of_sources()
     checks = sum(len(result.outcomes) for result in run.results)
     before = f", {run.kept} outcomes of runs before" if run.kept else ""
     return (f"{datetime.date.today().isoformat()}, commit {commit}, {_machine()}: {checks} runs of "
