@@ -3,7 +3,8 @@
 #
 # Usage: found.sh <violation|report|skip> <explorer> [argument...]
 #   violation  a case must see its invariant broken, no thread able to go on, or no end
-#   report     ThreadSanitizer must report a data race
+#   report     ThreadSanitizer must report a data race; AddressSanitizer's report of a freed slot
+#              that was used counts as well
 #   skip       nothing is run: the build has another sanitizer
 #
 # A violation must come again when its schedule is replayed.
@@ -12,7 +13,8 @@ set -euo pipefail
 readonly wanted=$1
 shift
 [[ $wanted != skip ]] || exit 0
-export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
+export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0"
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=66"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -21,17 +23,19 @@ verdict()
 {
     local status=0
     "$@" >"$log" 2>&1 || status=$?
-    case $status in
-        3) echo violation ;;
-        66) echo report ;;
-        *) echo "exit $status" ;;
-    esac
+    if [[ $status == 3 ]]; then
+        echo violation
+    elif [[ $status == 66 ]] && grep -qE ': (data race|use-after-poison) ' "$log"; then
+        echo report
+    else
+        echo "exit $status"
+    fi
 }
 
 found=$(verdict "$@")
 cat "$log"
 if [[ $found == report && $wanted == violation ]]; then
-    exit 0 # under ThreadSanitizer the race is seen first
+    exit 0 # a sanitizer may see it before the case does
 elif [[ $found != "$wanted" ]]; then
     echo "found.sh: $found, not a $wanted"
     exit 1
