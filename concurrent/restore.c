@@ -108,12 +108,8 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
 {
     haft_table *table = worker->table;
     const struct slots *slots = &table->slots;
-    haft_status status = slots_check_fields(slots, id, table->restore_end);
+    haft_status status = slots_check_chosen(slots, id, table->restore_end);
 
-    if ((status == HAFT_OK || status == HAFT_OUT_OF_RANGE) &&
-        word_generation(&slots->format, id.bits) == 0) {
-        status = HAFT_MALFORMED;
-    }
     if (status != HAFT_OK) {
         return status;
     }

@@ -206,9 +206,7 @@ static void check_restored(struct tables *tables, enum kind kind, haft_id id, ha
         must(fields == HAFT_OK && haft_id_generation(tables->layout, id) != 0,
              "restored, whatever its fields", id);
     } else if (fields != HAFT_OK) {
-        must(said == fields || (fields != HAFT_NO_ID && said == HAFT_MALFORMED &&
-                                haft_id_generation(tables->layout, id) == 0),
-             "restoring what its fields forbid", id);
+        must(said == fields, "restoring what its fields forbid", id);
     }
     must(said != HAFT_OK || find(tables, kind, id, false) == NULL, "restored twice", id);
 }

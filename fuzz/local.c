@@ -343,9 +343,9 @@ static void restore(struct play *play)
     const haft_id id = play_id(play);
     const uint64_t index = haft_id_index(model->layout, id);
     const uint64_t value = ++model->next_value;
-    haft_status expected = HAFT_MALFORMED;
+    haft_status expected = model_chosen_fields(model, id, model->limit);
 
-    if (haft_id_is_nil(id) || haft_id_generation(model->layout, id) != 0) {
+    if (expected == HAFT_OK) {
         expected = model_restore_status(model, id, true, play->closing);
     }
     tell(play, "restore %llx: %s", (unsigned long long)id.bits, haft_status_name(expected));

@@ -142,6 +142,16 @@ haft_status model_restore_fields(const struct model *model, haft_id id, uint64_t
     return haft_id_index(model->layout, id) < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
 }
 
+haft_status model_chosen_fields(const struct model *model, haft_id id, uint64_t end)
+{
+    const haft_status fields = model_restore_fields(model, id, end);
+
+    if (haft_id_generation(model->layout, id) != 0) {
+        return fields;
+    }
+    return fields == HAFT_NO_ID || fields == HAFT_FOREIGN ? fields : HAFT_MALFORMED;
+}
+
 static haft_status restore_slot(struct model *model, haft_id id)
 {
     const struct slot *slot = model_slot(model, id);

@@ -32,16 +32,12 @@ static bool is_due(const struct play *play, const struct slot *slot)
 static haft_status expected_of(struct play *play, haft_id id, haft_status *may)
 {
     struct model *model = &play->model;
-    const haft_status fields = model_restore_fields(model, id, model->aside_end);
+    const haft_status fields = model_chosen_fields(model, id, model->aside_end);
     const uint64_t asked = haft_id_generation(model->layout, id);
     const bool is_full =
         model->is_exact && model->counts[LIVE] + model->counts[TAKEN] >= model->capacity;
 
     *may = fields;
-    if (fields == HAFT_NO_ID || fields == HAFT_MALFORMED || fields == HAFT_FOREIGN || asked == 0) {
-        *may = asked == 0 && fields != HAFT_NO_ID ? HAFT_MALFORMED : fields;
-        return fields == HAFT_OK || fields == HAFT_OUT_OF_RANGE ? *may : fields;
-    }
     if (fields != HAFT_OK) {
         return fields;
     }

@@ -57,10 +57,11 @@ static haft_status claim(haft_local *local, haft_id id, bool fills)
 haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
 {
     struct slots *slots = &local->slots;
-    const bool has_generation = word_generation(&slots->format, id.bits) != 0;
-    const haft_status status =
-        has_generation || haft_id_is_nil(id) ? claim(local, id, true) : HAFT_MALFORMED;
+    haft_status status = slots_check_chosen(slots, id, slots->limit);
 
+    if (status == HAFT_OK) {
+        status = claim(local, id, true);
+    }
     if (status == HAFT_OK) {
         atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
 

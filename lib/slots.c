@@ -269,6 +269,14 @@ haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t e
     return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
 }
 
+haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end)
+{
+    const haft_status status = slots_check_fields(slots, id, end);
+    const bool is_ours = status == HAFT_OK || status == HAFT_OUT_OF_RANGE;
+
+    return is_ours && word_generation(&slots->format, id.bits) == 0 ? HAFT_MALFORMED : status;
+}
+
 haft_status slots_diagnose(const struct slots *slots, haft_id id)
 {
     const struct word_format *format = &slots->format;

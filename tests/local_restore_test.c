@@ -191,6 +191,7 @@ TEST_EACH_WAY(restore, bad_ids_are_refused_and_change_nothing)
     }
     if (layout.tag_bits != 0) {
         expect_refused(haft_id_pack(layout, 15, 1, 0), HAFT_FOREIGN, HAFT_FOREIGN);
+        expect_refused(haft_id_pack(layout, 15, 0, 0), HAFT_FOREIGN, HAFT_FOREIGN);
     }
     cr_expect(eq(int, haft_local_restore(local, id_of(15, 0), NULL), HAFT_MALFORMED));
     expect_refused(id_of(CAPACITY + 4, 1), HAFT_OUT_OF_RANGE, HAFT_OUT_OF_RANGE);

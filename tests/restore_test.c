@@ -104,6 +104,7 @@ Test(restore, an_id_that_is_none_is_refused_as_such)
         haft_restore(shared.worker, (haft_id){UINT64_C(1) << 17 | id_of(4, 1).bits}, NULL),
         HAFT_MALFORMED);
     expect_status(haft_restore(shared.worker, haft_id_pack(layout, 4, 1, 1), NULL), HAFT_FOREIGN);
+    expect_status(haft_restore(shared.worker, haft_id_pack(layout, 4, 0, 1), NULL), HAFT_FOREIGN);
     cr_expect(zero(u64, stats_of(shared.table).high_water));
     close_shared(&shared);
 }
