@@ -22,7 +22,7 @@ debug()
     local program=$1
     shift
     out=$(HOME=/nonexistent gdb -nx -batch -iex "set debuginfod enabled off" -iex "set auto-load safe-path $(dirname "$program")" \
-        "$@" "$program" 2>&1)
+        "$@" "$program" 2>&1) || fail "gdb exits with $?, and says: $out"
 }
 
 # shows <text>: somewhere in what gdb said
