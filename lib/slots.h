@@ -80,7 +80,7 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
  */
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
-/* The same of an id that somebody else chose for an object: HAFT_MALFORMED also without generation. */
+/* The same of an id that somebody else chose for an object: without generation it is malformed. */
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
 
 /* What is to be said of an id: see haft_diagnose().  Any threads. */
