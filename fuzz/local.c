@@ -365,8 +365,11 @@ static void restore_free(struct play *play)
     const haft_id id = play_id(play);
     const uint64_t index = haft_id_index(model->layout, id);
     const uint64_t generation = haft_id_generation(model->layout, id);
-    const haft_status expected = model_restore_status(model, id, generation == 0, play->closing);
+    haft_status expected = model_restore_fields(model, id, model->limit);
 
+    if (expected == HAFT_OK) {
+        expected = model_restore_status(model, id, generation == 0, play->closing);
+    }
     tell(play, "restore_free %llx: %s", (unsigned long long)id.bits, haft_status_name(expected));
     must_answer(haft_local_restore_free(play->local, id), expected, "restore_free");
     if (expected == HAFT_OK) {

@@ -125,6 +125,8 @@ void model_settle(struct model *model, uint64_t index);
  * one, which may have no generation left, and of one for an object. */
 haft_status model_restore_fields(const struct model *model, haft_id id, uint64_t end);
 haft_status model_chosen_fields(const struct model *model, haft_id id, uint64_t end);
+
+/* And then its slot. */
 haft_status model_restore_status(struct model *model, haft_id id, bool fills, bool closing);
 
 /* The slot of `id` is taken out of the list for haft_local_restore() or _restore_free(). */

@@ -172,11 +172,8 @@ static haft_status restore_slot(struct model *model, haft_id id)
 
 haft_status model_restore_status(struct model *model, haft_id id, bool fills, bool closing)
 {
-    haft_status status = model_restore_fields(model, id, model->limit);
+    haft_status status = restore_slot(model, id);
 
-    if (status == HAFT_OK) {
-        status = restore_slot(model, id);
-    }
     if (status == HAFT_OK && (closing || (fills && model_available(model) == 0))) {
         status = HAFT_FULL;
     }

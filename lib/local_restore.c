@@ -31,15 +31,15 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     return HAFT_OK;
 }
 
-/* Take the slot of `id` from where free slots are; `fills` if it will not be free afterwards. */
+/*
+ * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
+ * not be free afterwards.
+ */
 static haft_status claim(haft_local *local, haft_id id, bool fills)
 {
     const uint64_t index = word_index(&local->slots.format, id.bits);
-    haft_status status = slots_check_fields(&local->slots, id, local->slots.limit);
+    haft_status status = check_slot(local, id);
 
-    if (status == HAFT_OK) {
-        status = check_slot(local, id);
-    }
     if (status == HAFT_OK &&
         (local->mode == LOCAL_CLOSING || (fills && haft_local_available(local) == 0))) {
         status = HAFT_FULL;
@@ -79,8 +79,11 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     const struct word_format *format = &local->slots.format;
     const uint64_t index = word_index(format, next.bits);
     const bool is_exhausted = word_generation(format, next.bits) == 0;
-    const haft_status status = claim(local, next, is_exhausted);
+    haft_status status = slots_check_fields(&local->slots, next, local->slots.limit);
 
+    if (status == HAFT_OK) {
+        status = claim(local, next, is_exhausted);
+    }
     if (status == HAFT_OK && is_exhausted) {
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next.bits, MARK_EXHAUSTED));
