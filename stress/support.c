@@ -284,15 +284,16 @@ struct thread {
     unsigned number;
     void (*body)(unsigned number, void *shared);
     void *shared;
-    pthread_barrier_t *start;
+    struct barrier *start;
 };
 
 /* On a busy machine the first could be done before the last begins, and none meet. */
 static void *run_body(void *arg)
 {
     const struct thread *self = arg;
+    uint64_t times = 0;
 
-    pthread_barrier_wait(self->start);
+    meet(self->start, &times);
     self->body(self->number, self->shared);
     return NULL;
 }
@@ -300,9 +301,8 @@ static void *run_body(void *arg)
 void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared)
 {
     struct thread threads[MOST_THREADS];
-    pthread_barrier_t start;
+    struct barrier start = {.threads = count};
 
-    pthread_barrier_init(&start, NULL, count);
     for (unsigned i = 0; i < count; i++) {
         threads[i].number = i;
         threads[i].start = &start;
@@ -316,7 +316,6 @@ void run_threads(unsigned count, void (*body)(unsigned number, void *shared), vo
     for (unsigned i = 0; i < count; i++) {
         pthread_join(threads[i].thread, NULL);
     }
-    pthread_barrier_destroy(&start);
 }
 
 void meet(struct barrier *barrier, uint64_t *times)
