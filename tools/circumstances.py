@@ -1,5 +1,7 @@
 """What figures and verdicts depend on: machine, compiler, commit."""
 
+import datetime
+import os
 import pathlib
 import platform
 import re
@@ -35,3 +37,9 @@ def commit(mark, *wanted):
 def commit_of_sources():
     """A + if files differ from it; not those of reports, which commands write."""
     return commit("+", "--untracked-files=no", "--", ".", ":!docs/verification.md")
+
+
+def line(compiler):
+    """Of a report that begins now."""
+    return (f"{datetime.date.today().isoformat()}, commit {commit_of_sources()}, {processor()},"
+            f" {os.cpu_count()} cores, {first_line(compiler, '--version')}")

@@ -1,9 +1,7 @@
 """What the mutants' checks have said, for people, machines and docs/verification.md."""
 
 import dataclasses
-import datetime
 import json
-import os
 import sys
 
 import builds
@@ -28,18 +26,12 @@ class Run:
     of_operations: bool = False
 
 
-def _machine():
-    return (f"{circumstances.processor()}, {os.cpu_count()} cores, "
-            f"{circumstances.first_line(builds.CC, '--version')}")
-
-
 def _circumstances(run):
     """Of the run, in a line."""
-    commit = circumstances.commit_of_sources()
     checks = sum(len(result.outcomes) for result in run.results)
     before = f", {run.kept} outcomes of runs before" if run.kept else ""
-    return (f"{datetime.date.today().isoformat()}, commit {commit}, {_machine()}: {checks} runs of "
-            f"checks{before}, {run.seconds / 60:.0f} minutes")
+    return (f"{circumstances.line(builds.CC)}: {checks} runs of checks{before},"
+            f" {run.seconds / 60:.0f} minutes")
 
 
 def short(check):
