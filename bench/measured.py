@@ -12,6 +12,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "tools"))
 import circumstances  # noqa: E402
+import progress  # noqa: E402
 
 PEERS = "peers"  # the Rust program
 
@@ -119,23 +120,16 @@ class Series(Program):
         return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(max(10000 * seconds, 100))]
 
 
-def show_progress(done, total, what):
-    if sys.stderr.isatty():
-        filled = 30 * done // total
-        end = "\r" if done < total else "\n"
-        bar = "#" * filled + "." * (30 - filled)
-        print(f"[{bar}] {done}/{total} {what:<12}", end=end, file=sys.stderr, flush=True)
-
-
 def measure(programs, repetitions, seconds):
     """Every program once, then again: what disturbs the machine for a while meets all subjects."""
     results = Results(machine())
     results.context["repetitions"] = repetitions
     results.context["seconds"] = seconds
     total = repetitions * len(programs)
-    for turn in range(repetitions):
-        for at, program in enumerate(programs):
-            show_progress(turn * len(programs) + at, total, program.name)
+    try:
+        for done, program in enumerate(programs * repetitions):
+            progress.show(done / total, f"{done} of {total} runs: {program.name}")
             program.run(seconds, results)
-    show_progress(total, total, "done")
+    finally:
+        progress.end()
     return results

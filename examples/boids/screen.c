@@ -13,6 +13,8 @@
 #define HIDE_CURSOR "\033[?25l"
 #define SHOW_CURSOR "\033[?25h"
 #define CLEAR_LINE "\033[K"
+#define CUT_LINES "\033[?7l" /* at the terminal's width: each takes one line of it */
+#define WRAP_LINES "\033[?7h"
 #define PLAIN "\033[0m"
 
 static bool wants_colours(void)
@@ -101,10 +103,11 @@ static void put_status(const struct screen *screen, const struct world *world, u
 {
     const struct totals *totals = &world->totals;
 
-    printf("frame %" PRIu64 " of %" PRIu64 "  %.0f a second  prey %" PRIu64
-           "  hunters %" PRIu64 CLEAR_LINE "\n",
+    printf(CUT_LINES "frame %" PRIu64 " of %" PRIu64 "  %.0f a second  prey %" PRIu64
+                     "  hunters %" PRIu64 CLEAR_LINE "\n",
            world->frame, frames, screen->frames_a_second, totals->live[PREY], totals->live[HUNTER]);
-    printf("born %" PRIu64 "  died %" PRIu64 "  stale ids noticed %" PRIu64 CLEAR_LINE "\n",
+    printf("born %" PRIu64 "  died %" PRIu64 "  stale ids noticed %" PRIu64 CLEAR_LINE
+           "\n" WRAP_LINES,
            totals->births, totals->deaths, totals->stale);
 }
 

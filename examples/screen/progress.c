@@ -1,11 +1,10 @@
 #include "examples/screen/progress.h"
+#include "examples/screen/terminal.h"
 #include "examples/screen/text.h"
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#define WIDTH 30
 #define PATIENCE_NS UINT64_C(500000000) /* a run that ends sooner has no bar */
 #define REDRAW_NS UINT64_C(100000000)
 
@@ -15,15 +14,18 @@ static uint64_t drawn_ns;
 
 static void draw(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns)
 {
-    static const char hashes[] = "##############################";
-    const double part = (double)done / (double)total;
+    const double part = total != 0 ? (double)done / (double)total : -1;
+    char text[256];
 
-    fprintf(stderr, "\r[%-*.*s] %5.1f %%  %s of %s %s", WIDTH, (int)(part * WIDTH), hashes,
-            part * 100, grouped(done), grouped(total), what);
-    if (done != 0) {
-        fprintf(stderr, ", %.0f s to go", (double)elapsed_ns / 1e9 * (1 - part) / part);
+    if (total == 0) {
+        snprintf(text, sizeof text, "%s %s", grouped(done), what);
+    } else if (done == 0) {
+        snprintf(text, sizeof text, "%5.1f %%  0 of %s %s", 0.0, grouped(total), what);
+    } else {
+        snprintf(text, sizeof text, "%5.1f %%  %s of %s %s, %.0f s to go", part * 100,
+                 grouped(done), grouped(total), what, (double)elapsed_ns / 1e9 * (1 - part) / part);
     }
-    fputs("\033[K", stderr);
+    terminal_line(part, text);
 }
 
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns)
@@ -32,12 +34,7 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t ela
         isatty(STDERR_FILENO) == 0) {
         return;
     }
-    if (total == 0) {
-        fprintf(stderr, "\r%s %s\033[K", grouped(done), what);
-    } else {
-        draw(what, done, total, elapsed_ns);
-    }
-    fflush(stderr);
+    draw(what, done, total, elapsed_ns);
     shown = true;
     drawn_ns = elapsed_ns;
 }
@@ -45,8 +42,7 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t ela
 void progress_end(void)
 {
     if (shown) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
+        terminal_line_end();
         shown = false;
     }
 }

@@ -1,5 +1,6 @@
 /*
- * progress.h - a bar on stderr while a long run lasts; nothing if stderr is not a terminal.
+ * progress.h - a bar on stderr while a long run lasts, no wider than the terminal; nothing if
+ * stderr is none.
  */
 #ifndef EXAMPLES_SCREEN_PROGRESS_H
 #define EXAMPLES_SCREEN_PROGRESS_H

@@ -22,7 +22,7 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "sem_wait",
 ]]
 
-def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
+def explorer_binary(name, sources = None, weakened = None, sanitizer = [], visibility = None):
     """The cases over a library whose atomics the explorer carries out.
 
     Args:
@@ -30,10 +30,12 @@ def explorer_binary(name, sources = None, weakened = None, sanitizer = []):
       sources: of the library; as they are by default
       weakened: an edge that is relaxed
       sanitizer: options for it; those of the build by default
+      visibility: of the binary
     """
     cc_binary(
         name = name,
         testonly = True,
+        visibility = visibility,
         srcs = [":instrumented"] + (sources or [
             "//concurrent:sources",
             "//lib:sources",

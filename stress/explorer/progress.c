@@ -1,5 +1,6 @@
 /* A line on the terminal that is written again and again. */
 #include "stress/explorer/progress.h"
+#include "examples/screen/terminal.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/time.h>
@@ -31,18 +32,21 @@ void progress(const char *what, uint64_t done, uint64_t all)
     }
     last = now;
     is_shown = true;
+    char text[256];
+
     if (all != 0) {
-        fprintf(stderr, "\r%-20s %llu of %llu schedules", what, (unsigned long long)done,
-                (unsigned long long)all);
+        snprintf(text, sizeof text, "%s: %llu of %llu schedules", what, (unsigned long long)done,
+                 (unsigned long long)all);
     } else {
-        fprintf(stderr, "\r%-20s %llu schedules", what, (unsigned long long)done);
+        snprintf(text, sizeof text, "%s: %llu schedules", what, (unsigned long long)done);
     }
+    terminal_line(all != 0 ? (double)done / (double)all : -1, text);
 }
 
 void progress_end(void)
 {
     if (is_shown) {
-        fprintf(stderr, "\r%60s\r", "");
+        terminal_line_end();
         is_shown = false;
     }
 }

@@ -49,7 +49,10 @@ def broken_test(name, accepted, arguments, library_defines = [], forced_include 
         copts = HAFT_COPTS + ["-O1", "-g"] + TSAN,
         linkopts = LINKOPTS + TSAN,
         local_defines = DEFINES,
-        deps = [name + "_haft"],
+        deps = [
+            name + "_haft",
+            "//examples:screen",
+        ],
     )
     native.sh_test(
         name = name,

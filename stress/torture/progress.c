@@ -1,10 +1,10 @@
 /* A bar on the terminal; see progress.h. */
 #include "stress/torture/progress.h"
+#include "examples/screen/terminal.h"
 #include "stress/torture/play.h"
 #include <stdio.h>
 #include <unistd.h>
 
-#define WIDTH 30
 #define REDRAW_NS UINT64_C(200000000)
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -20,24 +20,23 @@ void progress_begin(uint64_t ns)
 
 void progress_show(const char *what)
 {
-    static const char hashes[] = "##############################";
     const uint64_t now = time_ns();
     const uint64_t elapsed = now - began < lasts ? now - began : lasts;
+    char text[128];
 
     if (now - drawn < REDRAW_NS || isatty(STDERR_FILENO) == 0) {
         return;
     }
     drawn = now;
-    fprintf(stderr, "\r[%-*.*s] %llu of %llu s  %-10s", WIDTH, (int)(elapsed * WIDTH / lasts),
-            hashes, (unsigned long long)(elapsed / NS_PER_S),
-            (unsigned long long)(lasts / NS_PER_S), what);
-    fflush(stderr);
+    snprintf(text, sizeof text, "%llu of %llu s  %s", (unsigned long long)(elapsed / NS_PER_S),
+             (unsigned long long)(lasts / NS_PER_S), what);
+    terminal_line((double)elapsed / (double)lasts, text);
 }
 
 void progress_end(void)
 {
     if (drawn != 0) {
-        fprintf(stderr, "\r\033[K");
+        terminal_line_end();
         drawn = 0;
     }
 }

@@ -15,7 +15,8 @@ import threading
 import plan
 import trials
 
-FOLDERS = ("include", "lib", "concurrent", "stress", "tests")
+FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/screen")
+TERMINAL = "examples/screen/terminal.c"  # the explorer's line of progress
 CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
 URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
@@ -72,7 +73,7 @@ def _scheduler():
     """The explorer's own files, which ThreadSanitizer may not see."""
     found = {path.relative_to(plan.ROOT).as_posix()
              for path in (plan.ROOT / "stress/explorer").glob("*.c")}
-    return found - {"stress/explorer/hooked.c"}
+    return found - {"stress/explorer/hooked.c"} | {TERMINAL}
 
 
 COMMON = ["-std=c11", "-w", "-O1", "-g", "-Iinclude", "-iquote", "."]
@@ -120,7 +121,7 @@ def program_of(check):
         return "linearize", ["stress/support.c", "stress/linear/history.c", "stress/linear/hooked.c",
                              "stress/linearize.c"]
     variant = "explorer_tsan" if "tsan" in words else "explorer"
-    return variant, _files("stress/explorer/**/*.c") + ["stress/linear/history.c"]
+    return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", TERMINAL]
 
 
 class Builder:
