@@ -95,7 +95,8 @@ soname()
 man_pages()
 {
     local page
-    [[ -e $1/share/man/man7/haft.7 && -e $1/share/man/man3/haft_free.3 ]] || return
+    [[ -e $1/share/man/man7/haft.7 && -e $1/share/man/man3/haft_free.3 &&
+        -e $1/share/man/man1/haft-top.1 ]] || return
     for page in "$1"/share/man/man*/*; do
         [[ ! -L $page ]] || continue
         [[ -z $(man --warnings -l "$page" 2>&1 >/dev/null) ]] || return
@@ -122,6 +123,28 @@ with_gdb()
     for wanted in '$1 = 4v1 (0x100004), live in table "monsters"' 'escort = 4v1 (0x100004), live' \
         ' table "monsters", 1 live of 1000' '5v1: stale: freed or given up'; do
         grep -qF -- "$wanted" <<<"$out" || return
+    done
+}
+
+# haft_top <prefix>: the installed haft-top shows what a program with the installed library exports,
+# and is explained by its page: every option, every column.
+haft_top()
+{
+    local exports=$work/exports file shown page word
+    mkdir -p "$exports"
+    gcc -I"$1/include" "$root/top/exporter.c" -L"$1/lib" -lhaft "-Wl,-rpath,$1/lib" \
+        -o "$work/exporter" || return
+    coproc { "$work/exporter" "$exports"; }
+    read -r file <&"${COPROC[0]}"
+    shown=$("$1/bin/haft-top" --once "$exports")
+    eval "exec ${COPROC[1]}>&-"
+    wait "$COPROC_PID"
+    echo "$shown"
+    [[ -n $file ]] && grep -q '^  ships .* 1,000 ' <<<"$shown" || return
+    ! readelf -d "$1/bin/haft-top" | grep -E 'R(UN)?PATH' || return
+    page=$(man -l "$1/share/man/man1/haft-top.1")
+    for word in $("$1/bin/haft-top" --help | grep -oE '^  (--)?[a-z]+' | grep -v haft); do
+        grep -qE "^ {7}$word( |,|/|\$)" <<<"$page" || return
     done
 }
 
@@ -170,6 +193,7 @@ promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise soname soname "$prefix"
 promise man_pages man_pages "$prefix"
+promise haft_top haft_top "$prefix"
 promise documents documents "$prefix"
 promise gdb with_gdb "$prefix"
 all_of "" "$prefix"
@@ -177,6 +201,7 @@ mv "$prefix" "$work/moved"
 all_of _moved "$work/moved"
 promise documents_moved documents "$work/moved"
 promise gdb_moved with_gdb "$work/moved"
+promise haft_top_moved haft_top "$work/moved"
 promise uninstall uninstall "$work/moved"
 promise destdir destdir
 promise refusals refusals

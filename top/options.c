@@ -1,7 +1,8 @@
 #include "top/options.h"
 #include "examples/screen/arguments.h"
+#include "top/page.h"
 
-static const char help[] =
+static const char help_begin[] =
     "Usage: haft-top [OPTION...] DIRECTORY\n"
     "\n"
     "Shows the haft tables of running processes that export their statistics to\n"
@@ -9,19 +10,17 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --pid N        only this process\n"
-    "  --interval MS  between looks, 100 to 60000 (default: 1000); Ctrl-C ends\n"
+    "  --interval MS  between looks, 100 to 60000 (default: 1000)\n"
     "  --once         look once; so it does when stdout is no terminal\n"
     "  --json         look once; what was exported, as JSON\n"
     "  --prometheus   look once; Prometheus's text format\n"
     "  --help         print this\n"
     "\n"
-    "  live        objects published and not freed; fill: of the capacity\n"
-    "  created/s, freed/s   since the look before\n"
-    "  slots used  ever; waiting: freed, and not taken back yet\n"
-    "  stale       resolves of ids that were not live, where the program counts them\n"
-    "              (haft_resolve_counted); haft_resolve leaves no trace\n"
-    "  refused     frees of ids that were not live\n"
-    "  backlog     batches of up to 128 freed slots that wait for a grace period\n"
+    "Keys: q quits, as Ctrl-C does; ? explains the columns.\n"
+    "\n"
+    "Columns, as many as the terminal has room for:\n";
+
+static const char help_end[] =
     "\n"
     "Exit status:\n"
     "  0  something was shown\n"
@@ -58,7 +57,11 @@ static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **err
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
     };
 
-    return read_arguments(entries, help, argc, argv, error);
+    char *help = g_strconcat(help_begin, page_legend, help_end, NULL);
+    const bool read = read_arguments(entries, help, argc, argv, error);
+
+    g_free(help);
+    return read;
 }
 
 static bool take(struct options *options, const struct raw *raw, GError **error)

@@ -1,6 +1,22 @@
+#include "top/page.h"
 #include "examples/screen/text.h"
-#include "top/views.h"
 #include <inttypes.h>
+
+enum { LONGEST_NAME = 24 };
+
+const char page_legend[] =
+    "  live        objects published and not freed; fill: of the capacity\n"
+    "  created/s, freed/s   since the look before\n"
+    "  slots used  ever; waiting: freed, and not taken back yet\n"
+    "  stale       resolves of ids that were not live, where the program counts them\n"
+    "              (haft_resolve_counted); haft_resolve leaves no trace\n"
+    "  refused     frees of ids that were not live\n"
+    "  workers     open ones\n"
+    "  periods     grace periods that have passed; longest: of these\n"
+    "  backlog     batches of up to 128 freed slots that wait for a grace period\n"
+    "  stalls      grace periods that took longer than the domain allows, as noticed\n"
+    "  +2          two columns have no room: widen the terminal, or let a pager show\n"
+    "              all (haft-top --once DIRECTORY | less -S)\n";
 
 char *harmless(const char *text)
 {
@@ -16,18 +32,32 @@ char *harmless(const char *text)
     return g_string_free(copy, FALSE);
 }
 
-enum { NAME_WIDTH = 16 };
-
-/* In its column; a longer one is cut. */
-static void put_name(GString *out, const char *name)
+void page_init(struct page *page)
 {
-    char *shown = harmless(name);
-    const glong length = g_utf8_strlen(shown, -1);
-
-    *g_utf8_offset_to_pointer(shown, MIN(length, NAME_WIDTH)) = '\0';
-    g_string_append_printf(out, "  %s%*s", shown, (int)MAX(NAME_WIDTH - length, 0), "");
-    g_free(shown);
+    *page = (struct page){
+        .tables = {.count = 10,
+                   .columns = {{.title = "table", .is_left = true},
+                               {.title = "live"},
+                               {.title = "fill", .rank = 1},
+                               {.title = "created/s", .rank = 4},
+                               {.title = "freed/s", .rank = 5},
+                               {.title = "slots used", .rank = 7},
+                               {.title = "waiting", .rank = 2},
+                               {.title = "stale", .rank = 6},
+                               {.title = "refused", .rank = 3},
+                               {.title = "workers", .rank = 8}}},
+        .domains = {.count = 7,
+                    .columns = {{.title = "domain", .is_left = true},
+                                {.title = "clock", .is_left = true, .rank = 2},
+                                {.title = "periods", .rank = 5},
+                                {.title = "periods/s", .rank = 4},
+                                {.title = "longest", .rank = 3},
+                                {.title = "backlog"},
+                                {.title = "stalls", .rank = 1}}},
+    };
 }
+
+/* --- cells --- */
 
 /* Since the snapshot before, by the second; "-" if there is none. */
 static const char *rate(const struct snapshot *snapshot, uint64_t now, uint64_t before)
@@ -42,43 +72,95 @@ static const char *rate(const struct snapshot *snapshot, uint64_t now, uint64_t 
     return grouped((uint64_t)((double)(now - before) / seconds + 0.5));
 }
 
-static void put_table(GString *out, const struct snapshot *snapshot, const struct table *table)
+static char *name_cell(const char *name)
+{
+    char *shown = harmless(name);
+
+    text_cut(shown, LONGEST_NAME);
+    return shown;
+}
+
+static char **table_cells(const struct snapshot *snapshot, const struct table *table)
 {
     static const struct table none;
     const struct table *before =
         snapshot->before != NULL ? snapshot_table(snapshot->before, table->number) : NULL;
     const double fill =
         table->capacity != 0 ? 100.0 * (double)table->live / (double)table->capacity : 0;
+    char **cells = g_new0(char *, MOST_COLUMNS + 1);
+    char **cell = cells;
 
     before = before != NULL ? before : &none; /* opened since */
-    put_name(out, table->name);
-    g_string_append_printf(out, " %13s %5.1f%%", grouped(table->live), fill);
-    g_string_append_printf(out, " %12s", rate(snapshot, table->created, before->created));
-    g_string_append_printf(out, " %12s", rate(snapshot, table->freed, before->freed));
-    g_string_append_printf(out, " %11s %11s %10s %10s %4s\n", grouped(table->high_water),
-                           grouped(table->retired), grouped(table->stale_resolves),
-                           grouped(table->refused_frees), grouped(table->workers));
+    *cell++ = name_cell(table->name);
+    *cell++ = g_strdup(grouped(table->live));
+    *cell++ = g_strdup_printf("%.1f%%", fill);
+    *cell++ = g_strdup(rate(snapshot, table->created, before->created));
+    *cell++ = g_strdup(rate(snapshot, table->freed, before->freed));
+    *cell++ = g_strdup(grouped(table->high_water));
+    *cell++ = g_strdup(grouped(table->retired));
+    *cell++ = g_strdup(grouped(table->stale_resolves));
+    *cell++ = g_strdup(grouped(table->refused_frees));
+    *cell++ = g_strdup(grouped(table->workers));
+    return cells;
 }
 
-static void put_domain(GString *out, const struct snapshot *snapshot, const struct domain *domain)
+static char **domain_cells(const struct snapshot *snapshot, const struct domain *domain)
 {
     const struct domain *before =
         snapshot->before != NULL ? snapshot_domain(snapshot->before, domain->number) : NULL;
-    char *clock = harmless(domain->clock);
+    const uint64_t earlier = before != NULL ? before->grace_periods : 0;
+    char **cells = g_new0(char *, MOST_COLUMNS + 1);
+    char **cell = cells;
 
-    g_string_append_printf(out, "  domain %" PRIu64 ", %s clock: %s grace periods", domain->number,
-                           clock, grouped(domain->grace_periods));
-    if (before != NULL) {
-        g_string_append_printf(out, " (%s/s)",
-                               rate(snapshot, domain->grace_periods, before->grace_periods));
-    }
-    g_string_append_printf(out, ", the longest %s; backlog %s, stalls %s\n",
-                           duration(domain->longest_grace_period_ns), grouped(domain->backlog),
-                           grouped(domain->stalls));
-    g_free(clock);
+    *cell++ = g_strdup_printf("%" PRIu64, domain->number);
+    *cell++ = name_cell(domain->clock);
+    *cell++ = g_strdup(grouped(domain->grace_periods));
+    *cell++ = g_strdup(rate(snapshot, domain->grace_periods, earlier));
+    *cell++ = g_strdup(duration(domain->longest_grace_period_ns));
+    *cell++ = g_strdup(grouped(domain->backlog));
+    *cell++ = g_strdup(grouped(domain->stalls));
+    return cells;
 }
 
-static void put_process(GString *out, const struct snapshot *snapshot)
+/* --- lines --- */
+
+/* What is done with a row: it is measured, or put out. */
+typedef void handle_row(GString *out, struct grid *grid, char *const *cells);
+
+static void measure(GString *out, struct grid *grid, char *const *cells)
+{
+    (void)out;
+    grid_widen(grid, cells);
+}
+
+static void put(GString *out, struct grid *grid, char *const *cells)
+{
+    grid_put(out, grid, cells);
+}
+
+static void each_table(GString *out, struct grid *grid, const struct snapshot *snapshot,
+                       handle_row *handle)
+{
+    for (guint i = 0; i < snapshot->tables->len; i++) {
+        char **cells = table_cells(snapshot, &g_array_index(snapshot->tables, struct table, i));
+
+        handle(out, grid, cells);
+        g_strfreev(cells);
+    }
+}
+
+static void each_domain(GString *out, struct grid *grid, const struct snapshot *snapshot,
+                        handle_row *handle)
+{
+    for (guint i = 0; i < snapshot->domains->len; i++) {
+        char **cells = domain_cells(snapshot, &g_array_index(snapshot->domains, struct domain, i));
+
+        handle(out, grid, cells);
+        g_strfreev(cells);
+    }
+}
+
+static void put_process(GString *out, struct page *page, const struct snapshot *snapshot)
 {
     const uint64_t age = snapshot_age_ns(snapshot);
     char *program = harmless(snapshot->program);
@@ -87,22 +169,78 @@ static void put_process(GString *out, const struct snapshot *snapshot)
     if (age > 3 * snapshot->interval_ms * 1000000) {
         g_string_append_printf(out, ", which has written nothing for %s", duration(age));
     }
-    g_string_append_printf(out, "\n  %-*s %13s %6s %12s %12s %11s %11s %10s %10s %4s\n", NAME_WIDTH,
-                           "table", "live", "fill", "created/s", "freed/s", "slots used", "waiting",
-                           "stale", "refused", "wkrs");
-    for (guint i = 0; i < snapshot->tables->len; i++) {
-        put_table(out, snapshot, &g_array_index(snapshot->tables, struct table, i));
+    g_string_append_c(out, '\n');
+    if (snapshot->tables->len != 0) {
+        grid_put_titles(out, &page->tables);
+        each_table(out, &page->tables, snapshot, put);
     }
-    for (guint i = 0; i < snapshot->domains->len; i++) {
-        put_domain(out, snapshot, &g_array_index(snapshot->domains, struct domain, i));
+    if (snapshot->domains->len != 0) {
+        grid_put_titles(out, &page->domains);
+        each_domain(out, &page->domains, snapshot, put);
     }
     g_free(program);
 }
 
-void view_page(GString *out, const struct finding *finding)
+static void fit(struct page *page, const struct finding *finding, unsigned width)
 {
     for (guint i = 0; i < finding->running->len; i++) {
-        g_string_append(out, i != 0 ? "\n" : "");
-        put_process(out, g_ptr_array_index(finding->running, i));
+        const struct snapshot *snapshot = g_ptr_array_index(finding->running, i);
+
+        each_table(NULL, &page->tables, snapshot, measure);
+        each_domain(NULL, &page->domains, snapshot, measure);
     }
+    grid_fit(&page->tables, width);
+    grid_fit(&page->domains, width);
+}
+
+static void put_names_left_out(GString *out, const struct grid *grid, bool *is_first)
+{
+    for (unsigned i = 0; i < grid->count; i++) {
+        if (grid->columns[i].is_left_out) {
+            g_string_append_printf(out, "%s %s", *is_first ? "" : ",", grid->columns[i].title);
+            *is_first = false;
+        }
+    }
+}
+
+/* Which columns are left out, and how all are seen. */
+static void put_left_out(GString *out, const struct page *page)
+{
+    const unsigned whole = MAX(grid_whole_width(&page->tables), grid_whole_width(&page->domains));
+    bool is_first = true;
+
+    if (page->tables.left_out + page->domains.left_out != 0) {
+        g_string_append(out, "+ left out:");
+        put_names_left_out(out, &page->tables, &is_first);
+        put_names_left_out(out, &page->domains, &is_first);
+        g_string_append_printf(out,
+                               "\n+ to see all: a terminal of %u columns, or"
+                               " haft-top --once DIRECTORY | less -S\n",
+                               whole);
+    }
+}
+
+static void put_cut(GString *out, const char *text, unsigned width)
+{
+    char **lines = g_strsplit(text, "\n", -1);
+
+    for (guint i = 0; lines[i] != NULL; i++) {
+        text_cut(lines[i], width);
+        g_string_append_printf(out, "%s%s", lines[i], lines[i + 1] != NULL ? "\n" : "");
+    }
+    g_strfreev(lines);
+}
+
+void page_put(GString *out, struct page *page, const struct finding *finding, unsigned width)
+{
+    GString *whole = g_string_new(NULL);
+
+    fit(page, finding, width);
+    for (guint i = 0; i < finding->running->len; i++) {
+        g_string_append(whole, i != 0 ? "\n" : "");
+        put_process(whole, page, g_ptr_array_index(finding->running, i));
+    }
+    put_left_out(whole, page);
+    put_cut(out, whole->str, width);
+    g_string_free(whole, TRUE);
 }
