@@ -4,10 +4,14 @@
  *
  * Two threads insert 1,024 objects and free them, again and again.  From 40 % to 60 % of the time a
  * third one stays in one read section.  Meanwhile nothing that was freed after its begin can be
- * used again, so the backlog grows until the table has no slot left, and insert waits.
+ * used again, so the backlog grows until the workers have as many waiting slots as they may, and
+ * wait themselves.  When the reader leaves, the backlog falls; the slots go on from hand to hand,
+ * oldest first, so that as many as there ever were stay in use.
  *
  *   backlog [milliseconds]     of each subject (1000); JSON on standard output, as all programs
- *                              here write it: `milliseconds` and `retired` are series
+ *                              here write it: `milliseconds`, `retired` (slots freed and not taken
+ *                              back) and `waiting` (batches that wait for a grace period) are
+ *                              series
  */
 #include "bench/flavours.h"
 #include "bench/subjects.h"
@@ -29,7 +33,12 @@ constexpr int churners = 2;
 constexpr uint64_t round_size = 1024;
 constexpr int most_samples = 400;
 
-using Samples = std::vector<std::pair<double, uint64_t>>;
+struct Sample {
+    double milliseconds;
+    double retired, waiting;
+};
+
+using Samples = std::vector<Sample>;
 
 template <class Table> void churn(Table &table, const std::atomic<bool> &stop)
 {
@@ -68,9 +77,10 @@ Samples sample(const Table &table, Clock::time_point begin, Milliseconds time)
     for (int i = 1; i <= most_samples; i++) {
         std::this_thread::sleep_until(
             begin + std::chrono::duration_cast<Clock::duration>(time * i / most_samples));
-        const uint64_t now = table.retired();
+        const auto retired = static_cast<double>(table.retired());
+        const auto waiting = static_cast<double>(table.waiting());
 
-        samples.emplace_back(Milliseconds(Clock::now() - begin).count(), now);
+        samples.push_back({Milliseconds(Clock::now() - begin).count(), retired, waiting});
     }
     return samples;
 }
@@ -98,11 +108,11 @@ template <class Table> Samples measure(Milliseconds time)
     return samples;
 }
 
-template <class Get> void print_series(const char *key, const Samples &samples, Get get)
+void print_series(const char *key, const Samples &samples, double Sample::*value)
 {
     std::printf("   \"%s\": [", key);
     for (size_t i = 0; i < samples.size(); i++) {
-        std::printf("%s%.1f", i == 0 ? "" : ", ", static_cast<double>(get(samples[i])));
+        std::printf("%s%.1f", i == 0 ? "" : ", ", samples[i].*value);
     }
     std::printf("]");
 }
@@ -111,9 +121,11 @@ void print(const char *name, const Samples &samples, bool last)
 {
     std::printf("  {\"name\": \"backlog/%s/%llu/%d\", \"run_type\": \"iteration\",\n", name,
                 static_cast<unsigned long long>(round_size), churners);
-    print_series("milliseconds", samples, [](const auto &sample) { return sample.first; });
+    print_series("milliseconds", samples, &Sample::milliseconds);
     std::printf(",\n");
-    print_series("retired", samples, [](const auto &sample) { return sample.second; });
+    print_series("retired", samples, &Sample::retired);
+    std::printf(",\n");
+    print_series("waiting", samples, &Sample::waiting);
     std::printf("}%s\n", last ? "" : ",");
 }
 

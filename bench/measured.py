@@ -15,6 +15,7 @@ import circumstances  # noqa: E402
 import progress  # noqa: E402
 
 PEERS = "peers"  # the Rust program
+SERIES = ("milliseconds", "retired", "waiting")  # over time, in bench/backlog.cc
 
 
 class Results:
@@ -31,7 +32,7 @@ class Results:
         for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object"):
             if key in run:
                 kept.setdefault(key, []).append(run[key])
-        kept.update((key, run[key]) for key in ("milliseconds", "retired") if key in run)
+        kept.update((key, run[key]) for key in SERIES if key in run)
 
     def values(self, name, counter="items_per_second"):
         try:
@@ -45,9 +46,9 @@ class Results:
         return statistics.median(values) if values else None
 
     def series(self, name):
-        """The (milliseconds, retired) of the last repetition, or nothing."""
+        """The (milliseconds, retired, waiting) of the last repetition, or nothing."""
         kept = self.counters.get(name, {})
-        return (kept["milliseconds"], kept["retired"]) if "retired" in kept else ()
+        return tuple(kept[key] for key in SERIES) if all(key in kept for key in SERIES) else ()
 
     def save(self, path):
         """As JSON, each list of numbers in a line."""
@@ -61,7 +62,7 @@ class Results:
         with open(path) as file:
             saved = json.load(file)
         for kept in saved["counters"].values():
-            for key in ("milliseconds", "retired"):
+            for key in SERIES:
                 if isinstance(kept.get(key, [0])[-1], list):  # one for each repetition
                     kept[key] = kept[key][-1]
         return Results(saved["context"], saved["counters"])
@@ -75,6 +76,7 @@ def machine():
     return {
         "processor": circumstances.processor(),
         "cores": os.cpu_count(),
+        "pinned": True,  # each thread, as the programs do where there are cores enough
         "system": f"{platform.system()} {platform.release()}",
         "compiler": circumstances.first_line("gcc", "--version") or "unknown",
         "rust": circumstances.first_line("rustc", "--version") or "unknown",
@@ -114,10 +116,14 @@ class Program:
 
 
 class Series(Program):
-    """A program whose cases take ten times so long, each once."""
+    """A program whose cases take a second or more, each once."""
 
     def command(self, seconds):
-        return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(max(10000 * seconds, 100))]
+        return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(max(10000 * seconds, 1000))]
+
+    def run(self, seconds, results):
+        super().run(seconds, results)
+        results.context["series"] = machine()
 
 
 def measure(programs, repetitions, seconds):

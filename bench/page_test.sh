@@ -89,6 +89,32 @@ lacks "a peer within 3 %" '\| churn \| malloc \| 1,024 \| 1 \|'
 lacks "a bound among the peers" '\| resolve_open \| raw \| [0-9,]+ \| 1 \|'
 lacks "a slower peer among the faster" '\| churn \| mutex \| 1,024 \| 1 \|'
 
+lacks "another run's series" 'another run'
+lacks "pinned threads in figures from before" 'pinned'
+sed 's/"repetitions": 2,/& "pinned": true, "series": {"processor": "Q", "cores": 4, "commit": "abc"},/' "$figures" >"$kept"
+page=$(python3 "$run" --from "$kept")
+has "pinned threads" "Threads are pinned to a core each where there are as many; more threads than"
+has "where the series are from" "backlog.png are of another run: Q, 4 cores, commit abc."
+
+python3 - "$(dirname "$run")" <<'EOF' || fail "the plots' looks are not as they should be"
+import collections, sys
+sys.path.insert(0, sys.argv[1])
+import looks, report
+for subject in looks.shown():
+    line = looks.look_of(subject).line
+    wanted = looks.OURS if subject.startswith(report.HAFT) else (
+        looks.BOUND if subject in report.BOUNDS else looks.PEER)
+    assert line == wanted, f"the line of {subject} is {line}"
+for field in ("colour", "marker"):
+    counts = collections.Counter(getattr(look, field) for look in looks.LOOKS.values())
+    for value, count in counts.items():
+        shared = [name for name, look in looks.LOOKS.items() if getattr(look, field) == value]
+        assert count == 1 or field == "marker" and all(
+            one.startswith(report.HAFT) for one in shared), f"{shared} share a {field}"
+names = {plot.name for plot in looks.OVER_THREADS + looks.OVER_SIZES} | {"reads.png", "backlog.png"}
+assert names == {name for name, _ in report.PLOTS}, "plots without a title, or titles without a plot"
+EOF
+
 python3 "$run" --from "$figures" --save "$kept" >/dev/null
 python3 - "$(dirname "$run")" "$figures" "$kept" <<'EOF' || fail "figures are not kept as they were"
 import json, sys
@@ -99,13 +125,15 @@ assert json.load(open(figures)) == json.load(open(kept)), "--save changes them"
 results = Results()
 for turn in (1, 2):
     results.add({"name": "a", "items_per_second": turn})
-    results.add({"name": "b", "milliseconds": [0.5, 1.5], "retired": [turn, turn]})
+    results.add({"name": "b", "milliseconds": [0.5, 1.5], "retired": [turn, turn],
+                 "waiting": [turn, 0]})
 results.save(kept)
 loaded = Results.load(kept)
 assert loaded.values("a") == [1, 2]
-assert loaded.series("b") == ([0.5, 1.5], [2, 2]) and loaded.series("a") == ()
+assert loaded.series("b") == ([0.5, 1.5], [2, 2], [2, 0]) and loaded.series("a") == ()
 assert '   "milliseconds": [0.5, 1.5],\n' in open(kept).read(), "a series is not a line"
 json.dump({"context": {}, "counters": {"b": {"milliseconds": [[1, 2], [3, 4]],
-                                             "retired": [[5, 6], [7, 8]]}}}, open(kept, "w"))
-assert Results.load(kept).series("b") == ([3, 4], [7, 8]), "of series for repetitions, the last"
+                                             "retired": [[5, 6], [7, 8]],
+                                             "waiting": [[1, 1], [2, 0]]}}}, open(kept, "w"))
+assert Results.load(kept).series("b") == ([3, 4], [7, 8], [2, 0]), "of series for repetitions, the last"
 EOF

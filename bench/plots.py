@@ -1,13 +1,19 @@
 """The plots of docs/performance.md."""
 
 import os
+import textwrap
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plot  # noqa: E402  (after the choice of what draws)
+from matplotlib import patches, ticker  # noqa: E402
 
-STYLES = ["o-", "s-", "^-", "D-", "v--", "<--", ">--", "p--", "*:", "x:", "+:"]
+import looks  # noqa: E402
+import report  # noqa: E402
+
+MOST_SLOTS = 128  # in a batch
+TITLES = dict(report.PLOTS)
 
 
 def points(results, workload, subject, cases):
@@ -17,93 +23,137 @@ def points(results, workload, subject, cases):
     return [(x, rate) for x, rate in found if rate]
 
 
-def finish(axes, folder, name):
+def plain(value, _=None):
+    """A number as people read it: 0.5, 20, 1,024."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def plain_ticks(axis):
+    """1, 2, 5, 10 and so on; all with their numbers."""
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(plain)
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def ticks_at(axis, places):
+    """Where there are points, and nowhere else."""
+    axis.set_major_locator(ticker.FixedLocator(places))
+    axis.set_major_formatter(plain)
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def title(figure, name):
+    figure.suptitle(textwrap.fill(TITLES[name], 92), fontsize=11)
+
+
+def save(figure, folder, name):
+    title(figure, name)
+    figure.tight_layout()
+    figure.savefig(os.path.join(folder, name), dpi=110, metadata={"Software": None})
+    plot.close(figure)
+
+
+def draw_lines(folder, name, lines, across, up):
+    """`lines`: of (label, subject, is_hollow, x and y of points); the legend has them as they end."""
+    figure, axes = plot.subplots(figsize=(9, 4.8))
+    for label, subject, is_hollow, found in sorted(lines, key=lambda line: -line[3][-1][1]):
+        look = looks.look_of(subject)
+        axes.plot(*zip(*found), look.line, marker=look.marker, color=look.colour, label=label,
+                  markerfacecolor="none" if is_hollow else look.colour, zorder=3 if is_hollow else 2)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    ticks_at(axes.xaxis, sorted({x for line in lines for x, _ in line[3]}))
+    plain_ticks(axes.yaxis)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    axes.figure.tight_layout()
-    axes.figure.savefig(os.path.join(folder, name), dpi=110, metadata={"Software": None})
-    plot.close(axes.figure)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), handlelength=3)
+    save(figure, folder, name)
 
 
-def over_threads(results, folder, name, workload, size, subjects):
-    axes = plot.subplots(figsize=(9, 4.5))[1]
-    for style, subject in zip(STYLES, subjects):
-        found = points(results, workload, subject, [(n, size, n) for n in (1, 2, 4, 8)])
+def over_threads(results, folder, chosen):
+    lines = []
+    for subject in chosen.subjects:
+        found = points(results, chosen.workload, subject,
+                       [(threads, chosen.size, threads) for threads in looks.THREADS])
         if found:
-            axes.plot(*zip(*found), style, label=subject)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
-    axes.set_xlabel(f"threads ({results.context['cores']} cores)")
-    axes.set_ylabel(f"{workload}: items a second")
-    finish(axes, folder, name)
+            lines.append((subject, subject, False, [(x, rate / 1e6) for x, rate in found]))
+    if lines:
+        draw_lines(folder, chosen.name, lines, f"threads ({results.context['cores']} cores)",
+                   f"million {chosen.items} a second")
 
 
-def over_size(results, folder, name, series, sizes):
-    axes = plot.subplots(figsize=(9, 4.5))[1]
-    for style, (workload, subject) in zip(STYLES, series):
-        found = points(results, workload, subject, [(size, size, 1) for size in sizes])
+def over_sizes(results, folder, chosen):
+    """Hollow: all in one open read section."""
+    several = len({workload for workload, _ in chosen.series}) > 1
+    lines = []
+    for workload, subject in chosen.series:
+        found = points(results, workload, subject, [(size, size, 1) for size in chosen.sizes])
         if found:
-            x, rates = zip(*found)
-            axes.plot(x, [1e9 / rate for rate in rates], style, label=f"{workload} {subject}")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("objects")
-    axes.set_ylabel("nanoseconds an id")
-    finish(axes, folder, name)
+            lines.append((f"{subject}, {workload}" if several else subject, subject,
+                          workload == "resolve_open", [(x, 1e9 / rate) for x, rate in found]))
+    if lines:
+        draw_lines(folder, chosen.name, lines, "objects", "nanoseconds an id")
 
 
 def reads(results, folder, name):
     size = 16384
-    subjects = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "mutex",
-                "read_write_lock", "entry_mutex", "lfht_memb", "tbb"]
-    axes = plot.subplots(figsize=(9, 4.5))[1]
-    for shift, (workload, threads) in ((-0.2, ("read_alone", 1)), (0.2, ("read_under_churn", 2))):
-        found = [(at + shift, results.rate(f"{workload}/{subject}/{size}/{threads}"))
-                 for at, subject in enumerate(subjects)]
-        found = [one for one in found if one[1]]
-        if found:
-            axes.bar(*zip(*found), width=0.4, label=workload)
+    figure, axes = plot.subplots(figsize=(9, 4.8))
+    for shift, workload, threads, hatch in ((-0.2, "read_alone", 1, ""),
+                                            (0.2, "read_under_churn", 2, "////")):
+        for at, subject in enumerate(looks.READS):
+            rate = results.rate(f"{workload}/{subject}/{size}/{threads}")
+            if rate:
+                bar = axes.bar(at + shift, rate / 1e6, width=0.38, hatch=hatch, edgecolor="white",
+                               color=looks.look_of(subject).colour)
+                axes.bar_label(bar, [report.number(rate / 1e6)], fontsize=7)
     axes.set_yscale("log")
-    axes.set_xticks(range(len(subjects)), subjects, rotation=30, ha="right", fontsize=8)
-    axes.set_ylabel("ids a second")
-    finish(axes, folder, name)
+    axes.yaxis.set_major_formatter(plain)
+    axes.set_xticks(range(len(looks.READS)), looks.READS, rotation=20, ha="right", fontsize=8)
+    axes.set_ylabel("million ids a second")
+    axes.grid(True, axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.legend(handles=[patches.Patch(color="#777777", label="alone"),
+                         patches.Patch(facecolor="#777777", edgecolor="white", hatch="////",
+                                       label="beside a thread at full churn")], fontsize=8)
+    save(figure, folder, name)
+
+
+def draw_backlog(axes, series, subject):
+    colour = looks.look_of(subject).colour
+    times, retired, waiting = series
+    axes.plot(times, retired, linewidth=1, color="#888888")
+    axes.fill_between(times, [batches * MOST_SLOTS for batches in waiting], color=colour, linewidth=0)
+    axes.axvspan(0.4 * times[-1], 0.6 * times[-1], color="black", alpha=0.12, linewidth=0, zorder=0)
+    axes.set_title(subject, fontsize=8, loc="left", pad=3, color=colour)
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(0, times[-1])
+    axes.yaxis.set_major_formatter(plain)
+    axes.tick_params(labelsize=8)
+    axes.grid(True, alpha=0.3)
 
 
 def backlog(results, folder, name):
-    axes = plot.subplots(figsize=(9, 4.5))[1]
-    for subject in ("haft_workers", "haft_qsbr_caller", "haft_qsbr_thread", "haft_memb_caller",
-                    "haft_memb_thread"):
-        series = results.series(f"backlog/{subject}/1024/2")
-        if series:
-            axes.plot(*series, linewidth=1, label=subject)
-            end = series[0][-1]
-    if not axes.lines:
-        plot.close(axes.figure)
+    """A panel for each subject: lines that go up and down like these hide each other."""
+    found = [(subject, results.series(f"backlog/{subject}/1024/2")) for subject in looks.BACKLOG]
+    found = [(subject, series) for subject, series in found if series]
+    if not found:
         return
-    axes.axvspan(0.4 * end, 0.6 * end, color="black", alpha=0.1)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("milliseconds (shaded: a reader stays in its section)")
-    axes.set_ylabel("slots that wait for reuse")
-    finish(axes, folder, name)
+    figure, panels = plot.subplots(len(found), figsize=(9, 1.5 * len(found) + 1), sharex=True,
+                                   sharey=True, squeeze=False)
+    for axes, (subject, series) in zip(panels[:, 0], found):
+        draw_backlog(axes, series, subject)
+    panels[-1, 0].set_xlabel("milliseconds; grey: a reader stays in its section")
+    figure.supylabel("slots: line, freed and not taken back; filled, wait for a grace period",
+                     fontsize=9)
+    save(figure, folder, name)
 
 
 def write(results, folder):
     os.makedirs(folder, exist_ok=True)
-    tables = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "sharded_slab", "mutex",
-              "rwlock_slotmap", "entry_mutex", "lfht_memb", "tbb", "malloc", "mimalloc"]
-    over_threads(results, folder, "churn.png", "churn", 1024, tables)
-    over_threads(results, folder, "replace.png", "replace", 65536, tables)
-    over_size(results, folder, "resolve.png",
-              [("resolve_open", "raw"), ("resolve_open", "haft_memb"),
-               ("resolve_each", "haft_qsbr"), ("resolve_each", "haft_memb"),
-               ("resolve_each", "sharded_slab"), ("resolve_each", "mutex"),
-               ("resolve_each", "lfht_memb"), ("resolve_each", "tbb"),
-               ("resolve_each", "weak_ptr")],
-              [1024, 16384, 262144, 4194304])
-    over_size(results, folder, "get.png",
-              [("get", subject) for subject in
-               ("raw", "haft_local", "haft_packed", "slotmap", "unordered_map", "map")],
-              [1024, 16384, 65536, 262144, 1048576])
+    for chosen in looks.OVER_THREADS:
+        over_threads(results, folder, chosen)
+    for chosen in looks.OVER_SIZES:
+        over_sizes(results, folder, chosen)
     reads(results, folder, "reads.png")
     backlog(results, folder, "backlog.png")

@@ -226,12 +226,23 @@ PLOTS = [
     ("resolve.png", "Time of a resolve over the number of objects"),
     ("get.png", "Time of a get over the number of objects, one thread"),
     ("reads.png", "Reads alone and beside a thread at full churn"),
-    ("backlog.png", "Freed slots that wait for reuse, over time: two threads churn in a table of"
-                    " 65,536, and a third one stays in a read section for a fifth of the time"),
+    ("backlog.png", "Freed slots over time: two threads churn in a table of 65,536, and a third one"
+                    " stays in a read section for a fifth of the time"),
 ]
 
 
+def of_series(context):
+    """Where the series come from, if not from where all others do."""
+    series = context.get("series", {})
+    if all(series.get(key, context[key]) == context[key] for key in ("processor", "cores", "commit")):
+        return ""
+    return (f" The series of backlog.png are of another run: {series['processor']},"
+            f" {series['cores']} cores, commit {series['commit']}.")
+
+
 def head(context):
+    pinned = ("Threads are pinned to a core each where there are as many; m"
+              if context.get("pinned") else "M")
     return [
         "# Performance",
         "",
@@ -243,8 +254,7 @@ def head(context):
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" commit {context['commit']}. Cells are millions of items a second: the median of"
         f" {context['repetitions']} repetitions (lowest-highest), {context['seconds']} s each."
-        " Threads are pinned to a core each where there are as many; more threads than cores tell"
-        " about waiting, not scaling.",
+        f" {pinned}ore threads than cores tell about waiting, not scaling.{of_series(context)}",
         "",
     ]
 

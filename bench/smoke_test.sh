@@ -56,7 +56,8 @@ done
 python3 - "$report" <<'END' || fail "$backlog: no series"
 import json, sys
 for run in json.load(open(sys.argv[1]))["benchmarks"]:
-    assert len(run["milliseconds"]) == len(run["retired"]) == 400, run["name"]
-    assert max(run["retired"]) > 0, run["name"]
+    times, retired, waiting = (run[key] for key in ("milliseconds", "retired", "waiting"))
+    assert len(times) == len(retired) == len(waiting) == 400, run["name"]
+    assert max(retired) > 0 and max(waiting) > 0, run["name"]
 END
 ! "$backlog" 0 2>"$report" && grep -q "1 to 60000" "$report" || fail "$backlog takes any time"
