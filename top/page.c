@@ -14,7 +14,7 @@ const char page_legend[] =
     "  workers     open ones\n"
     "  periods     grace periods that have passed; longest: of these\n"
     "  backlog     batches of up to 128 freed slots that wait for a grace period\n"
-    "  stalls      grace periods that took longer than the domain allows, as noticed\n"
+    "  stalls      grace periods noticed to last longer than the domain's stall_ns\n"
     "  +2          two columns have no room: widen the terminal, or let a pager show\n"
     "              all (haft-top --once DIRECTORY | less -S)\n";
 
