@@ -2,8 +2,8 @@
  * lib/atomics.h - all atomic operations of lib/ and concurrent/.
  *
  * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
- * haft/atomics.h lists the edges and says how a build weakens one.  No fences: the order stands
- * on the operation, where ThreadSanitizer sees it.
+ * haft/atomics.h lists the edges.  No fences: the order stands on the operation, where
+ * ThreadSanitizer sees it.
  *
  * The operations themselves stand in lib/atomics_direct.h, for a hooked build they are declared
  * in lib/atomics_hooked.h.  An operation that is added is added to both.

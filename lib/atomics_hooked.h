@@ -1,9 +1,8 @@
 /*
  * lib/atomics_hooked.h - the operations behind lib/atomics.h in a build with -DHAFT_HOOKED.
  *
- * The program provides them, and haft_load() and haft_store() of haft/atomics.h, whose order is
- * weakened already.  Each must do what its counterpart in lib/atomics_direct.h does, with
- * haft_edge_order() applied; what else it does is its affair.
+ * The program provides them, and haft_load() and haft_store() of haft/atomics.h.  Each must do what
+ * its counterpart in lib/atomics_direct.h does; what else it does is its affair.
  */
 #ifndef HAFT_LIB_ATOMICS_HOOKED_H
 #define HAFT_LIB_ATOMICS_HOOKED_H

@@ -1,7 +1,7 @@
-"""The stress programs as tests, and the broken builds that must not pass them."""
+"""The stress programs as tests, and the broken ones that must not pass them."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
-load("//stress:own_sanitizer.bzl", "OWN_SANITIZER", "TSAN")
+load("//stress:own_sanitizer.bzl", "HOOKED_COPTS", "OWN_SANITIZER", "TSAN")
 load("//tools:copts.bzl", "HAFT_COPTS")
 
 LINKOPTS = [
@@ -12,87 +12,129 @@ LINKOPTS = [
 
 DEFINES = ["_DEFAULT_SOURCE"]  # nanosleep, barriers
 
+# Programs have two threads or more.
+TAGS = [
+    "cpu:2",
+    "stress",
+]
+
+def hooked_library(name, sanitizer = []):
+    """The library, whose atomic operations the program carries out.
+
+    Args:
+      name: of the library
+      sanitizer: options for it; those of the build by default
+    """
+    cc_library(
+        name = name,
+        testonly = True,
+        srcs = [
+            "//concurrent:sources",
+            "//lib:sources",
+        ],
+        copts = HOOKED_COPTS + sanitizer,
+        defines = ["HAFT_HOOKED"],  # of programs too: they inline the resolve
+        linkopts = ["-lpthread"],
+        linkstatic = True,
+        local_defines = ["_GNU_SOURCE"],  # mmap's flags, strdup
+        visibility = ["//stress:__subpackages__"],
+        deps = ["//include:headers"],
+    )
+
+def stress_program(name, deps = []):
+    """A program, for tests that differ in their words.
+
+    Args:
+      name: the source's name without .c
+      deps: beside the support
+    """
+    cc_library(
+        name = name + "_parts",
+        testonly = True,
+        srcs = [name + ".c"],
+        copts = HAFT_COPTS,
+        linkstatic = True,
+        local_defines = DEFINES,
+        deps = [":support"] + deps,
+        alwayslink = True,
+    )
+
 def stress_test(program, name = None, words = []):
     """A program with its default rounds and threads.
 
     Args:
-      program: the source's name without .c
+      program: a stress_program
       name: of the test; made of the program and the words by default
       words: flavour, clock and mode
     """
     cc_test(
         name = name or "_".join([program] + words),
         size = "medium",
-        srcs = [program + ".c"],
         args = words,
-        copts = HAFT_COPTS,
         linkopts = LINKOPTS,
-        local_defines = DEFINES,
-        tags = ["stress"] + (["many-threads"] if "short_lived" in words else []),
-        deps = [":support"],
+        tags = TAGS + (["many-threads"] if "short_lived" in words else []),
+        deps = [":%s_parts" % program],
     )
 
-def must_fail_test(name, program, arguments):
-    """A program that is broken on purpose by one of its modes must be found out.
+def must_fail_test(name, program, arguments, broken = "nothing"):
+    """A program that is broken on purpose, by one of its modes or in its operations, must be found out.
 
     Args:
       name: of the test
       program: a cc_binary
-      arguments: of the program
+      arguments: of the program, the seed as SEED
+      broken: what stress/hooked.c breaks, if the program links it
     """
     native.sh_test(
         name = name,
         size = "medium",
-        srcs = ["must_fail.sh"],
-        args = ["any", "$(location %s)" % program] + arguments,
+        srcs = ["//stress:must_fail.sh"],
+        args = [
+            "any",
+            broken,
+            "$(location %s)" % program,
+        ] + arguments,
         data = [program],
-        tags = ["stress"],
+        tags = TAGS,
     )
 
-def weakened_test(name, edge, program, arguments):
-    """A program over a library with one edge weakened: ThreadSanitizer must report it.
+def broken_test(name, broken, program, arguments, accepted = "report"):
+    """The same under ThreadSanitizer.
 
     Args:
       name: of the test
-      edge: its name in haft/atomics.h, without HAFT_EDGE_
-      program: the source's name without .c
-      arguments: of the program
+      broken: what stress/hooked.c breaks
+      program: a cc_binary that links it
+      arguments: of the program, the seed as SEED
+      accepted: report, if only ThreadSanitizer's report of a race counts; any, if a violation does too
     """
-    cc_library(
-        name = name + "_haft",
-        testonly = True,
-        srcs = [
-            "//concurrent:sources",
-            "//lib:sources",
-        ],
-        copts = HAFT_COPTS + ["-O1", "-g"] + TSAN,
-        defines = ["HAFT_WEAKEN=HAFT_EDGE_" + edge],  # of programs too: they inline the resolve
-        linkopts = ["-lpthread"],
-        linkstatic = True,
-        local_defines = DEFINES,
-        deps = ["//include:headers"],
-    )
-    cc_binary(
-        name = name + "_program",
-        testonly = True,
-        srcs = [
-            program + ".c",
-            "support.c",
-            "support.h",
-        ],
-        copts = HAFT_COPTS + ["-O1", "-g"] + TSAN,
-        linkopts = LINKOPTS + TSAN,
-        local_defines = DEFINES,
-        deps = [name + "_haft"],
-    )
     native.sh_test(
         name = name,
         size = "medium",
-        srcs = ["must_fail.sh"],
+        srcs = ["//stress:must_fail.sh"],
         args = select({
-            ":address_sanitizer": ["skip"],
-            "//conditions:default": ["report"],
-        }) + ["$(location :%s_program)" % name] + arguments,
-        data = [":%s_program" % name],
-        tags = OWN_SANITIZER,
+            "//stress:address_sanitizer": ["skip"],
+            "//conditions:default": [accepted],
+        }) + [
+            broken,
+            "$(location %s)" % program,
+        ] + arguments,
+        data = [program],
+        tags = OWN_SANITIZER + ["cpu:2"],
+    )
+
+def hooked_program(name):
+    """A program under ThreadSanitizer, over the library that stress/hooked.c can break.
+
+    Args:
+      name: the source's name without .c, and _hooked
+    """
+    cc_binary(
+        name = name,
+        testonly = True,
+        srcs = [name.replace("_hooked", ".c")],
+        copts = HOOKED_COPTS + TSAN,
+        linkopts = LINKOPTS + TSAN,
+        local_defines = DEFINES,
+        deps = [":support_hooked"],
     )

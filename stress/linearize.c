@@ -7,11 +7,10 @@
  *            insert, free, resolve, ask, pin and unpin ids that any of them has told of, and ids
  *            that will be issued next.  Counts the histories in which operations of two threads on
  *            one slot overlapped, and fails when there were none.
- * Usage      linearize [rounds] [threads, 2 to 4] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      linearize [rounds] [threads, 2 to 4] [seed] [memb|qsbr] [thread|caller|workers]
  *            The seed gives each thread the same operations again, not the same meetings; a
  *            schedule that the explorer's case `linear` prints gives both.
  */
-#include "stress/linear/broken.h"
 #include "stress/linear/history.h"
 #include "stress/support.h"
 #include <haft/pin.h>
@@ -284,12 +283,11 @@ int main(int argc, char **argv)
 {
     static struct stage stage;
 
-    stage.run = run_from(argc, argv, 4000, 3, linear_modes);
+    stage.run = run_from(argc, argv, 4000, 3, NULL);
     if (stage.run.threads > 4) {
         fprintf(stderr, "linearize: at most 4 threads\n");
         return VERDICT_USAGE;
     }
-    linear_break(stage.run.mode, layout);
     stage.begun.threads = stage.run.threads;
     pthread_barrier_init(&stage.opened, NULL, stage.run.threads);
     pthread_barrier_init(&stage.ended, NULL, stage.run.threads);

@@ -1,5 +1,13 @@
 """Programs that bring ThreadSanitizer along, over libraries that are broken on purpose."""
 
+load("//tools:copts.bzl", "HAFT_COPTS")
+
+# Of programs that carry the library's atomic operations out, and of their library.
+HOOKED_COPTS = HAFT_COPTS + [
+    "-O1",
+    "-g",
+]
+
 # ThreadSanitizer whatever the build is, but for builds with another sanitizer.
 TSAN = select({
     "//stress:address_sanitizer": [],

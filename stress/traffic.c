@@ -86,24 +86,24 @@ bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desir
              memory_order order)
 {
     count(edge, TRAFFIC_MODIFY, word);
-    return atomic_compare_exchange_strong_explicit(
-        word, &expected, desired, haft_edge_order(edge, order), memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
+                                                   memory_order_relaxed);
 }
 
 uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
 {
     count(edge, TRAFFIC_MODIFY, word);
-    return atomic_exchange_explicit(word, value, haft_edge_order(edge, order));
+    return atomic_exchange_explicit(word, value, order);
 }
 
 uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
 {
     count(edge, TRAFFIC_MODIFY, word);
-    return atomic_fetch_or_explicit(word, value, haft_edge_order(edge, order));
+    return atomic_fetch_or_explicit(word, value, order);
 }
 
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
 {
     count(edge, TRAFFIC_MODIFY, word);
-    return atomic_fetch_add_explicit(word, value, haft_edge_order(edge, order));
+    return atomic_fetch_add_explicit(word, value, order);
 }

@@ -8,12 +8,11 @@
  * its first argument; the edges are explained in docs/memory-model.md and at the top of each
  * source file that uses them.  lib/atomics.h adds what only the library needs.
  *
- * A build with -DHAFT_WEAKEN=HAFT_EDGE_<NAME> turns every operation of exactly that edge to
- * relaxed: such a build is broken on purpose, and some test or checker must reject it.
- *
  * A build with -DHAFT_HOOKED leaves the operations to the program: each is a call of a function
- * that the program provides, with edge and order.  stress/explorer decides there who runs next
- * and which store a load reads; stress/traffic.c counts cache lines that change hands.
+ * that the program provides, with edge and order.  stress/explorer decides there which thread runs
+ * next and which store a load reads; stress/traffic.c counts cache lines that change hands.  Both
+ * the explorer and stress/hooked.c can weaken an edge: turn all its operations to relaxed.  Some
+ * test or checker must reject each edge so weakened.
  */
 #ifndef HAFT_ATOMICS_H
 #define HAFT_ATOMICS_H
@@ -67,16 +66,6 @@ typedef enum haft_edge {
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
-#ifndef HAFT_WEAKEN
-#define HAFT_WEAKEN HAFT_EDGE_NONE
-#endif
-
-/* `order`, or relaxed where this build weakens `edge`. */
-static inline haft_order haft_edge_order(haft_edge edge, haft_order order)
-{
-    return edge != HAFT_EDGE_NONE && edge == HAFT_WEAKEN ? HAFT_ORDER(relaxed) : order;
-}
-
 #ifdef HAFT_HOOKED
 /* The word's value; and another value for it. */
 HAFT_C uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order);
@@ -105,7 +94,7 @@ static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64
 /* The word's value; what came before the release of it is visible. */
 static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
-    return haft_load(edge, word, haft_edge_order(edge, HAFT_ORDER(acquire)));
+    return haft_load(edge, word, HAFT_ORDER(acquire));
 }
 
 /* Another value for the word. */
@@ -117,7 +106,7 @@ static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, u
 /* Another value for the word; what came before is visible to who acquires it. */
 static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
-    haft_store(edge, word, value, haft_edge_order(edge, HAFT_ORDER(release)));
+    haft_store(edge, word, value, HAFT_ORDER(release));
 }
 
 #endif /* HAFT_ATOMICS_H */

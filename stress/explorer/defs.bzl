@@ -1,8 +1,7 @@
-"""The explorer over the library as it is, and over broken ones that it must find out."""
+"""The explorer over the library as it is, and broken, which it must find out."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
-load("//stress:own_sanitizer.bzl", "OWN_SANITIZER", "TSAN")
-load("//tools:copts.bzl", "HAFT_COPTS")
+load("//stress:own_sanitizer.bzl", "HOOKED_COPTS", "OWN_SANITIZER")
 
 # Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
 # cases/commit.c, cases/trim.c.
@@ -22,33 +21,28 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "sem_wait",
 ]]
 
-def explorer_binary(name, sources = None, weakened = None, sanitizer = [], visibility = None):
+def explorer_binary(name, library, sanitizer = [], visibility = None):
     """The cases over a library whose atomics the explorer carries out.
 
     Args:
       name: of the binary
-      sources: of the library; as they are by default
-      weakened: an edge that is relaxed
-      sanitizer: options for it; those of the build by default
+      library: a hooked_library
+      sanitizer: options for the cases, as the library has them
       visibility: of the binary
     """
     cc_binary(
         name = name,
         testonly = True,
         visibility = visibility,
-        srcs = [":instrumented"] + (sources or [
-            "//concurrent:sources",
-            "//lib:sources",
-        ]),
-        copts = HAFT_COPTS + ["-O1", "-g"] + sanitizer,
+        srcs = [":instrumented"],
+        copts = HOOKED_COPTS + sanitizer,
         linkopts = WRAPPED + ["-lpthread"] + sanitizer,
-        local_defines = [
-            "_GNU_SOURCE",  # mmap's flags, strdup
-            "HAFT_HOOKED",
-        ] + (["HAFT_WEAKEN=HAFT_EDGE_" + weakened] if weakened else []),
+        local_defines = ["_GNU_SOURCE"],  # mmap's flags
         deps = [
             ":scheduler",
+            library,
             "//include:headers",
+            "//stress:edges",
             "//stress:linear",
         ],
     )
@@ -73,7 +67,7 @@ def explorer_test(name, preemptions):
         tags = ["stress"],
     )
 
-def broken_test(name, what, case, arguments = []):
+def broken_test(name, what, case, arguments = [], by = "violation"):
     """What --break breaks must be found by a case.
 
     Args:
@@ -81,38 +75,9 @@ def broken_test(name, what, case, arguments = []):
       what: is broken
       case: that finds it
       arguments: of the explorer, beside
-    """
-    native.sh_test(
-        name = name,
-        size = "medium",
-        srcs = ["found.sh"],
-        args = [
-            "violation",
-            "$(location :explorer)",
-            "--break",
-            what,
-            "--case",
-            case,
-        ] + arguments,
-        data = [":explorer"],
-        tags = OWN_SANITIZER,
-    )
-
-def weakened_test(name, edge, case, arguments, by):
-    """An edge that is weakened must be found by a case.
-
-    Args:
-      name: of the test
-      edge: its name in haft/atomics.h, without HAFT_EDGE_
-      case: that finds it
-      arguments: of the explorer, beside
       by: "violation", a value that should not be seen, or "report", ThreadSanitizer's
     """
-    explorer_binary(
-        name = name + "_explorer",
-        sanitizer = TSAN if by == "report" else [],
-        weakened = edge,
-    )
+    explorer = ":explorer_tsan" if by == "report" else ":explorer"
     native.sh_test(
         name = name,
         size = "medium",
@@ -121,10 +86,11 @@ def weakened_test(name, edge, case, arguments, by):
             "//stress:address_sanitizer": ["skip"],
             "//conditions:default": ["report"],
         }) if by == "report" else ["violation"]) + [
-            "$(location :%s_explorer)" % name,
+            what,
+            "$(location %s)" % explorer,
             "--case",
             case,
         ] + arguments,
-        data = [":%s_explorer" % name],
+        data = [explorer],
         tags = OWN_SANITIZER,
     )

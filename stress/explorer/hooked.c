@@ -6,16 +6,15 @@
  * by it.  In the "c11" memory loads read what history.h lets them; there the machine's own
  * operation is relaxed, and ThreadSanitizer is told of each order that the history makes.
  *
- * The order is spelled out in each case: the sanitizer overlooks one that it cannot see when it
- * compiles.
- *
  * White-box: what can be broken on purpose is broken here, where the library cannot tell.
  */
 #include "stress/explorer/hooked.h"
 #include "concurrent/batch.h"
+#include "stress/edges.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
+#include "stress/ordered.h"
 #include <haft/tsan.h>
 #include <stddef.h>
 
@@ -76,8 +75,10 @@ static uint64_t newest(const atomic_u64 *word)
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
+uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order wanted)
 {
+    const memory_order order = edge_order(edge, wanted);
+
     if (edge != HAFT_EDGE_OWN) { /* nobody else writes it: nothing changes if others run first */
         schedule_point();
     }
@@ -88,12 +89,13 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
         note_acquire(token);
         return value;
     }
-    return acquires(order) ? atomic_load_explicit(word, memory_order_acquire) : newest(word);
+    return ordered_load(word, order);
 }
 
-void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
+void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
-    (void)edge;
+    const memory_order order = edge_order(edge, wanted);
+
     schedule_point();
     if (broken == BROKEN_FLOOR && edge == HAFT_EDGE_ONWARD) {
         return;
@@ -104,10 +106,8 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order o
         history_store(word, newest(word), value, releases(order), &token);
         note_release(token);
         atomic_store_explicit(word, value, memory_order_relaxed);
-    } else if (releases(order)) {
-        atomic_store_explicit(word, value, memory_order_release);
     } else {
-        atomic_store_explicit(word, value, memory_order_relaxed);
+        ordered_store(word, value, order);
     }
 }
 
@@ -123,28 +123,10 @@ static void modify(atomic_u64 *word, uint64_t before, uint64_t value, memory_ord
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-static bool machine_cas(atomic_u64 *word, uint64_t expected, uint64_t desired, memory_order order)
-{
-    switch (order) {
-    case memory_order_acquire:
-        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
-                                                       memory_order_acquire, memory_order_relaxed);
-    case memory_order_release:
-        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
-                                                       memory_order_release, memory_order_relaxed);
-    case memory_order_relaxed:
-        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
-                                                       memory_order_relaxed, memory_order_relaxed);
-    default:
-        return atomic_compare_exchange_strong_explicit(word, &expected, desired,
-                                                       memory_order_acq_rel, memory_order_relaxed);
-    }
-}
-
 bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
              memory_order wanted)
 {
-    const memory_order order = haft_edge_order(edge, wanted);
+    const memory_order order = edge_order(edge, wanted);
 
     schedule_point();
     if (broken == BROKEN_CLAIM && edge == HAFT_EDGE_PUBLISH && newest(word) == expected) {
@@ -159,7 +141,7 @@ bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desir
         expected = newest(word);
     }
     if (!has_history()) {
-        return machine_cas(word, expected, desired, order);
+        return ordered_cas(word, expected, desired, order);
     }
     if (newest(word) != expected) {
         history_fail(word, newest(word));
@@ -171,7 +153,7 @@ bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desir
 
 uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
-    const memory_order order = haft_edge_order(edge, wanted);
+    const memory_order order = edge_order(edge, wanted);
 
     schedule_point();
     if (has_history()) {
@@ -180,21 +162,12 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
         modify(word, before, value, order);
         return before;
     }
-    switch (order) {
-    case memory_order_acquire:
-        return atomic_exchange_explicit(word, value, memory_order_acquire);
-    case memory_order_release:
-        return atomic_exchange_explicit(word, value, memory_order_release);
-    case memory_order_relaxed:
-        return atomic_exchange_explicit(word, value, memory_order_relaxed);
-    default:
-        return atomic_exchange_explicit(word, value, memory_order_acq_rel);
-    }
+    return ordered_exchange(word, value, order);
 }
 
 uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
-    const memory_order order = haft_edge_order(edge, wanted);
+    const memory_order order = edge_order(edge, wanted);
 
     schedule_point();
     if (has_history()) {
@@ -203,16 +176,7 @@ uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
         modify(word, before, before | value, order);
         return before;
     }
-    switch (order) {
-    case memory_order_acquire:
-        return atomic_fetch_or_explicit(word, value, memory_order_acquire);
-    case memory_order_release:
-        return atomic_fetch_or_explicit(word, value, memory_order_release);
-    case memory_order_relaxed:
-        return atomic_fetch_or_explicit(word, value, memory_order_relaxed);
-    default:
-        return atomic_fetch_or_explicit(word, value, memory_order_acq_rel);
-    }
+    return ordered_fetch_or(word, value, order);
 }
 
 static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
@@ -223,22 +187,13 @@ static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
         modify(word, before, before + value, order);
         return before;
     }
-    switch (order) {
-    case memory_order_acquire:
-        return atomic_fetch_add_explicit(word, value, memory_order_acquire);
-    case memory_order_release:
-        return atomic_fetch_add_explicit(word, value, memory_order_release);
-    case memory_order_relaxed:
-        return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
-    default:
-        return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
-    }
+    return ordered_fetch_add(word, value, order);
 }
 
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
     schedule_point();
-    const uint64_t before = fetch_add(word, value, haft_edge_order(edge, wanted));
+    const uint64_t before = fetch_add(word, value, edge_order(edge, wanted));
 
     return broken == BROKEN_TICKET && edge == HAFT_EDGE_TICKET ? before - 1 : before;
 }

@@ -4,6 +4,7 @@
  * Each case is run under one schedule after the other, until an invariant breaks, no thread can
  * go on, a schedule does not end, ThreadSanitizer reports, or the schedules have been run.
  */
+#include "stress/edges.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/hooked.h"
 #include "stress/explorer/report.h"
@@ -19,6 +20,7 @@ struct arguments {
     const char *memory;
     struct choice_options choice;
     struct run_options run;
+    const char *broken; /* on purpose; NULL: nothing */
     bool as_json;
 };
 
@@ -40,7 +42,8 @@ static const char usage[] =
     "  --stale N           c11: exhaustive, loads of an older store at most in one schedule (1)\n"
     "  --replay TEXT       the schedule that a violation printed\n"
     "  --break WHAT        break the library on purpose: tag, grace, ticket, claim,\n"
-    "                      retry, floor\n"
+    "                      retry, floor; or weaken an edge of haft/atomics.h, as in\n"
+    "                      PUBLISH\n"
     "  --json              a line of JSON for each case\n"
     "\n"
     "Exits with 0 if all held, 1 if a case never met its race, 3 at a violation.\n"
@@ -48,7 +51,8 @@ static const char usage[] =
     "Examples:\n"
     "  explorer --schedules 100000 --seed 7\n"
     "  explorer --case depot --mode exhaustive --preemptions 3\n"
-    "  explorer --case publish --memory c11 --mode exhaustive --stale 2\n";
+    "  explorer --case publish --memory c11 --mode exhaustive --stale 2\n"
+    "  explorer --case ring --memory c11 --schedules 40000 --break RING\n";
 
 enum option_value {
     CASE,
@@ -103,14 +107,17 @@ static bool either(const char *text, const char *first, const char *second)
     return strcmp(text, first) == 0;
 }
 
-static enum broken broken_from(const char *name)
+static void break_library(const char *what)
 {
     for (int i = 0; i < BROKEN_COUNT; i++) {
-        if (strcmp(name, broken_names[i]) == 0) {
-            return (enum broken)i;
+        if (strcmp(what, broken_names[i]) == 0) {
+            broken = (enum broken)i;
+            return;
         }
     }
-    usage_error("nothing that can be broken:", name);
+    if (!edge_weaken(what)) {
+        usage_error("nothing that can be broken:", what);
+    }
 }
 
 static _Noreturn void list(void)
@@ -169,7 +176,8 @@ static void take_option(struct arguments *arguments, int option, const char *val
         arguments->run.schedules = number(value);
         break;
     case BREAK:
-        broken = broken_from(value);
+        break_library(value);
+        arguments->broken = value;
         break;
     case JSON:
         arguments->as_json = true;
@@ -250,8 +258,8 @@ static bool explore(const struct explored_case *explored, const struct arguments
 
     snprintf(options_text, sizeof options_text, "%s%s%s",
              arguments->run.with_history ? " --memory c11" : "",
-             broken != BROKEN_NOTHING ? " --break " : "",
-             broken != BROKEN_NOTHING ? broken_names[broken] : "");
+             arguments->broken != NULL ? " --break " : "",
+             arguments->broken != NULL ? arguments->broken : "");
     report_case(explored->name, options_text);
     choice_open(&arguments->choice);
     const struct run_counts counts = run_case(explored, &arguments->run);

@@ -35,7 +35,7 @@ refuses "--clock must be caller, thread, workers or frame, not 'sun'" --clock su
 refuses "--flavour must be memb, qsbr, mb or bp, not 'sweet'" --flavour sweet
 refuses "--flavour has no meaning with --clock frame" --flavour memb --clock frame
 refuses "--profile must be all or one that --list names, not 'none'" --profile none
-refuses "--break must be grace, not 'leg'" --break leg
+refuses "--break must be grace or distance, not 'leg'" --break leg
 refuses "no argument is wanted, such as '7'" 7
 
 "$torture" --help | grep -q 'torture --minutes 60 --clock thread' || fail "help has no examples"

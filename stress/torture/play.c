@@ -98,6 +98,7 @@ void subject_describe(struct play *play, struct subject *subject)
 static void open_subject(struct play *play, unsigned number)
 {
     const struct profile *profile = play->profile;
+    const uint64_t distance = play->options->without_distance ? REUSE_AFTER / 2 : REUSE_AFTER;
     struct subject *subject = &play->subjects[number];
     const haft_table_options options = {
         .capacity = profile->capacity,
@@ -108,7 +109,7 @@ static void open_subject(struct play *play, unsigned number)
         .exact_capacity = has_habit(play, EXACT),
         .restore_range = has_habit(play, RESTORES) ? RANGE : 0,
         .wrap = has_habit(play, WRAPS),
-        .reuse_distance = has_habit(play, DISTANCE) ? REUSE_AFTER : 0,
+        .reuse_distance = has_habit(play, DISTANCE) ? distance : 0,
         .on_reclaim = has_habit(play, RECLAIMS) ? on_reclaim : NULL,
         .reclaim_arg = subject,
     };

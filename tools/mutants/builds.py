@@ -1,7 +1,8 @@
 """Programs from source trees, without Bazel: what a mutant leaves alone is compiled once.
 
-A tree is a copy of the sources, with a patch or an edge weakened, or as they are.  An object file of
-the tree as it is serves for every tree in which nothing that it was made of has changed.
+A tree is a copy of the sources, with a patch or as they are.  An object file of the tree as it is
+serves for every tree in which nothing that it was made of has changed.  Edges are weakened as a
+program runs, by its HAFT_HOOKED operations: that takes no tree.
 """
 
 import functools
@@ -21,6 +22,8 @@ CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
 URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
 UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
+EDGES = "stress/edges.c"
+STRESS_SUPPORT = ("stress/support.c", "stress/hooked.c", EDGES)
 
 
 class BuildError(Exception):
@@ -32,7 +35,6 @@ class Tree:
 
     def __init__(self, folder, mutant=None):
         self.folder = pathlib.Path(folder)
-        self.edge = mutant.edge if mutant else ""
         self.changed = mutant.changed() if mutant else set()
         self.is_mutant = mutant is not None
         for name in FOLDERS:
@@ -44,12 +46,7 @@ class Tree:
 
     def touches(self, dependencies):
         """Whether a file made of these would be another one here."""
-        if self.changed & set(dependencies):
-            return True
-        return bool(self.edge) and any(
-            not pathlib.PurePath(path).name.startswith("atomics")
-            and re.search(rf"\b{self.edge}\b|haft_edge_order", (self.folder / path).read_text())
-            for path in dependencies)
+        return bool(self.changed & set(dependencies))
 
 
 class Variant:
@@ -73,7 +70,7 @@ def _scheduler():
     """The explorer's own files, which ThreadSanitizer may not see."""
     found = {path.relative_to(plan.ROOT).as_posix()
              for path in (plan.ROOT / "stress/explorer").glob("*.c")}
-    return found - {"stress/explorer/hooked.c"} | {TERMINAL}
+    return found - {"stress/explorer/hooked.c"} | {EDGES, TERMINAL}
 
 
 COMMON = ["-std=c11", "-w", "-O1", "-g", "-Iinclude", "-iquote", "."]
@@ -82,11 +79,11 @@ UNSEEN = ["-fno-sanitize=thread", "-fno-tree-loop-distribute-patterns"]
 VARIANTS = {
     "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"],
                     ["-rdynamic", "-lcriterion"] + URCU),
-    "stress": Variant("stress", COMMON + ["-D_DEFAULT_SOURCE"] + TSAN, URCU + TSAN),
+    "stress": Variant("stress", HOOKED + TSAN, URCU + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
                              _scheduler(), HOOKED + UNSEEN),
-    "linearize": Variant("linearize", COMMON + ["-D_DEFAULT_SOURCE", "-DHAFT_HOOKED"], URCU),
+    "linearize": Variant("linearize", HOOKED, URCU),
 }
 
 
@@ -116,12 +113,11 @@ def program_of(check):
         return "unit", sorted({*UNIT_SUPPORT, *_helpers(test, "tests")}) + [test]
     if kind == "stress":
         program = f"stress/{words[0]}.c"
-        return "stress", sorted({"stress/support.c", *_helpers(program, "stress")}) + [program]
+        return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
     if kind == "linearize":
-        return "linearize", ["stress/support.c", "stress/linear/history.c", "stress/linear/hooked.c",
-                             "stress/linearize.c"]
+        return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
     variant = "explorer_tsan" if "tsan" in words else "explorer"
-    return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", TERMINAL]
+    return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", EDGES, TERMINAL]
 
 
 class Builder:
@@ -152,8 +148,7 @@ class Builder:
     def _compile(self, tree, variant, source):
         target = tree.folder / "objects" / variant.name / source.replace("/", "-")
         target.parent.mkdir(parents=True, exist_ok=True)
-        weakened = [f"-DHAFT_WEAKEN=HAFT_EDGE_{tree.edge}"] if tree.edge else []
-        self._run([CC, *variant.flags_for(source), *weakened, "-MMD", "-MF", f"{target}.d",
+        self._run([CC, *variant.flags_for(source), "-MMD", "-MF", f"{target}.d",
                    "-c", source, "-o", f"{target}.o"], tree)
         words = pathlib.Path(f"{target}.d").read_text().replace("\\\n", " ").split()[1:]
         return f"{target}.o", [os.path.normpath(word) for word in words if not word.startswith("/")]

@@ -6,7 +6,8 @@ a line "Breaks: ..." and a line "Check: ..." for each check; a line "Undecidable
 can notice.  A check is written as
 
     unit NAME                          tests/NAME_test.c
-    stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds
+    stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds, over
+                                       operations that give way by chance
     explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
     linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
 """
@@ -77,6 +78,9 @@ def edges():
     listed = edge_checks((HERE / "edges").read_text())
     for name in sorted(set(declared) ^ set(listed)):
         raise PlanError(f"tools/mutants/edges and {ATOMICS} differ: {name}")
+    for name, (checks, _) in listed.items():
+        if any(check.startswith("unit ") for check in checks):
+            raise PlanError(f"{name}: unit tests cannot weaken an edge")
     return [Mutant(name, f"not ordered: {meaning}", checked(name, listed[name][0]), edge=name,
                    undecidable=listed[name][1]) for name, meaning in declared.items()]
 

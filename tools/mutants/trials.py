@@ -79,12 +79,12 @@ def _wait(process, seconds):
                 return None
 
 
-def _execute(command, seconds):
+def _execute(command, seconds, broken):
     """Exit status, None at the time limit, and what it has said."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True,
-                                   env={**os.environ, "TSAN_OPTIONS": TSAN_OPTIONS})
+                                   env={**os.environ, **broken, "TSAN_OPTIONS": TSAN_OPTIONS})
         try:
             status = _wait(process, seconds)
         finally:
@@ -123,11 +123,20 @@ def runs_of(check):
     return SEEDS if check.split()[0] == "stress" else 1
 
 
-def run(program, check, seconds):
+def _weakened(kind, edge):
+    """Arguments and environment that weaken an edge, or none."""
+    if not edge:
+        return [], {}
+    return (["--break", edge], {}) if kind == "explorer" else ([], {"HAFT_BROKEN": edge})
+
+
+def run(program, check, seconds, edge=""):
     kind = check.split()[0]
+    arguments, broken = _weakened(kind, edge)
     begin = time.monotonic()
     for seed in range(1, runs_of(check) + 1):
-        status, text = _execute([program, *arguments_of(check, seed)], seconds)
+        command = [program, *arguments_of(check, seed), *arguments]
+        status, text = _execute(command, seconds, broken)
         outcome = Outcome(check, _verdict(kind, status), _detail(text), time.monotonic() - begin)
         if outcome.noticed:
             return outcome

@@ -1,0 +1,16 @@
+/*
+ * stress/edges.h - an edge of haft/atomics.h that is weakened: relaxed at all its operations.
+ */
+#ifndef HAFT_STRESS_EDGES_H
+#define HAFT_STRESS_EDGES_H
+
+#include <haft/atomics.h>
+#include <stdbool.h>
+
+/* Weaken the edge of that name ("PUBLISH"), before other threads begin.  False: no such edge. */
+bool edge_weaken(const char *name);
+
+/* What remains of an operation's order. */
+haft_order edge_order(haft_edge edge, haft_order order);
+
+#endif /* HAFT_STRESS_EDGES_H */
