@@ -19,7 +19,8 @@
 /* A mutex, condition or semaphore. */
 struct object {
     const void *address;
-    bool held;       /* mutex */
+    uint32_t owner;  /* mutex */
+    uint32_t depth;  /* mutex: times that its owner has locked it */
     uint64_t rounds; /* condition: broadcasts */
     struct view view;
 };
@@ -76,7 +77,7 @@ static struct object *object_at(const void *address)
     struct object *object = &objects[object_count++];
 
     object->address = address;
-    object->held = false;
+    object->depth = 0;
     object->rounds = 0;
     view_clear(&object->view);
     return object;
@@ -143,15 +144,25 @@ int __wrap_pthread_join(pthread_t thread, void **result)
 
 static bool is_free(const void *object)
 {
-    return !((const struct object *)object)->held;
+    return ((const struct object *)object)->depth == 0;
+}
+
+/* The kind that glibc was told of: __data.__kind is the lowest bits of its ABI (bits/struct_mutex.h). */
+static bool is_recursive(const pthread_mutex_t *mutex)
+{
+    return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
 }
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     struct object *object = object_at(mutex);
+    const bool is_own = object->depth != 0 && object->owner == schedule_self();
 
-    schedule_block(is_free, object);
-    object->held = true;
+    if (!is_own || !is_recursive(mutex)) {
+        schedule_block(is_free, object);
+    }
+    object->owner = schedule_self();
+    object->depth++;
     take_over(object);
     return __real_pthread_mutex_lock(mutex);
 }
@@ -161,7 +172,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     struct object *object = object_at(mutex);
 
     hand_over(object);
-    object->held = false;
+    object->depth--;
     return __real_pthread_mutex_unlock(mutex);
 }
 

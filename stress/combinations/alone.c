@@ -1,0 +1,419 @@
+/* Calls that one thread makes while all others stand still: what must hold at a quiet moment. */
+#include "stress/combinations/calls.h"
+#include "stress/combinations/play.h"
+#include "stress/combinations/watch.h"
+#include <limits.h>
+#include <pthread.h>
+
+#define ROUNDS 6 /* of quiescent points and grace periods after which nothing waits any more */
+
+/* --- the census --- */
+
+static void check_registers(void)
+{
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        const struct reg *reg = &play.registers[i];
+        const uint32_t state = count_in(&reg->state);
+        const bool is_live = haft_is_live(play.view, id_in(reg));
+
+        require_that(state != REGISTER_LIVE || is_live, "a live object is not found");
+        require_that(state != REGISTER_ENDED || !is_live || count_in(&play.ids_repeat) != 0,
+                     "a stale id lives");
+    }
+}
+
+static void census(void)
+{
+    haft_table_stats stats;
+
+    require_that(shim_census(play.table, &stats), "a slot is in no place, or in two");
+    if (stats.live != count_in(&play.live) || stats.reserved != count_in(&play.reserved) ||
+        stats.freed != word_in(&play.frees) - play.frees_before) {
+        fail("the statistics are wrong", "live %llu, reserved %llu, freed %llu; not %u, %u, %llu",
+             (unsigned long long)stats.live, (unsigned long long)stats.reserved,
+             (unsigned long long)stats.freed, count_in(&play.live), count_in(&play.reserved),
+             (unsigned long long)(word_in(&play.frees) - play.frees_before));
+    }
+    check_registers();
+}
+
+/* --- slots that are free can be had --- */
+
+static void flush_own(struct thread *thread)
+{
+    if (thread->worker != NULL) {
+        require_that(haft_worker_flush(thread->worker) == HAFT_OK, "haft_worker_flush");
+    }
+}
+
+/* Slots of the restore range that are free, or may be. */
+static uint64_t free_aside(void)
+{
+    uint64_t used = 0;
+
+    for (uint32_t i = 0; i < play.plan->options.restore_range; i++) {
+        used += word_in(&play.issued[HAFT_FIRST_INDEX + i]) != 0;
+    }
+    return used - count_in(&play.live_restored);
+}
+
+/* How many more a table of this state must take before it may say that it has none. */
+static uint64_t slots_to_be_had(void)
+{
+    const uint64_t capacity = play.plan->options.capacity;
+    const uint64_t used = capacity_in_use();
+    haft_table_stats stats;
+
+    shim_census(play.table, &stats);
+    const uint64_t aside = free_aside();
+    const uint64_t free = stats.free < aside ? 0 : stats.free - aside;
+    const uint64_t room = used < capacity ? capacity - used : 0;
+
+    return play.plan->options.exact_capacity && room < free ? room : free;
+}
+
+static struct {
+    uint32_t wanted;
+    uint32_t got;
+    uint32_t registers[MOST_REGISTERS];
+} drained;
+
+static void insert_all(struct thread *thread)
+{
+    while (drained.got < drained.wanted) {
+        struct reg *reg = find_register(drained.got, REGISTER_EMPTY);
+
+        reg = reg != NULL ? reg : find_register(drained.got, REGISTER_ENDED);
+        if (reg == NULL || !insert_one(thread->worker, register_number(reg))) {
+            return;
+        }
+        drained.got++;
+    }
+}
+
+static void drain(const struct step *step)
+{
+    if (play.left != NULL) {
+        return; /* its worker holds slots back */
+    }
+    by_each_thread(flush_own);
+    const uint64_t callbacks = word_in(&play.callbacks);
+    const uint64_t wanted = slots_to_be_had();
+
+    drained.wanted = (uint32_t)wanted;
+    drained.got = 0;
+    by_thread(step->at % play.plan->threads, insert_all);
+    if (drained.got < wanted && callbacks == word_in(&play.callbacks) &&
+        find_register(0, REGISTER_EMPTY) != NULL) {
+        fail("free slots cannot be had", "%u of %llu", drained.got, (unsigned long long)wanted);
+    }
+}
+
+/* --- what waits does so for a while only --- */
+
+void pass_grace_period(struct thread *thread)
+{
+    let_go(thread->seat);
+    if (is_clock(PLAN_FRAME)) {
+        require_that(haft_domain_tick(play.domain) == HAFT_OK, "haft_domain_tick");
+    } else {
+        require_that(haft_domain_wait(play.domain) == HAFT_OK, "haft_domain_wait");
+    }
+}
+
+static void quiescent_own(struct thread *thread)
+{
+    end_sections(thread);
+    if (thread->worker != NULL) {
+        require_that(haft_worker_quiescent(thread->worker) == HAFT_OK, "haft_worker_quiescent");
+    }
+}
+
+static void pass_round(struct thread *thread)
+{
+    by_each_thread(quiescent_own);
+    pass_grace_period(thread);
+}
+
+static uint32_t pinned_and_freed(void)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; play.plan->options.pins && i < play.register_count; i++) {
+        const struct reg *reg = &play.registers[i];
+
+        found += count_in(&reg->pins) != 0 && count_in(&reg->state) == REGISTER_ENDED &&
+                 !is_aside(id_in(reg));
+    }
+    return found;
+}
+
+static haft_status tried; /* what try_insert() was told */
+
+static void try_insert(struct thread *thread)
+{
+    haft_id id;
+    void *object;
+
+    tried = thread->worker != NULL ? haft_reserve(thread->worker, &id, &object)
+                                   : bare_reserve(play.table, &id, &object);
+    if (tried == HAFT_OK) {
+        struct reg *reg = claim_register(0);
+
+        model_stamp(reg, object);
+        model_issued(reg, id, REGISTER_RESERVED);
+    }
+}
+
+/* The answer is BUSY, round after round: that needs a reason. */
+static void check_busy(void)
+{
+    const uint32_t used = capacity_in_use();
+    const uint32_t capacity = play.plan->options.capacity;
+
+    if (tried != HAFT_BUSY || pinned_and_freed() != 0 || count_in(&play.worn) != 0) {
+        return;
+    }
+    if (used < capacity) {
+        fail("BUSY for ever, with room", "%u of %u in use", used, capacity);
+    }
+    fail("BUSY for ever, in a full table", "%u of %u in use", used, capacity);
+}
+
+static void check_progress(struct thread *thread, const struct step *step)
+{
+    if (play.left != NULL || find_register(0, REGISTER_EMPTY) == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        pass_round(thread);
+    }
+    uint64_t callbacks;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        callbacks = word_in(&play.callbacks);
+        const uint32_t before = capacity_in_use();
+
+        by_thread(step->at % play.plan->threads, try_insert);
+        if (tried != HAFT_BUSY) {
+            require_that(tried != HAFT_FULL || before >= play.plan->options.capacity ||
+                             count_in(&play.worn) != 0 || callbacks != word_in(&play.callbacks),
+                         "FULL below the capacity");
+            return;
+        }
+        pass_round(thread);
+    }
+    if (callbacks == word_in(&play.callbacks)) {
+        check_busy();
+    }
+}
+
+void check_capacity(void)
+{
+    if (count_in(&play.worn) != 0) {
+        return; /* slots are exhausted */
+    }
+    begin_worker(current);
+    for (uint32_t i = 0; i < play.plan->options.capacity; i++) {
+        uint32_t rounds = 0;
+
+        for (try_insert(current); tried == HAFT_BUSY && rounds < ROUNDS; try_insert(current)) {
+            quiescent_own(current);
+            pass_grace_period(current);
+            rounds++;
+        }
+        if (tried != HAFT_OK) {
+            fail("slots were lost", "%u of %u can be had: %s", i, play.plan->options.capacity,
+                 haft_status_name(tried));
+        }
+    }
+    census();
+    end_worker(current);
+}
+
+/* --- threads that come and go --- */
+
+struct guest {
+    const struct step *step;
+    bool stays; /* its worker outlasts it */
+};
+
+static struct {
+    pthread_key_t key;
+    bool is_made;
+    uint32_t rounds;
+} late;
+
+/* In the last round of destructors, after the library's own. */
+static void ask_late(void *arg)
+{
+    if (++late.rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(late.key, arg);
+        return;
+    }
+    require_that(haft_worker_current(play.table, &play.left) == HAFT_OK, "haft_worker_current");
+}
+
+static void stay(void)
+{
+    if (!late.is_made) { /* after the library's key */
+        require_that(pthread_key_create(&late.key, ask_late) == 0, "pthread_key_create");
+        late.is_made = true;
+    }
+    late.rounds = 0;
+    pthread_setspecific(late.key, &late);
+}
+
+static void *visit(void *arg)
+{
+    const struct guest *guest = arg;
+    struct step step = *guest->step;
+    static struct seat seat; /* static: the thread's destructors may run on_reclaim */
+    static struct thread thread;
+
+    seat = (struct seat){.workers = 1};
+    thread = (struct thread){.seat = &seat, .is_implicit = true};
+    current = &thread;
+    require_that(haft_worker_current(play.table, &thread.worker) == HAFT_OK, "haft_worker_current");
+    step.call = CALL_INSERT;
+    call_step(&thread, thread.worker, &step);
+    step.call = CALL_FREE;
+    call_step(&thread, thread.worker, &step);
+    if (guest->stays) {
+        stay();
+    }
+    return NULL;
+}
+
+static void receive_guest(const struct step *step, bool stays)
+{
+    struct guest guest = {step, stays};
+    pthread_t thread;
+
+    if (play.at_once || play.left != NULL) {
+        return;
+    }
+    require_that(pthread_create(&thread, NULL, visit, &guest) == 0, "pthread_create");
+    pthread_join(thread, NULL);
+}
+
+static void close_left(void)
+{
+    if (play.left != NULL) {
+        require_that(haft_worker_close(play.left) == HAFT_OK, "haft_worker_close");
+        play.left = NULL;
+    }
+}
+
+/* --- tables that close, and change hands --- */
+
+static uint32_t open_workers(void)
+{
+    uint32_t open = play.left != NULL && is_clock(PLAN_WORKERS);
+
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        open += play.threads[i].worker != NULL && !play.threads[i].is_implicit;
+    }
+    return open;
+}
+
+/* Whether the table has ended, as it may; implicit workers end with it. */
+static bool check_ending(haft_status status)
+{
+    const bool is_open = open_workers() != 0;
+
+    if (status == HAFT_OK) {
+        require_that(!is_open, "a table was closed with a worker open");
+        require_that(find_pinned(0) == NULL, "a table was closed with an object pinned");
+        return true;
+    }
+    require_that(status == HAFT_IN_USE && (is_open || find_pinned(0) != NULL),
+                 "a table could not be closed");
+    return false;
+}
+
+static void try_close(struct thread *thread)
+{
+    if (play.at_once) {
+        return;
+    }
+    end_sections(thread);
+    const haft_status status = haft_table_close(play.table);
+
+    if (check_ending(status)) {
+        require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
+                     "on_reclaim did not run once for each freed object");
+        forget_table();
+        begin_table();
+    }
+}
+
+static void tick(struct thread *thread)
+{
+    if (is_clock(PLAN_FRAME)) {
+        pass_grace_period(thread);
+    }
+}
+
+static void share_again(haft_local *local)
+{
+    const haft_share_options options = {
+        .on_reclaim = play.plan->options.on_reclaim ? reclaim_callback : NULL};
+    const haft_status status = haft_share(local, play.domain, &options, &play.table);
+
+    if (status != HAFT_OK) {
+        fail("haft_share", "%s", haft_status_name(status));
+    }
+}
+
+static void try_unshare(struct thread *thread)
+{
+    haft_local *local;
+
+    if (play.at_once || count_in(&play.reserved) != 0 || play.plan->options.restore_range != 0 ||
+        play.plan->options.exact_capacity || play.plan->options.warn_at != 0) {
+        return; /* shared again, the table would not be the plan's */
+    }
+    end_sections(thread);
+    if (check_ending(haft_unshare(play.table, &local))) {
+        for (uint32_t i = 0; i < MOST_THREADS; i++) { /* implicit workers end with the table */
+            play.threads[i].worker = NULL;
+            play.seats[i].workers = 0;
+        }
+        play.left = NULL;
+        play.frees_before = word_in(&play.frees);
+        share_again(local);
+    }
+}
+
+void call_alone(struct thread *thread, const struct step *step)
+{
+    watch->call = step->call;
+    switch (step->call) {
+    case CALL_GUEST:
+    case CALL_GUEST_LATE:
+        receive_guest(step, step->call == CALL_GUEST_LATE);
+        break;
+    case CALL_CLOSE_LEFT:
+        close_left();
+        break;
+    case CALL_TICK:
+        tick(thread);
+        break;
+    case CALL_CENSUS:
+        census();
+        break;
+    case CALL_DRAIN:
+        drain(step);
+        break;
+    case CALL_PROGRESS:
+        check_progress(thread, step);
+        break;
+    case CALL_UNSHARE_SHARE:
+        try_unshare(thread);
+        break;
+    default:
+        try_close(thread);
+        break;
+    }
+}

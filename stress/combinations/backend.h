@@ -1,0 +1,32 @@
+/*
+ * stress/combinations/backend.h - what differs between plain threads and the explorer's scheduler.
+ */
+#ifndef HAFT_COMBINATIONS_BACKEND_H
+#define HAFT_COMBINATIONS_BACKEND_H
+
+#include "stress/combinations/plan.h"
+#include <sys/types.h>
+
+struct rcu_flavor_struct;
+
+/* How threads are played: names of the modes, the default first; NULL ends them. */
+extern const char *const backend_modes[];
+
+/* Whether plans are for threads at once. */
+bool backend_is_at_once(const char *mode);
+
+/* Plays a plan to its end; more than once where chance has a part in it. */
+void backend_play(const struct plan *plan, const char *mode, uint32_t times);
+
+const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock);
+
+/* Wait until `ready(what)`. */
+void backend_await(bool (*ready)(const void *what), const void *what);
+
+/* fork(), without handlers where those could not run. */
+pid_t backend_fork(void);
+
+/* A rule is broken: ends the process. */
+_Noreturn void backend_fail(const char *kind, const char *detail);
+
+#endif /* HAFT_COMBINATIONS_BACKEND_H */

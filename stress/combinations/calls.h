@@ -1,0 +1,41 @@
+/* stress/combinations/calls.h - the calls of a plan, carried out and checked. */
+#ifndef HAFT_COMBINATIONS_CALLS_H
+#define HAFT_COMBINATIONS_CALLS_H
+
+#include "stress/combinations/model.h"
+
+/*
+ * Carry a step out for a thread, unless the state does not allow it.  `worker` is the one that the
+ * calls may use: the thread's own, or a callback's; NULL: none.
+ */
+void call_step(struct thread *thread, haft_worker *worker, const struct step *step);
+
+/* Callbacks of the table; `arg` is not used. */
+void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
+void fill_callback(const haft_fill *fill, void *arg);
+
+/* An object through `worker`, or without one.  False: there was no slot, or no register. */
+bool insert_one(haft_worker *worker, uint32_t at);
+
+/* Free what the register names. */
+void free_one(haft_worker *worker, struct reg *reg);
+
+/* --- the thread's state --- */
+
+bool in_callback(const struct thread *thread);
+bool is_qsbr(void);
+bool is_clock(enum plan_clock clock);
+
+/* Whether a wait could last for ever through no fault of the library's. */
+bool may_not_wait(const struct thread *thread);
+
+/* The thread has no pointer any more, and is in no section. */
+void end_sections(struct thread *thread);
+
+void begin_worker(struct thread *thread);
+void end_worker(struct thread *thread);
+
+/* Objects live or reserved that count for the capacity. */
+uint32_t capacity_in_use(void);
+
+#endif /* HAFT_COMBINATIONS_CALLS_H */

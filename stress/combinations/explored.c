@@ -1,0 +1,79 @@
+/* Plans played under the explorer's scheduler: each under some random schedules. */
+#include "stress/combinations/play.h"
+#include "stress/combinations/watch.h"
+#include "stress/explorer/choice.h"
+#include "stress/explorer/flavour.h"
+#include "stress/explorer/report.h"
+#include "stress/explorer/run.h"
+#include "stress/explorer/scheduler.h"
+#include <stddef.h>
+#include <unistd.h>
+#include <urcu/flavor.h>
+
+extern const struct rcu_flavor_struct urcu_qsbr_flavor; /* the scheduler's: explorer/flavour.c */
+
+const char *const backend_modes[] = {"schedules", NULL};
+
+bool backend_is_at_once(const char *mode)
+{
+    (void)mode;
+    return true;
+}
+
+const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock)
+{
+    switch (clock) {
+    case PLAN_CALLER_MEMB:
+    case PLAN_THREAD_MEMB:
+        return &model_flavour;
+    case PLAN_CALLER_QSBR:
+    case PLAN_THREAD_QSBR:
+        return &urcu_qsbr_flavor;
+    default:
+        return NULL;
+    }
+}
+
+void backend_await(bool (*ready)(const void *what), const void *what)
+{
+    schedule_block(ready, what);
+}
+
+/* The library's handlers take locks, which only threads in a schedule can. */
+pid_t backend_fork(void)
+{
+    return _Fork();
+}
+
+void backend_fail(const char *kind, const char *detail)
+{
+    watch_note(kind, detail);
+    violation("%s (%s)", kind, detail);
+}
+
+static const struct plan *played;
+
+static void begin(void)
+{
+    play_begin(played, true);
+}
+
+void backend_play(const struct plan *plan, const char *mode, uint32_t times)
+{
+    const struct explored_case combination = {
+        .name = "combinations",
+        .threads = plan->threads,
+        .set_up = begin,
+        .body = play_thread,
+        .tear_down = play_end,
+    };
+    const struct choice_options choice = {
+        .mode = CHOICE_RANDOM, .seed = plan->seed, .depth = 2 + (uint32_t)(plan->seed % 4)};
+    const struct run_options options = {.schedules = times};
+
+    (void)mode;
+    played = plan;
+    report_case("combinations", "");
+    choice_open(&choice);
+    run_case(&combination, &options);
+}

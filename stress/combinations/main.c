@@ -1,0 +1,369 @@
+/*
+ * combinations - plays random plans: every option with every other, every call beside and inside
+ * every other, and a model that says what may happen.
+ *
+ * Each plan is played in a process that this one watches.  What breaks a rule is shrunk to the
+ * fewest calls, threads and options, and printed as C.
+ */
+#include "examples/screen/terminal.h"
+#include "stress/combinations/backend.h"
+#include "stress/combinations/shrink.h"
+#include "stress/combinations/watch.h"
+#include <argp.h>
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLAYS_A_PROCESS 2000
+#define MOST_FOUND 64
+#define SHRINKS_A_KIND 12 /* where a plan need not be played often */
+
+enum { HELD = 0, USAGE = 2, FOUND = 3 };
+
+struct arguments {
+    const char *mode;
+    uint64_t seconds;
+    uint64_t plays; /* 0: until the time is over */
+    uint64_t seed;
+    uint32_t times;
+    uint32_t patience; /* seconds */
+    uint32_t shrink_seconds;
+    bool goes_on; /* after the first find */
+    bool as_json;
+};
+
+static struct arguments arguments;
+static int errors; /* a file for what played processes print */
+
+static const char doc[] =
+    "Plays random plans on haft's tables: options, threads, calls and callbacks of all kinds "
+    "together.\v"
+    "A plan that breaks a rule is shrunk and printed as C.  Modes: turns, threads take turns with "
+    "whole calls and every answer is known; threads, they run at once; schedules (in "
+    "combinations_explored), they run under the explorer's scheduler.\n"
+    "\n"
+    "Exit status: 0 all rules held, 2 bad options, 3 a rule was broken.\n"
+    "\n"
+    "Examples:\n"
+    "  combinations --seconds 600\n"
+    "  combinations --mode threads --seed 7 --seconds 60\n"
+    "  combinations --seed 1234 --plays 1 --go-on\n";
+
+static const struct argp_option options[] = {
+    {"mode", 'm', "NAME", 0, "how threads are played", 0},
+    {"seconds", 's', "N", 0, "for N seconds (30)", 0},
+    {"plays", 'n', "N", 0, "N plans at most", 0},
+    {"seed", 'r', "N", 0, "of the first plan; the next one has the next; by default of the time",
+     0},
+    {"times", 't', "N", 0, "each plan N times, or under N schedules (20), unless in turns", 0},
+    {"patience", 'p', "N", 0, "a play may take N seconds (20)", 0},
+    {"shrink", 'k', "N", 0, "for N seconds at most (60)", 0},
+    {"go-on", 'g', NULL, 0, "look for others after the first find", 0},
+    {"json", 'j', NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static uint64_t number(struct argp_state *state, const char *name, const char *text)
+{
+    char *end;
+    const unsigned long long value = strtoull(text, &end, 10);
+
+    if (end == text || *end != '\0' || *text == '-' || value > UINT64_C(1) << 62) {
+        argp_failure(state, USAGE, 0, "--%s takes a number, not '%s'", name, text);
+    }
+    return value;
+}
+
+static const char *mode_named(struct argp_state *state, const char *name)
+{
+    for (const char *const *mode = backend_modes; *mode != NULL; mode++) {
+        if (strcmp(*mode, name) == 0) {
+            return *mode;
+        }
+    }
+    argp_failure(state, USAGE, 0, "--mode takes %s%s%s, not '%s'", backend_modes[0],
+                 backend_modes[1] != NULL ? " or " : "",
+                 backend_modes[1] != NULL ? backend_modes[1] : "", name);
+    return NULL;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    switch (key) {
+    case 'm':
+        arguments.mode = mode_named(state, text);
+        return 0;
+    case 's':
+        arguments.seconds = number(state, "seconds", text);
+        return 0;
+    case 'n':
+        arguments.plays = number(state, "plays", text);
+        return 0;
+    case 'r':
+        arguments.seed = number(state, "seed", text);
+        return 0;
+    case 't':
+        arguments.times = (uint32_t)number(state, "times", text);
+        return 0;
+    case 'p':
+        arguments.patience = (uint32_t)number(state, "patience", text);
+        return 0;
+    case 'k':
+        arguments.shrink_seconds = (uint32_t)number(state, "shrink", text);
+        return 0;
+    case 'g':
+        arguments.goes_on = true;
+        return 0;
+    case 'j':
+        arguments.as_json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- playing --- */
+
+static void play_drawn(uint64_t from, uint64_t count)
+{
+    static struct plan plan;
+
+    for (uint64_t i = 0; i < count; i++) {
+        watch->seed = from + i;
+        plan_draw(&plan, from + i, backend_is_at_once(arguments.mode));
+        backend_play(&plan, arguments.mode, arguments.times);
+        atomic_fetch_add(&watch->plays, 1);
+    }
+}
+
+static void play_given(uint64_t from, uint64_t count)
+{
+    (void)from;
+    (void)count;
+    backend_play(&watch->plan, arguments.mode, 20 * arguments.times);
+}
+
+static char shrunk_kind[KIND_SIZE];
+
+/* With a thread of the clock's own, or threads at once, chance has a part in a play. */
+static bool still_breaks(const struct plan *plan)
+{
+    const uint32_t tries =
+        plan->options.clock == PLAN_THREAD_MEMB || plan->options.clock == PLAN_THREAD_QSBR ? 4 : 1;
+
+    for (uint32_t i = 0; i < tries; i++) {
+        watch->plan = *plan;
+        if (!watch_run(play_given, 0, 1, 3, errors) && strcmp(watch->kind, shrunk_kind) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- what was found --- */
+
+struct find {
+    char kind[KIND_SIZE];
+    uint64_t calls;   /* of its plan, a bit each; those of callbacks too */
+    uint64_t options; /* that are set */
+    uint64_t times;
+    double seconds; /* after which it was found first */
+    uint64_t seed;
+};
+
+static struct find finds[MOST_FOUND];
+static uint32_t find_count;
+
+static uint64_t options_of(const struct plan *plan)
+{
+    uint64_t set = 0;
+    uint32_t at = 0;
+
+#define OPTION_BIT(name) set |= (uint64_t)(plan->options.name != 0) << at++;
+    ALL_OPTIONS(OPTION_BIT)
+#undef OPTION_BIT
+    return set;
+}
+
+static uint64_t calls_of(const struct plan *plan)
+{
+    uint64_t calls = 0;
+
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        calls |= UINT64_C(1) << plan->steps[i].call;
+    }
+    for (uint32_t i = 0; i < plan->reclaim_count; i++) {
+        calls |= UINT64_C(1) << plan->on_reclaim[i].call;
+    }
+    for (uint32_t i = 0; i < plan->fill_count; i++) {
+        calls |= UINT64_C(1) << plan->on_fill[i].call;
+    }
+    return calls;
+}
+
+static uint32_t finds_of(const char *kind)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < find_count; i++) {
+        found += strcmp(finds[i].kind, kind) == 0;
+    }
+    return found;
+}
+
+static void print_find(const struct find *find, const struct plan *plan)
+{
+    if (arguments.as_json) {
+        return;
+    }
+    printf("\ncombinations: %s%s%s%s after %.1f s, seed %llu\n", find->kind,
+           watch->detail[0] != '\0' ? " (" : "", watch->detail, watch->detail[0] != '\0' ? ")" : "",
+           find->seconds, (unsigned long long)find->seed);
+    plan_print(stdout, plan);
+    fflush(stdout);
+}
+
+static void note_find(const struct plan *plan, double seconds, uint64_t seed)
+{
+    struct find find = {.calls = calls_of(plan),
+                        .options = options_of(plan),
+                        .seconds = seconds,
+                        .times = 1,
+                        .seed = seed};
+
+    snprintf(find.kind, sizeof find.kind, "%s", shrunk_kind);
+    for (uint32_t i = 0; i < find_count; i++) {
+        if (strcmp(finds[i].kind, find.kind) == 0 && finds[i].calls == find.calls) {
+            finds[i].times++;
+            return;
+        }
+    }
+    if (find_count < MOST_FOUND) {
+        finds[find_count++] = find;
+        print_find(&find, plan);
+    }
+}
+
+/* The play of watch->seed has broken a rule. */
+static void look_into(double begun)
+{
+    static struct plan plan;
+    const double seconds = watch_seconds() - begun;
+    const uint64_t seed = watch->seed;
+
+    memcpy(shrunk_kind, watch->kind, KIND_SIZE);
+    if (finds_of(shrunk_kind) >= (backend_is_at_once(arguments.mode) ? 2 : SHRINKS_A_KIND)) {
+        return;
+    }
+    plan_draw(&plan, seed, backend_is_at_once(arguments.mode));
+    if (still_breaks(&plan)) {
+        shrink(&plan, still_breaks, arguments.shrink_seconds);
+        still_breaks(&plan);
+    } else {
+        snprintf(watch->detail, sizeof watch->detail, "not again");
+    }
+    note_find(&plan, seconds, seed);
+}
+
+/* --- the run --- */
+
+static bool is_over(double begun)
+{
+    return watch_seconds() - begun > (double)arguments.seconds ||
+           (arguments.plays != 0 && watch->plays >= arguments.plays) ||
+           (find_count != 0 && !arguments.goes_on);
+}
+
+static void show_progress(double begun)
+{
+    const double seconds = watch_seconds() - begun;
+    char text[128];
+
+    if (isatty(STDERR_FILENO)) {
+        snprintf(text, sizeof text, "%.0f s, %llu plans, %u found", seconds,
+                 (unsigned long long)watch->plays, find_count);
+        terminal_line(seconds / (double)arguments.seconds, text);
+    }
+}
+
+static void print_json(double seconds)
+{
+    json_t *found = json_array();
+
+    for (uint32_t i = 0; i < find_count; i++) {
+        const struct find *find = &finds[i];
+
+        json_array_append_new(
+            found, json_pack("{s:s, s:f, s:I, s:I}", "rule", find->kind, "seconds", find->seconds,
+                             "seed", (json_int_t)find->seed, "times", (json_int_t)find->times));
+    }
+    json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "mode", arguments.mode, "seed",
+                            (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",
+                            (json_int_t)watch->calls, "seconds", seconds, "found", found);
+
+    json_dumpf(all, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(all);
+}
+
+static void print_counts(double seconds)
+{
+    if (arguments.as_json) {
+        print_json(seconds);
+        return;
+    }
+    printf("combinations: %s, seed %llu: %llu plans, %llu calls, %.0f s, %u found\n",
+           arguments.mode, (unsigned long long)arguments.seed, (unsigned long long)watch->plays,
+           (unsigned long long)watch->calls, seconds, find_count);
+}
+
+static void run(void)
+{
+    const double begun = watch_seconds();
+    uint64_t seed = arguments.seed;
+
+    while (!is_over(begun)) {
+        const uint64_t left = arguments.plays != 0 ? arguments.plays - watch->plays : UINT64_MAX;
+        const uint64_t count = left < PLAYS_A_PROCESS ? left : PLAYS_A_PROCESS;
+
+        if (watch_run(play_drawn, seed, count, arguments.patience, errors)) {
+            seed += count;
+        } else {
+            seed = watch->seed + 1;
+            atomic_fetch_add(&watch->plays, 1);
+            look_into(begun);
+        }
+        show_progress(begun);
+    }
+    if (isatty(STDERR_FILENO)) {
+        terminal_line_end();
+    }
+    print_counts(watch_seconds() - begun);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
+
+    arguments = (struct arguments){.mode = backend_modes[0],
+                                   .seconds = 30,
+                                   .seed = (uint64_t)time(NULL),
+                                   .times = 20,
+                                   .patience = 20,
+                                   .shrink_seconds = 60};
+    if (argp_parse(&argp, argc, argv, 0, NULL, NULL) != 0) {
+        return USAGE;
+    }
+    errors = memfd_create("errors", 0);
+    watch_open();
+    run();
+    if (fflush(stdout) != 0) {
+        perror("combinations: output");
+        return USAGE;
+    }
+    return find_count != 0 ? FOUND : HELD;
+}

@@ -1,0 +1,258 @@
+/* Registers, ownership and what threads hold: see model.h. */
+#include "stress/combinations/model.h"
+
+#define REGISTER_BITS 16
+#define CANARY UINT64_C(0x9E3779B97F4A7C15)
+
+struct play play;
+_Thread_local struct thread *current;
+
+void require_that(bool holds, const char *kind)
+{
+    if (!holds) {
+        fail(kind, "%s", "");
+    }
+}
+
+/* --- registers --- */
+
+static bool turn_to(struct reg *reg, uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&reg->state, &from, to, memory_order_seq_cst,
+                                                   memory_order_relaxed);
+}
+
+struct reg *find_register(uint32_t at, enum register_state state)
+{
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        struct reg *reg = &play.registers[(at + i) % play.register_count];
+
+        if (count_in(&reg->state) == (uint32_t)state) {
+            return reg;
+        }
+    }
+    return NULL;
+}
+
+/* A register whose object is pinned, or about to be, keeps its id. */
+static bool claim(struct reg *reg, uint32_t from)
+{
+    if (!turn_to(reg, from, REGISTER_CLAIMED)) {
+        return false;
+    }
+    if (atomic_load(&reg->pins) == 0 && atomic_load(&reg->intents) == 0) {
+        return true;
+    }
+    atomic_store(&reg->state, from);
+    return false;
+}
+
+struct reg *claim_register(uint32_t at)
+{
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        struct reg *reg = &play.registers[(at + i) % play.register_count];
+        const uint32_t state = count_in(&reg->state);
+
+        if ((state == REGISTER_EMPTY || state == REGISTER_ENDED) && claim(reg, state)) {
+            return reg;
+        }
+    }
+    return NULL;
+}
+
+void unclaim_register(struct reg *reg)
+{
+    atomic_store_explicit(&reg->state, word_in(&reg->id) == 0 ? REGISTER_EMPTY : REGISTER_ENDED,
+                          memory_order_relaxed);
+}
+
+struct reg *claim_reserved(uint32_t at)
+{
+    struct reg *reg = find_register(at, REGISTER_RESERVED);
+
+    return reg != NULL && turn_to(reg, REGISTER_RESERVED, REGISTER_CLAIMED) ? reg : NULL;
+}
+
+struct reg *find_pinned(uint32_t at)
+{
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        struct reg *reg = &play.registers[(at + i) % play.register_count];
+
+        if (count_in(&reg->pins) != 0) {
+            return reg;
+        }
+    }
+    return NULL;
+}
+
+uint32_t register_number(const struct reg *reg)
+{
+    return (uint32_t)(reg - play.registers);
+}
+
+haft_id id_in(const struct reg *reg)
+{
+    return (haft_id){word_in(&reg->id)};
+}
+
+bool is_aside(haft_id id)
+{
+    return haft_id_index(play.layout, id) < HAFT_FIRST_INDEX + play.plan->options.restore_range;
+}
+
+bool is_last_life(haft_id id)
+{
+    return !play.plan->options.wrap &&
+           haft_id_generation(play.layout, id) == haft_field_max(play.layout.generation_bits);
+}
+
+/* --- lives --- */
+
+void model_stamp(struct reg *reg, void *object)
+{
+    const uint64_t serial = atomic_fetch_add_explicit(&play.stamps, 1, memory_order_relaxed);
+    const uint64_t value = serial << REGISTER_BITS | register_number(reg);
+    struct stamp *stamp = object;
+
+    atomic_store_explicit(&reg->stamp, value, memory_order_relaxed);
+    if (play.plan->options.object_size != 0) {
+        *stamp = (struct stamp){value, value * CANARY};
+    }
+}
+
+bool is_stamp_of(const struct stamp *stamp, const struct reg *reg)
+{
+    return play.plan->options.object_size == 0 ||
+           (stamp->canary == stamp->value * CANARY &&
+            (stamp->value & ((1u << REGISTER_BITS) - 1)) == register_number(reg));
+}
+
+/* Where ids repeat, only threads that take turns can tell whether a slot is free. */
+static bool may_follow(haft_id id, haft_id last)
+{
+    const uint32_t index = haft_id_index(play.layout, id);
+
+    if (!play.at_once && count_in(&play.owned[index]) != 0) {
+        return false;
+    }
+    return last.bits == 0 || count_in(&play.ids_repeat) != 0 ||
+           haft_id_generation(play.layout, id) > haft_id_generation(play.layout, last);
+}
+
+static void check_issued(haft_id id)
+{
+    const uint32_t index = haft_id_index(play.layout, id);
+
+    require_that(index >= HAFT_FIRST_INDEX && index < MOST_INDICES, "an id with no such slot");
+    const haft_id last = {
+        atomic_exchange_explicit(&play.issued[index], id.bits, memory_order_relaxed)};
+
+    if (!may_follow(id, last)) {
+        fail("a slot was handed out twice", "id %llx after %llx", (unsigned long long)id.bits,
+             (unsigned long long)last.bits);
+    }
+    atomic_store_explicit(&play.owned[index], 1, memory_order_relaxed);
+}
+
+void model_issued(struct reg *reg, haft_id id, enum register_state state)
+{
+    check_issued(id);
+    atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
+    count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
+    if (is_aside(id)) {
+        count(&play.live_restored, 1);
+    }
+    atomic_store_explicit(&reg->state, state, memory_order_release);
+}
+
+void model_published(struct reg *reg)
+{
+    count(&play.reserved, -1);
+    count(&play.live, 1);
+    atomic_store_explicit(&reg->state, REGISTER_LIVE, memory_order_release);
+}
+
+static void note_end(haft_id id)
+{
+    atomic_store_explicit(&play.owned[haft_id_index(play.layout, id)], 0, memory_order_relaxed);
+    if (is_aside(id)) {
+        count(&play.live_restored, -1);
+    }
+    if (is_last_life(id)) {
+        count(&play.worn, 1);
+    }
+}
+
+void model_freed(struct reg *reg, haft_id id)
+{
+    note_end(id);
+    count(&play.live, -1);
+    atomic_fetch_add_explicit(&play.frees, 1, memory_order_relaxed);
+    if (!turn_to(reg, REGISTER_LIVE, REGISTER_ENDED)) {
+        fail("an object was freed twice", "id %llx", (unsigned long long)id.bits);
+    }
+}
+
+void model_aborted(struct reg *reg)
+{
+    note_end(id_in(reg));
+    count(&play.reserved, -1);
+    atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_release);
+}
+
+static void check_reclaimed_object(haft_id id, const struct stamp *object)
+{
+    struct reg *reg = &play.registers[object->value & ((1u << REGISTER_BITS) - 1)];
+
+    require_that(register_number(reg) < play.register_count && is_stamp_of(object, reg),
+                 "on_reclaim was given another object's bytes");
+    if (word_in(&reg->stamp) != object->value || word_in(&reg->id) != id.bits) {
+        return; /* the register has gone on to another object */
+    }
+    require_that(atomic_load(&reg->pins) == 0, "on_reclaim for a pinned object");
+    require_that(play.at_once || count_in(&reg->state) == REGISTER_ENDED ||
+                     count_in(&reg->state) == REGISTER_CLAIMED, /* for the next object */
+                 "on_reclaim for an object that was not freed");
+}
+
+void model_reclaimed(haft_id id, const struct stamp *object)
+{
+    const uint32_t index = haft_id_index(play.layout, id);
+    const uint64_t last =
+        atomic_exchange_explicit(&play.reclaimed[index], id.bits, memory_order_relaxed);
+
+    require_that(last != id.bits || count_in(&play.ids_repeat) != 0,
+                 "on_reclaim twice for one object");
+    atomic_fetch_add_explicit(&play.reclaims, 1, memory_order_relaxed);
+    if (play.plan->options.object_size != 0) {
+        check_reclaimed_object(id, object);
+    }
+}
+
+/* --- what a thread holds --- */
+
+void hold(struct thread *thread, const void *object, uint64_t value)
+{
+    struct seat *seat = thread->seat;
+
+    if (play.plan->options.object_size != 0 && seat->held_count < MOST_HELD) {
+        seat->held[seat->held_count++] = (struct held){object, value};
+    }
+}
+
+void check_held(const struct seat *seat)
+{
+    for (uint32_t i = 0; i < seat->held_count; i++) {
+        const struct held *held = &seat->held[i];
+
+        require_that(held->object->value == held->value &&
+                         held->object->canary == held->value * CANARY,
+                     "an object changed under its reader");
+    }
+}
+
+void let_go(struct seat *seat)
+{
+    check_held(seat);
+    seat->held_count = 0;
+}

@@ -1,0 +1,167 @@
+/*
+ * stress/combinations/model.h - what the fuzzer knows beside the library.
+ *
+ * A register is a place for an object's id and what became of the object.  Threads at once share
+ * registers through atomic words, which order nothing that the library should order itself: all of
+ * them are relaxed but for those of pins, where a thread must not miss that another takes the
+ * register (a store and a load on each side).
+ *
+ * Three rules hold whatever the threads do, and every call checks them:
+ *   - a slot's ids are issued in rising order of generation (where ids do not repeat): a slot handed
+ *     out twice breaks that;
+ *   - an object's bytes stay while a read section or a pin holds them, and as long as it lives;
+ *   - on_reclaim comes once for each freed object, not before it was freed, not while it is pinned,
+ *     and not within itself.
+ * Where threads take turns with whole calls, the model also says what each call answers.
+ */
+#ifndef HAFT_COMBINATIONS_MODEL_H
+#define HAFT_COMBINATIONS_MODEL_H
+
+#include "stress/combinations/plan.h"
+#include "stress/combinations/shim.h"
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define MOST_INDICES (1u << 13)
+#define MOST_REGISTERS 4096u
+#define MOST_HELD 8
+
+enum register_state {
+    REGISTER_EMPTY,
+    REGISTER_CLAIMED,
+    REGISTER_RESERVED,
+    REGISTER_LIVE,
+    REGISTER_ENDED
+};
+
+struct reg {
+    _Atomic(uint64_t) id;
+    _Atomic(uint64_t) stamp; /* of the object that the id names */
+    _Atomic(uint32_t) state;
+    _Atomic(uint32_t) pins;
+    _Atomic(uint32_t) intents; /* threads about to pin: the register is not taken */
+};
+
+/* What an object's bytes say; objects of size 0 say nothing. */
+struct stamp {
+    uint64_t value; /* its register's number, and a count above it */
+    uint64_t canary;
+};
+
+struct held {
+    const struct stamp *object;
+    uint64_t value;
+};
+
+/* A thread of the system.  Where the plan's threads take turns, all of them are one. */
+struct seat {
+    bool is_registered;
+    uint32_t depth;    /* of its read sections */
+    uint32_t workers;  /* that it has open */
+    uint32_t reclaims; /* on_reclaim it is in */
+    uint32_t fills;    /* on_fill it is in */
+    uint32_t held_count;
+    struct held held[MOST_HELD];
+};
+
+/* One of the plan's threads. */
+struct thread {
+    uint32_t number;
+    struct seat *seat;
+    haft_worker *worker;
+    bool is_implicit; /* the worker */
+};
+
+struct play {
+    const struct plan *plan;
+    bool at_once; /* threads run at once, else take turns with whole calls */
+    haft_domain *domain;
+    haft_table *table;
+    haft_view view;
+    haft_layout layout;
+    uint32_t register_count;
+    _Atomic(uint32_t) ids_repeat; /* or may from now on */
+    _Atomic(uint64_t) callbacks;  /* calls of on_reclaim and on_fill */
+    haft_worker *left;            /* an implicit worker that no thread will close */
+    _Atomic(uint32_t) worn;       /* last lives that have ended */
+    _Atomic(uint32_t) live;
+    _Atomic(uint32_t) live_restored;
+    _Atomic(uint32_t) reserved;
+    _Atomic(uint64_t) frees;
+    uint64_t frees_before; /* the table was shared for the last time */
+    _Atomic(uint64_t) reclaims;
+    _Atomic(uint64_t) stamps;
+    _Atomic(uint64_t) operations;   /* calls of the library on slots and ids */
+    _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
+    _Atomic(uint32_t) fill_step;
+    struct seat seats[MOST_THREADS];
+    struct thread threads[MOST_THREADS];
+    struct reg registers[MOST_REGISTERS];
+    _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
+    _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved, where threads take turns */
+    _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
+};
+
+extern struct play play;
+extern _Thread_local struct thread *current; /* the plan's thread that the calling one plays */
+
+/* A rule is broken: says so and ends the process.  `kind` is the same for the same rule. */
+_Noreturn void fail(const char *kind, const char *detail, ...)
+    __attribute__((format(printf, 2, 3)));
+void require_that(bool holds, const char *kind);
+
+/* --- registers --- */
+
+/* The first register from `at` on in that state, or with a pin; NULL if there is none. */
+struct reg *find_register(uint32_t at, enum register_state state);
+struct reg *find_pinned(uint32_t at);
+
+/* One for a new object, or a reserved one, for the caller alone; and back, if no object came. */
+struct reg *claim_register(uint32_t at);
+struct reg *claim_reserved(uint32_t at);
+void unclaim_register(struct reg *reg);
+uint32_t register_number(const struct reg *reg);
+
+/* The object's bytes say that it is the register's newest. */
+void model_stamp(struct reg *reg, void *object);
+
+/* An id was issued into the claimed register, as reserved or live. */
+void model_issued(struct reg *reg, haft_id id, enum register_state state);
+void model_published(struct reg *reg);
+
+/* The life of what the register named has ended, by a free that was told so or by haft_abort(). */
+void model_freed(struct reg *reg, haft_id id);
+void model_aborted(struct reg *reg);
+
+/* on_reclaim was given an id. */
+void model_reclaimed(haft_id id, const struct stamp *object);
+
+bool is_aside(haft_id id); /* of the restore range */
+bool is_last_life(haft_id id);
+haft_id id_in(const struct reg *reg);
+
+/* --- what a thread holds --- */
+
+void hold(struct thread *thread, const void *object, uint64_t value);
+void check_held(const struct seat *seat);
+void let_go(struct seat *seat); /* after a last look */
+
+/* Whether the stamp is one of this play's, of that register. */
+bool is_stamp_of(const struct stamp *stamp, const struct reg *reg);
+
+static inline uint64_t word_in(const _Atomic(uint64_t) *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline uint32_t count_in(const _Atomic(uint32_t) *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline void count(_Atomic(uint32_t) *word, int by)
+{
+    atomic_fetch_add_explicit(word, (uint32_t)by, memory_order_relaxed);
+}
+
+#endif /* HAFT_COMBINATIONS_MODEL_H */

@@ -1,0 +1,84 @@
+/* Plans played by plain threads: in turn, by one of them, or all at once. */
+#include "stress/combinations/play.h"
+#include "stress/combinations/watch.h"
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+#include <urcu/flavor.h>
+
+/* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
+extern const struct rcu_flavor_struct urcu_memb_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+const char *const backend_modes[] = {"turns", "threads", NULL};
+
+bool backend_is_at_once(const char *mode)
+{
+    return strcmp(mode, "threads") == 0;
+}
+
+const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock)
+{
+    switch (clock) {
+    case PLAN_CALLER_MEMB:
+    case PLAN_THREAD_MEMB:
+        return &urcu_memb_flavor;
+    case PLAN_CALLER_QSBR:
+    case PLAN_THREAD_QSBR:
+        return &urcu_qsbr_flavor;
+    default:
+        return NULL;
+    }
+}
+
+void backend_await(bool (*ready)(const void *what), const void *what)
+{
+    while (!ready(what)) {
+        sched_yield();
+    }
+}
+
+pid_t backend_fork(void)
+{
+    return fork();
+}
+
+void backend_fail(const char *kind, const char *detail)
+{
+    watch_note(kind, detail);
+    _exit(3);
+}
+
+static void *run_thread(void *number)
+{
+    play_thread((uint32_t)(uintptr_t)number);
+    return NULL;
+}
+
+static void play_at_once(const struct plan *plan)
+{
+    pthread_t threads[MOST_THREADS];
+
+    play_begin(plan, true);
+    for (uintptr_t i = 0; i < plan->threads; i++) {
+        if (pthread_create(&threads[i], NULL, run_thread, (void *)i) != 0) {
+            fail("pthread_create", "%s", "");
+        }
+    }
+    for (uint32_t i = 0; i < plan->threads; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    play_end();
+}
+
+void backend_play(const struct plan *plan, const char *mode, uint32_t times)
+{
+    if (!backend_is_at_once(mode)) {
+        play_in_turn(plan);
+        return;
+    }
+    for (uint32_t i = 0; i < times; i++) {
+        play_at_once(plan);
+    }
+}

@@ -1,0 +1,319 @@
+/* Drawing plans, and printing them: see plan.h. */
+#include "stress/combinations/plan.h"
+#include <string.h>
+
+#define CALL_TEXT(name) #name,
+const char *const call_names[CALL_COUNT] = {ALL_CALLS(CALL_TEXT, CALL_TEXT)};
+#undef CALL_TEXT
+
+const char *const plan_clock_names[PLAN_CLOCK_COUNT] = {"PLAN_CALLER_MEMB", "PLAN_CALLER_QSBR",
+                                                        "PLAN_THREAD_MEMB", "PLAN_THREAD_QSBR",
+                                                        "PLAN_WORKERS",     "PLAN_FRAME"};
+
+bool call_is_alone(uint32_t call)
+{
+    return call >= CALL_GUEST;
+}
+
+/* --- chance --- */
+
+struct chance {
+    uint64_t state;
+};
+
+/* splitmix64: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
+ * OOPSLA 2014. */
+static uint64_t draw(struct chance *chance)
+{
+    uint64_t z = chance->state += UINT64_C(0x9E3779B97F4A7C15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static uint32_t below(struct chance *chance, uint32_t end)
+{
+    return (uint32_t)(draw(chance) >> 32) % end;
+}
+
+static uint32_t between(struct chance *chance, uint32_t least, uint32_t most)
+{
+    return least + below(chance, most - least + 1);
+}
+
+static bool one_in(struct chance *chance, uint32_t many)
+{
+    return below(chance, many) == 0;
+}
+
+static uint32_t one_of(struct chance *chance, const uint32_t *values, uint32_t count)
+{
+    return values[below(chance, count)];
+}
+
+/* --- options --- */
+
+/* Batches of several slots take a capacity of 32 and as many slots beyond it. */
+static uint32_t draw_index_bits(struct chance *chance, bool at_once)
+{
+    if (one_in(chance, 2)) {
+        return between(chance, 3, 5);
+    }
+    return at_once ? between(chance, 6, 8) : between(chance, 5, 13);
+}
+
+static void draw_layout(struct chance *chance, struct plan_options *options, bool at_once)
+{
+    options->index_bits = draw_index_bits(chance, at_once);
+    options->generation_bits = one_in(chance, 3) ? between(chance, 1, 4) : between(chance, 5, 24);
+    options->tag_bits = one_in(chance, 4) ? between(chance, 1, 8) : 0;
+    if (one_in(chance, 4)) {
+        options->first_generation =
+            between(chance, 1, (UINT32_C(1) << options->generation_bits) - 1);
+    }
+}
+
+static void draw_capacity(struct chance *chance, struct plan_options *options, bool at_once)
+{
+    const uint32_t range = (UINT32_C(1) << options->index_bits) - 4;
+    const uint32_t wanted = !at_once ? 2000 : 40;
+    const uint32_t most = range < wanted ? range : wanted;
+
+    if (one_in(chance, 3)) {
+        options->restore_range = between(chance, 1, range > 8 ? 4 : 1);
+    }
+    options->restore_range = options->restore_range < range ? options->restore_range : 0;
+    options->capacity = one_in(chance, 2) ? most : between(chance, 1, most);
+    if (options->capacity > range - options->restore_range) {
+        options->capacity = range - options->restore_range;
+    }
+    if (one_in(chance, 3)) {
+        options->warn_at = between(chance, 1, options->capacity);
+    }
+}
+
+/* Where ids repeat soon, threads at once could take one object for another. */
+static bool has_many_lives(const struct plan_options *options)
+{
+    return options->generation_bits >= 5 && options->first_generation == 0;
+}
+
+static void draw_options(struct chance *chance, struct plan_options *options, bool at_once)
+{
+    static const uint32_t sizes[] = {16, 16, 24, 64, 200, 4096};
+
+    options->clock = below(chance, PLAN_CLOCK_COUNT);
+    draw_layout(chance, options, at_once);
+    draw_capacity(chance, options, at_once);
+    options->object_size = one_in(chance, 12) ? 0 : one_of(chance, sizes, at_once ? 3 : 6);
+    options->exact_capacity = one_in(chance, 3);
+    options->wrap = one_in(chance, 4) && (!at_once || has_many_lives(options));
+    options->pins = one_in(chance, 3);
+    options->places = one_in(chance, 6);
+    options->on_reclaim = one_in(chance, 2);
+    if (one_in(chance, 2)) { /* few places are left */
+        const uint32_t left = below(chance, 4);
+
+        options->filled = options->capacity > left ? options->capacity - left : 0;
+    }
+}
+
+/* --- steps --- */
+
+static const uint8_t allowed_in_reclaim[] = {
+    CALL_INSERT,    CALL_RESERVE,     CALL_PUBLISH,      CALL_ABORT,
+    CALL_FREE,      CALL_FREE_STALE,  CALL_INSERT_MANY,  CALL_FREE_MANY,
+    CALL_BARE_FREE, CALL_BARE_INSERT, CALL_BARE_RESERVE, CALL_BARE_ABORT,
+    CALL_UNPIN,     CALL_UNPIN,       CALL_DIAGNOSE,     CALL_RESTORE,
+};
+
+static const uint8_t allowed_in_fill[] = {
+    CALL_INSERT,    CALL_RESERVE,   CALL_PUBLISH,     CALL_ABORT, CALL_FREE,    CALL_INSERT_MANY,
+    CALL_FREE_MANY, CALL_BARE_FREE, CALL_BARE_INSERT, CALL_UNPIN, CALL_RESTORE,
+};
+
+/* Once, mostly; some calls many times, so that batches, rings and depots fill. */
+static uint16_t draw_count(struct chance *chance, const struct plan *plan, bool at_once)
+{
+    static const uint32_t some[] = {1, 1, 2, 3, 2, 5};
+    static const uint32_t many[] = {1, 1, 1, 2, 3, 5, 17, 40, 128, 200, 300, 700};
+
+    if (at_once) {
+        return (uint16_t)one_of(chance, some, plan->options.capacity < 32 ? 4 : 6);
+    }
+    return (uint16_t)(plan->options.capacity < 64 ? one_of(chance, many, 7)
+                                                  : one_of(chance, many, 12));
+}
+
+static struct step draw_step(struct chance *chance, const struct plan *plan, uint32_t call,
+                             bool at_once)
+{
+    const struct step step = {
+        .thread = (uint8_t)below(chance, plan->threads),
+        .call = (uint8_t)call,
+        .at = (uint16_t)below(chance, 2 * plan->options.capacity + 8),
+        .count = draw_count(chance, plan, at_once),
+    };
+
+    return step;
+}
+
+/*
+ * Each plan does without some calls, so that those left meet one another more often, and a fault
+ * that comes with one call does not hide what comes without it: swarm testing (A. Groce, C. Zhang,
+ * E. Eide, Y. Chen and J. Regehr, "Swarm testing", ISSTA 2012).
+ */
+struct swarm {
+    uint64_t left_out; /* calls, a bit each */
+};
+
+static struct swarm draw_swarm(struct chance *chance, const struct plan_options *options,
+                               bool at_once)
+{
+    struct swarm swarm = {draw(chance) & draw(chance)};
+
+    if (one_in(chance, 2)) {
+        swarm.left_out |= draw(chance);
+    }
+    if (at_once && !has_many_lives(options)) {
+        swarm.left_out |= UINT64_C(1) << CALL_RECYCLE;
+    }
+    return swarm;
+}
+
+static bool is_left_out(const struct swarm *swarm, uint32_t call)
+{
+    return (swarm->left_out >> call & 1) != 0 && call != CALL_WORKER_OPEN;
+}
+
+/* What comes often does so because the rest needs it: objects, and slots that come back. */
+static uint32_t draw_any_call(struct chance *chance, bool at_once)
+{
+    static const uint8_t common[] = {CALL_INSERT,  CALL_INSERT,  CALL_INSERT, CALL_FREE,
+                                     CALL_FREE,    CALL_FREE,    CALL_FLUSH,  CALL_QUIESCENT,
+                                     CALL_RESTORE, CALL_RESOLVE, CALL_PIN,    CALL_UNPIN};
+
+    if (one_in(chance, 2)) {
+        return common[below(chance, sizeof common)];
+    }
+    if (at_once) {
+        return below(chance, CALL_GUEST);
+    }
+    return one_in(chance, 4) ? between(chance, CALL_GUEST, CALL_COUNT - 1)
+                             : below(chance, CALL_GUEST);
+}
+
+static uint32_t draw_call(struct chance *chance, const struct swarm *swarm, bool at_once)
+{
+    uint32_t call = draw_any_call(chance, at_once);
+
+    while (is_left_out(swarm, call)) {
+        call = one_in(chance, 32) ? CALL_INSERT + below(chance, 2) * (CALL_FREE - CALL_INSERT)
+                                  : draw_any_call(chance, at_once);
+        if (call == CALL_INSERT || call == CALL_FREE) {
+            break; /* without these nothing happens */
+        }
+    }
+    return call;
+}
+
+static uint32_t draw_callback(struct chance *chance, const struct plan *plan, struct step *steps,
+                              const uint8_t *allowed, uint32_t allowed_count,
+                              const struct swarm *swarm, bool at_once)
+{
+    const uint32_t wanted = below(chance, MOST_CALLBACK_STEPS + 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < wanted; i++) {
+        const uint32_t call = allowed[below(chance, allowed_count)];
+
+        if (!is_left_out(swarm, call)) {
+            steps[count++] = draw_step(chance, plan, call, at_once);
+        }
+    }
+    return count;
+}
+
+static void draw_steps(struct chance *chance, struct plan *plan, const struct swarm *swarm,
+                       bool at_once)
+{
+    const uint32_t wanted = at_once ? between(chance, 6, 40) : between(chance, 10, PLAN_STEPS);
+
+    for (uint32_t i = 0; i < plan->threads; i++) { /* most threads have a worker at first */
+        if (!one_in(chance, 6)) {
+            plan->steps[plan->step_count++] =
+                (struct step){.thread = (uint8_t)i, .call = CALL_WORKER_OPEN, .at = 0, .count = 1};
+        }
+    }
+    while (plan->step_count < wanted) {
+        uint32_t call = draw_call(chance, swarm, at_once);
+
+        if (at_once && one_in(chance, 12)) {
+            call = one_in(chance, 2) ? CALL_TICK : CALL_PROGRESS;
+        }
+        plan->steps[plan->step_count++] = draw_step(chance, plan, call, at_once);
+    }
+}
+
+void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
+{
+    struct chance chance = {seed};
+
+    memset(plan, 0, sizeof *plan);
+    plan->seed = seed;
+    plan->threads = at_once ? between(&chance, 2, 3) : between(&chance, 1, MOST_THREADS);
+    draw_options(&chance, &plan->options, at_once);
+    const struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
+
+    if (plan->options.on_reclaim) {
+        plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,
+                                            sizeof allowed_in_reclaim, &swarm, at_once);
+    }
+    if (plan->options.warn_at != 0) {
+        plan->fill_count = draw_callback(&chance, plan, plan->on_fill, allowed_in_fill,
+                                         sizeof allowed_in_fill, &swarm, at_once);
+    }
+    draw_steps(&chance, plan, &swarm, at_once);
+}
+
+/* --- text --- */
+
+static void print_steps(FILE *file, const char *name, const struct step *steps, uint32_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    fprintf(file, "    .%s =\n        {\n", name);
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(file, "            {%u, CALL_%s, %u, %u},\n", steps[i].thread,
+                call_names[steps[i].call], steps[i].at, steps[i].count);
+    }
+    fprintf(file, "        },\n");
+}
+
+void plan_print(FILE *file, const struct plan *plan)
+{
+    const struct plan_options *options = &plan->options;
+
+    fprintf(file, "const struct plan plan = {\n    .threads = %u,\n    .options =\n        {\n",
+            plan->threads);
+    fprintf(file, "            .clock = %s,\n", plan_clock_names[options->clock]);
+#define OPTION_TEXT(name)                                                                          \
+    if (options->name != 0 && strcmp(#name, "clock") != 0) {                                       \
+        fprintf(file, "            .%s = %u,\n", #name, options->name);                            \
+    }
+    ALL_OPTIONS(OPTION_TEXT)
+#undef OPTION_TEXT
+    fprintf(file, "        },\n    .step_count = %u,\n", plan->step_count);
+    if (plan->reclaim_count != 0) {
+        fprintf(file, "    .reclaim_count = %u,\n", plan->reclaim_count);
+    }
+    if (plan->fill_count != 0) {
+        fprintf(file, "    .fill_count = %u,\n", plan->fill_count);
+    }
+    print_steps(file, "steps", plan->steps, plan->step_count);
+    print_steps(file, "on_reclaim", plan->on_reclaim, plan->reclaim_count);
+    print_steps(file, "on_fill", plan->on_fill, plan->fill_count);
+    fprintf(file, "};\n");
+}

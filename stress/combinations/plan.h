@@ -1,0 +1,135 @@
+/*
+ * stress/combinations/plan.h - what one play does: a table's options, its threads, their calls.
+ *
+ * A plan is drawn from a seed, before anything runs: a call names registers (places for an object's
+ * id) instead of ids, and does nothing where the state does not allow it.  So any part of a plan is
+ * a plan too, which is what shrinking needs.
+ */
+#ifndef HAFT_COMBINATIONS_PLAN_H
+#define HAFT_COMBINATIONS_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MOST_THREADS 4
+#define PLAN_STEPS 384
+#define MOST_CALLBACK_STEPS 4
+
+/*
+ * CALL(name): a thread's own calls.  ALONE(name): calls that one thread makes while all others
+ * stand still; each of them waits for all threads to come there.
+ */
+#define ALL_CALLS(CALL, ALONE)                                                                     \
+    CALL(WORKER_OPEN)                                                                              \
+    CALL(WORKER_CLOSE)                                                                             \
+    CALL(WORKER_CURRENT)                                                                           \
+    CALL(QUIESCENT)                                                                                \
+    CALL(FLUSH)                                                                                    \
+    CALL(OFFLINE_ONLINE)                                                                           \
+    CALL(INSERT)                                                                                   \
+    CALL(INSERT_WAIT)                                                                              \
+    CALL(INSERT_MANY)                                                                              \
+    CALL(RESERVE)                                                                                  \
+    CALL(PUBLISH)                                                                                  \
+    CALL(ABORT)                                                                                    \
+    CALL(FREE)                                                                                     \
+    CALL(FREE_STALE)                                                                               \
+    CALL(FREE_MANY)                                                                                \
+    CALL(BARE_INSERT)                                                                              \
+    CALL(BARE_RESERVE)                                                                             \
+    CALL(BARE_PUBLISH)                                                                             \
+    CALL(BARE_ABORT)                                                                               \
+    CALL(BARE_FREE)                                                                                \
+    CALL(RESTORE)                                                                                  \
+    CALL(SECTION_BEGIN)                                                                            \
+    CALL(SECTION_END)                                                                              \
+    CALL(RESOLVE)                                                                                  \
+    CALL(PIN)                                                                                      \
+    CALL(UNPIN)                                                                                    \
+    CALL(SCAN)                                                                                     \
+    CALL(DIAGNOSE)                                                                                 \
+    CALL(TRIM)                                                                                     \
+    CALL(RECYCLE)                                                                                  \
+    CALL(WAIT)                                                                                     \
+    ALONE(GUEST)                                                                                   \
+    ALONE(GUEST_LATE)                                                                              \
+    ALONE(CLOSE_LEFT)                                                                              \
+    ALONE(TICK)                                                                                    \
+    ALONE(CENSUS)                                                                                  \
+    ALONE(DRAIN)                                                                                   \
+    ALONE(PROGRESS)                                                                                \
+    ALONE(UNSHARE_SHARE)                                                                           \
+    ALONE(TABLE_CLOSE)
+
+#define CALL_NAME(name) CALL_##name,
+enum call { ALL_CALLS(CALL_NAME, CALL_NAME) CALL_COUNT };
+#undef CALL_NAME
+
+extern const char *const call_names[CALL_COUNT];
+
+/* Whether all other threads stand still for it. */
+bool call_is_alone(uint32_t call);
+
+struct step {
+    uint8_t thread;
+    uint8_t call;
+    uint16_t at;    /* the register to begin at */
+    uint16_t count; /* how often, or how many */
+};
+
+enum plan_clock {
+    PLAN_CALLER_MEMB,
+    PLAN_CALLER_QSBR,
+    PLAN_THREAD_MEMB,
+    PLAN_THREAD_QSBR,
+    PLAN_WORKERS,
+    PLAN_FRAME,
+    PLAN_CLOCK_COUNT
+};
+
+extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
+
+#define ALL_OPTIONS(OPTION)                                                                        \
+    OPTION(clock)                                                                                  \
+    OPTION(index_bits)                                                                             \
+    OPTION(generation_bits)                                                                        \
+    OPTION(tag_bits)                                                                               \
+    OPTION(capacity)                                                                               \
+    OPTION(object_size)                                                                            \
+    OPTION(first_generation)                                                                       \
+    OPTION(restore_range)                                                                          \
+    OPTION(warn_at)                                                                                \
+    OPTION(exact_capacity)                                                                         \
+    OPTION(wrap)                                                                                   \
+    OPTION(pins)                                                                                   \
+    OPTION(places)                                                                                 \
+    OPTION(on_reclaim)                                                                             \
+    OPTION(filled)
+
+/* `filled`: objects that are inserted before the threads begin.  The rest is haft_table_options'. */
+struct plan_options {
+#define OPTION_FIELD(name) uint32_t name;
+    ALL_OPTIONS(OPTION_FIELD)
+#undef OPTION_FIELD
+};
+
+struct plan {
+    uint64_t seed;
+    uint32_t threads;
+    struct plan_options options;
+    uint32_t step_count;
+    uint32_t reclaim_count; /* what the calls of on_reclaim do, in turn */
+    uint32_t fill_count;    /* the same of on_fill */
+    struct step steps[PLAN_STEPS];
+    struct step on_reclaim[MOST_CALLBACK_STEPS];
+    struct step on_fill[MOST_CALLBACK_STEPS];
+};
+
+/* A plan for threads that take turns with whole calls, or for threads at once, which is smaller. */
+void plan_draw(struct plan *plan, uint64_t seed, bool at_once);
+
+/* The plan as a C initialiser, for a test that plays it. */
+void plan_print(FILE *file, const struct plan *plan);
+
+#endif /* HAFT_COMBINATIONS_PLAN_H */

@@ -1,0 +1,356 @@
+/* A plan from opening to closing, by one thread or by several: see play.h. */
+#include "stress/combinations/play.h"
+#include "stress/combinations/calls.h"
+#include "stress/combinations/watch.h"
+#include <stdarg.h>
+#include <string.h>
+
+void fail(const char *kind, const char *detail, ...)
+{
+    char text[256];
+    va_list values;
+
+    va_start(values, detail);
+    vsnprintf(text, sizeof text, detail, values);
+    va_end(values);
+    backend_fail(kind, text);
+}
+
+/* --- opening and closing --- */
+
+static haft_clock clock_of_plan(void)
+{
+    static const haft_clock clocks[PLAN_CLOCK_COUNT] = {HAFT_CLOCK_CALLER,  HAFT_CLOCK_CALLER,
+                                                        HAFT_CLOCK_THREAD,  HAFT_CLOCK_THREAD,
+                                                        HAFT_CLOCK_WORKERS, HAFT_CLOCK_FRAME};
+
+    return clocks[play.plan->options.clock];
+}
+
+static void ignore_stall(const haft_stall *stall, void *arg)
+{
+    (void)stall;
+    (void)arg;
+}
+
+static void ignore_leak(const haft_leak *leak, void *arg)
+{
+    (void)leak;
+    (void)arg;
+}
+
+static void open_domain(void)
+{
+    const haft_domain_options options = {
+        .flavour = backend_flavour((enum plan_clock)play.plan->options.clock),
+        .clock = clock_of_plan(),
+        .on_stall = ignore_stall,
+    };
+
+    if (haft_domain_open(&options, &play.domain) != HAFT_OK) {
+        fail("haft_domain_open", "%s", plan_clock_names[play.plan->options.clock]);
+    }
+}
+
+void begin_table(void)
+{
+    const struct plan_options *from = &play.plan->options;
+    const haft_layout layout = {(uint8_t)from->index_bits, (uint8_t)from->generation_bits,
+                                (uint8_t)from->tag_bits};
+    const haft_table_options options = {
+        .capacity = from->capacity,
+        .object_size = from->object_size,
+        .layout = layout,
+        .tag = from->tag_bits != 0,
+        .first_generation = from->first_generation,
+        .wrap = from->wrap,
+        .pins = from->pins,
+        .exact_capacity = from->exact_capacity,
+        .restore_range = from->restore_range,
+        .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
+        .warn_at = from->warn_at,
+        .on_fill = from->warn_at != 0 ? fill_callback : NULL,
+        .places = from->places,
+        .on_leak = ignore_leak,
+    };
+    const haft_status status = haft_table_open(play.domain, &options, &play.table);
+
+    if (status != HAFT_OK) {
+        fail("haft_table_open", "%s", haft_status_name(status));
+    }
+    play.view = haft_table_view(play.table);
+    play.layout = layout;
+    play.register_count = 2 * from->capacity + 8;
+    atomic_store_explicit(&play.ids_repeat, from->wrap, memory_order_relaxed);
+}
+
+void forget_table(void)
+{
+    memset(play.registers, 0, play.register_count * sizeof *play.registers);
+    memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
+    memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
+    memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
+    play.worn = play.live = play.live_restored = play.reserved = 0;
+    play.frees = play.reclaims = play.frees_before = 0;
+    play.left = NULL;
+    for (uint32_t i = 0; i < MOST_THREADS; i++) {
+        play.threads[i].worker = NULL;
+        play.seats[i].workers = 0;
+    }
+}
+
+void end_table(void)
+{
+    const haft_status status = haft_table_close(play.table);
+
+    if (status != HAFT_OK) {
+        fail("a table could not be closed", "%s", haft_status_name(status));
+    }
+    require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
+                 "on_reclaim did not run once for each freed object");
+    forget_table();
+}
+
+/* --- threads that stand still --- */
+
+struct gathering {
+    _Atomic(uint32_t) arrived;  /* in all rounds */
+    _Atomic(uint32_t) released; /* rounds */
+    _Atomic(uintptr_t) requests[MOST_THREADS];
+};
+
+static struct gathering gathering;
+
+struct awaited {
+    uint32_t arrived;
+    uint32_t round;
+    uint32_t thread;
+};
+
+static bool have_arrived(const void *what)
+{
+    return atomic_load(&gathering.arrived) == ((const struct awaited *)what)->arrived;
+}
+
+static bool is_called(const void *what)
+{
+    const struct awaited *awaited = what;
+
+    return atomic_load(&gathering.released) == awaited->round ||
+           atomic_load(&gathering.requests[awaited->thread]) != 0;
+}
+
+static bool is_answered(const void *what)
+{
+    return atomic_load(&gathering.requests[((const struct awaited *)what)->thread]) == 0;
+}
+
+static void go(struct thread *thread, void (*direction)(haft_domain *domain))
+{
+    if (is_qsbr() || (is_clock(PLAN_WORKERS) && thread->seat->workers != 0)) {
+        direction(play.domain);
+    }
+}
+
+/* Until the first thread lets all go on, the thread answers its requests. */
+static void stand_still(struct thread *thread, uint32_t round)
+{
+    const struct awaited awaited = {.round = round, .thread = thread->number};
+
+    end_sections(thread);
+    go(thread, haft_thread_offline);
+    atomic_fetch_add(&gathering.arrived, 1);
+    for (;;) {
+        backend_await(is_called, &awaited);
+        const uintptr_t request = atomic_load(&gathering.requests[thread->number]);
+
+        if (request == 0) {
+            break;
+        }
+        go(thread, haft_thread_online);
+        ((void (*)(struct thread *))request)(thread);
+        go(thread, haft_thread_offline);
+        atomic_store(&gathering.requests[thread->number], 0);
+    }
+    go(thread, haft_thread_online);
+}
+
+static void gather(struct thread *thread, uint32_t round, const struct step *step)
+{
+    const struct awaited awaited = {.arrived = round * (play.plan->threads - 1)};
+
+    if (thread->number != 0) {
+        stand_still(thread, round);
+        return;
+    }
+    end_sections(thread);
+    go(thread, haft_thread_offline);
+    backend_await(have_arrived, &awaited);
+    go(thread, haft_thread_online);
+    call_alone(thread, step);
+    atomic_store(&gathering.released, round);
+}
+
+void by_thread(uint32_t number, void (*call)(struct thread *thread))
+{
+    struct thread *before = current;
+
+    if (!play.at_once || number == 0) {
+        current = &play.threads[number];
+        call(current);
+        current = before;
+        return;
+    }
+    const struct awaited awaited = {.thread = number};
+
+    go(before, haft_thread_offline);
+    atomic_store(&gathering.requests[number], (uintptr_t)call);
+    backend_await(is_answered, &awaited);
+    go(before, haft_thread_online);
+}
+
+void by_each_thread(void (*call)(struct thread *thread))
+{
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        by_thread(i, call);
+    }
+}
+
+/* --- the play --- */
+
+static void register_seat(struct seat *seat)
+{
+    if (!is_clock(PLAN_WORKERS) && !is_clock(PLAN_FRAME)) {
+        haft_thread_register(play.domain);
+        seat->is_registered = true;
+    }
+}
+
+static void unregister_seat(struct seat *seat)
+{
+    if (seat->is_registered) {
+        haft_thread_unregister(play.domain);
+        seat->is_registered = false;
+    }
+}
+
+static void fill_table(void)
+{
+    current = &play.threads[0];
+    for (uint32_t i = 0; i < play.plan->options.filled && insert_one(NULL, i); i++) {
+    }
+    current = NULL;
+}
+
+void play_begin(const struct plan *plan, bool at_once)
+{
+    play.plan = plan;
+    play.at_once = at_once;
+    play.left = NULL;
+    play.callbacks = play.stamps = play.operations = 0;
+    play.reclaim_step = play.fill_step = 0;
+    memset(&gathering, 0, sizeof gathering);
+    memset(play.seats, 0, sizeof play.seats);
+    for (uint32_t i = 0; i < MOST_THREADS; i++) {
+        play.threads[i] = (struct thread){.number = i, .seat = &play.seats[at_once ? i : 0]};
+    }
+    open_domain();
+    begin_table();
+    forget_table();
+    fill_table();
+}
+
+void play_thread(uint32_t number)
+{
+    struct thread *thread = &play.threads[number];
+    uint32_t round = 0;
+
+    current = thread;
+    register_seat(thread->seat);
+    for (uint32_t i = 0; i < play.plan->step_count; i++) {
+        const struct step *step = &play.plan->steps[i];
+
+        if (call_is_alone(step->call)) {
+            gather(thread, ++round, step);
+        } else if (step->thread % play.plan->threads == number) {
+            call_step(thread, thread->worker, step);
+        }
+    }
+    end_sections(thread);
+    end_worker(thread);
+    unregister_seat(thread->seat);
+    current = NULL;
+}
+
+static void end_objects(void)
+{
+    struct reg *reg;
+
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        reg = &play.registers[i];
+        while (count_in(&reg->pins) != 0) {
+            reg->pins--;
+            require_that(haft_unpin(play.table, id_in(reg)) == HAFT_OK, "haft_unpin at the end");
+        }
+        if (count_in(&reg->state) == REGISTER_LIVE) {
+            free_one(NULL, reg);
+        } else if (count_in(&reg->state) == REGISTER_RESERVED) {
+            model_aborted(reg);
+            bare_abort(play.table, id_in(reg));
+        }
+    }
+}
+
+/* Callbacks do nothing from here on, so that all can end. */
+void play_end(void)
+{
+    static struct plan quiet;
+
+    quiet = *play.plan;
+    quiet.reclaim_count = quiet.fill_count = 0;
+    play.plan = &quiet;
+    play.at_once = false;
+    for (uint32_t i = 0; i < MOST_THREADS; i++) {
+        play.threads[i].seat = &play.seats[0];
+    }
+    current = &play.threads[0];
+    register_seat(current->seat);
+    if (play.left != NULL) {
+        haft_worker_close(play.left);
+        play.left = NULL;
+    }
+    end_objects();
+    check_capacity();
+    end_table();
+    unregister_seat(current->seat);
+    if (haft_domain_close(play.domain) != HAFT_OK) {
+        fail("a domain could not be closed", "%s", "");
+    }
+    atomic_fetch_add(&watch->calls, play.operations);
+    current = NULL;
+}
+
+void play_in_turn(const struct plan *plan)
+{
+    play_begin(plan, false);
+    current = &play.threads[0];
+    register_seat(current->seat);
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const struct step *step = &plan->steps[i];
+        struct thread *thread = &play.threads[step->thread % plan->threads];
+
+        current = thread;
+        if (call_is_alone(step->call)) {
+            call_alone(thread, step);
+        } else {
+            call_step(thread, thread->worker, step);
+        }
+    }
+    end_sections(current);
+    for (uint32_t i = 0; i < plan->threads; i++) {
+        current = &play.threads[i];
+        end_worker(current);
+    }
+    unregister_seat(&play.seats[0]);
+    play_end();
+}

@@ -1,0 +1,37 @@
+/* stress/combinations/play.h - a plan played from opening to closing. */
+#ifndef HAFT_COMBINATIONS_PLAY_H
+#define HAFT_COMBINATIONS_PLAY_H
+
+#include "stress/combinations/backend.h"
+#include "stress/combinations/model.h"
+
+/* Threads take turns with whole calls: all of it by the calling thread. */
+void play_in_turn(const struct plan *plan);
+
+/* Threads at once: the beginning, each thread's part, and the end. */
+void play_begin(const struct plan *plan, bool at_once);
+void play_thread(uint32_t number);
+void play_end(void);
+
+/* --- for calls that are made while all others stand still --- */
+
+/* `call` by each of the plan's threads, one after the other; or by one of them. */
+void by_each_thread(void (*call)(struct thread *thread));
+void by_thread(uint32_t number, void (*call)(struct thread *thread));
+
+void begin_table(void);
+void end_table(void);
+
+/* A table has ended: the model begins anew. */
+void forget_table(void);
+
+/* Makes a call of the kind ALONE. */
+void call_alone(struct thread *thread, const struct step *step);
+
+/* A grace period passes, as far as the domain lets it. */
+void pass_grace_period(struct thread *thread);
+
+/* Nothing is live or reserved any more: the table must hold its capacity. */
+void check_capacity(void);
+
+#endif /* HAFT_COMBINATIONS_PLAY_H */

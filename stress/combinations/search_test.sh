@@ -1,0 +1,41 @@
+#!/bin/bash
+# search_test.sh - the search finds a fault, shrinks its plan, prints it, and comes to it again.
+#
+# Usage: search_test.sh <combinations> <explored>
+set -euo pipefail
+
+readonly combinations=$1 explored=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail()
+{
+    echo "search_test: $*" >&2
+    exit 1
+}
+
+# expect <status> <command...>: what it prints goes to $work/log
+expect()
+{
+    local expected=$1 status=0
+    shift
+    "$@" >"$work/log" 2>&1 || status=$?
+    [[ $status == "$expected" ]] || { cat "$work/log" && fail "$*: exit $status, not $expected"; }
+}
+
+# The faults that are there must be found, by both programs, and come again.
+for program in "$combinations" "$explored"; do
+    expect 3 "$program" --seed 1 --seconds 60 --shrink 5
+    grep -q '^const struct plan plan = {$' "$work/log" || fail "no plan is printed"
+    read -r seed < <(sed -n 's/.*, seed \([0-9]*\)$/\1/p' "$work/log")
+    expect 3 "$program" --seed "$seed" --plays 1 --shrink 0
+    grep -q ", seed $seed\$" "$work/log" || fail "seed $seed: nothing found again"
+done
+
+expect 3 "$combinations" --seed 1 --seconds 60 --shrink 0 --json
+python3 -c 'import json, sys; assert json.load(sys.stdin)["found"]' <"$work/log" || fail "JSON"
+expect 2 "$combinations" --mode schedules
+grep -q -- "--mode takes turns or threads, not 'schedules'" "$work/log" || fail "mode: $(cat "$work/log")"
+expect 2 "$combinations" --seconds -1
+grep -q -- "--seconds takes a number, not '-1'" "$work/log" || fail "seconds: $(cat "$work/log")"
+expect 0 "$combinations" --help

@@ -1,0 +1,37 @@
+/*
+ * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
+ * runs on every version of the library.
+ */
+#ifndef HAFT_COMBINATIONS_SHIM_H
+#define HAFT_COMBINATIONS_SHIM_H
+
+#include <haft/fork.h>
+#include <haft/implicit.h>
+#include <haft/many.h>
+#include <haft/pin.h>
+#include <haft/recycle.h>
+#include <haft/restore.h>
+#include <haft/scan.h>
+#include <haft/section.h>
+#include <haft/share.h>
+#include <haft/trim.h>
+#include <haft/unregistered.h>
+#include <haft/worker.h>
+
+/* Calls without a worker. */
+#define bare_insert haft_table_insert
+#define bare_reserve haft_table_reserve
+#define bare_publish haft_table_publish
+#define bare_abort haft_table_abort
+#define bare_free haft_table_free
+
+/* What the statistics say of every slot ever used; the next version asks haft_table_census(). */
+static inline bool shim_census(const haft_table *table, haft_table_stats *stats)
+{
+    *stats = haft_table_stats_get(table);
+    return stats->live + stats->reserved + stats->retired + stats->free + stats->exhausted +
+               stats->given_back ==
+           stats->high_water;
+}
+
+#endif /* HAFT_COMBINATIONS_SHIM_H */

@@ -1,0 +1,124 @@
+/* Processes that play, and the one that watches them: see watch.h. */
+#include "stress/combinations/watch.h"
+#include "stress/combinations/backend.h"
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXT_SIZE 8192
+
+struct watch *watch;
+
+double watch_seconds(void)
+{
+    struct timespec now;
+
+    timespec_get(&now, TIME_UTC); /* under the explorer, clock_gettime() is the scheduler's */
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void watch_open(void)
+{
+    watch = mmap(NULL, sizeof *watch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (watch == MAP_FAILED) {
+        perror("combinations: mmap");
+        exit(2);
+    }
+}
+
+void watch_note(const char *kind, const char *detail)
+{
+    snprintf(watch->kind, sizeof watch->kind, "%s", kind);
+    snprintf(watch->detail, sizeof watch->detail, "%s", detail);
+}
+
+/* What the process printed last, up to `most` characters from a word on. */
+static bool find_printed(int errors, const char *word, char *found, size_t size)
+{
+    static char text[TEXT_SIZE];
+    const off_t end = lseek(errors, 0, SEEK_END);
+    const off_t from = end > TEXT_SIZE - 1 ? end - (TEXT_SIZE - 1) : 0;
+    const ssize_t length = pread(errors, text, TEXT_SIZE - 1, from);
+
+    text[length < 0 ? 0 : length] = '\0';
+    const char *at = strstr(text, word);
+
+    if (at != NULL) {
+        snprintf(found, size, "%.*s", (int)strcspn(at, "\n"), at);
+    }
+    return at != NULL;
+}
+
+/* The process has ended by itself, with no rule noted: what it died of. */
+static void note_death(int status, int errors)
+{
+    static const char *const words[] = {"Assertion", "ERROR: AddressSanitizer",
+                                        "ThreadSanitizer: ", "VIOLATION: "};
+    char kind[KIND_SIZE];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (find_printed(errors, words[i], kind, sizeof kind)) {
+            watch_note(kind, "");
+            return;
+        }
+    }
+    snprintf(kind, sizeof kind, WIFSIGNALED(status) ? "died of signal %d" : "exit status %d",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    watch_note(kind, "");
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){0, 200000}, NULL);
+}
+
+/* Waits for the process as long as it goes on.  False: it had to be ended. */
+static bool await_end(pid_t process, double patience, int *status)
+{
+    uint64_t plays = 0;
+    double since = watch_seconds();
+
+    while (waitpid(process, status, WNOHANG) == 0) {
+        if (atomic_load(&watch->plays) != plays) {
+            plays = atomic_load(&watch->plays);
+            since = watch_seconds();
+        } else if (watch_seconds() - since > patience) {
+            kill(process, SIGKILL);
+            waitpid(process, status, 0);
+            return false;
+        }
+        pause_shortly();
+    }
+    return true;
+}
+
+bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int errors)
+{
+    int status = 0;
+
+    watch->kind[0] = watch->detail[0] = '\0';
+    watch->call = CALL_COUNT;
+    if (ftruncate(errors, 0) != 0 || lseek(errors, 0, SEEK_SET) != 0) {
+        perror("combinations: ftruncate");
+        exit(2);
+    }
+    const pid_t process = backend_fork();
+
+    if (process == 0) {
+        dup2(errors, STDERR_FILENO);
+        run(from, count);
+        _exit(0);
+    }
+    if (!await_end(process, patience, &status)) {
+        watch_note("a call does not return",
+                   watch->call < CALL_COUNT ? call_names[watch->call] : "at the end");
+    } else if (status != 0 && watch->kind[0] == '\0') {
+        note_death(status, errors);
+    }
+    return watch->kind[0] == '\0';
+}
