@@ -133,21 +133,34 @@ check_small_traces()
     expect "wrong answers of a trace without frees" "$(value wrong_answers)" 0
 }
 
-# While it runs, its file is there; afterwards nothing is.
-check_export()
+# check_interrupted <signal>: while it runs, its file is there; interrupted, it takes it along.
+check_interrupted()
 {
-    mkdir exports
-    "$replay" --workers 2 --repeat 100000 --export exports "$trace" >out.txt 2>err.txt &
-    local running=$!
+    local signal=$1 running status=0
+
+    # A shell's background jobs ignore SIGINT.
+    env --default-signal=INT "$replay" --workers 2 --repeat 100000 --export exports "$trace" \
+        >out.txt 2>err.txt &
+    running=$!
     until [[ -e exports/haft-$running.json ]]; do
         kill -0 $running || break
         sleep 0.01
     done
     grep -q '"name": "replay"' exports/haft-$running.json || fail "no table in the export"
-    kill $running
-    wait $running || true
-    rm -r exports
+    kill -s "$signal" $running
+    wait $running 2>/dev/null || status=$?
+    expect "status after SIG$signal" "$status" $((128 + $(kill -l "$signal")))
+    [[ -z $(ls -A exports) ]] || fail "SIG$signal leaves an export: $(ls -A exports)"
+}
+
+check_export()
+{
+    local signal
+
     mkdir exports
+    for signal in INT TERM HUP; do
+        check_interrupted $signal
+    done
     run --export exports --json "$trace"
     check_counts 1
     [[ -z $(ls -A exports) ]] || fail "the export was not closed: $(ls -A exports)"
@@ -245,11 +258,15 @@ check_options()
     refuses "--clock must be thread, caller or workers, not 'frame'$more" --clock frame "$trace"
     refuses "--flavour 'memb' has no meaning with --clock workers$more" \
         --flavour memb --clock workers "$trace"
-    refuses "Unknown option --threads$more" --threads 4 "$trace"
-    refuses "Missing argument for --workers$more" "$trace" --workers
-    run --repeat many "$trace"
-    expect "exit code for --repeat many" "$code" 2
-    [[ $err == *--repeat* ]] || fail "--repeat many says: $err"
+    refuses "--repeat must be a number, not 'many'$more" --repeat many "$trace"
+    refuses "--seed must be from 0 to 9223372036854775807, not 9223372036854775808$more" \
+        --seed 9223372036854775808 "$trace"
+    run --threads 4 "$trace"
+    expect "exit code for --threads" "$code" 2
+    [[ $err == *"'--threads'"*"replay: --help says more" ]] || fail "--threads says: $err"
+    run "$trace" --workers
+    expect "exit code without --workers' argument" "$code" 2
+    [[ $err == *"'--workers'"*"replay: --help says more" ]] || fail "--workers alone says: $err"
 }
 
 check_runs

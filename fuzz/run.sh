@@ -22,8 +22,8 @@ case $target in
         packages=(glib-2.0)
         ;;
     trace)
-        sources=(fuzz/trace.c examples/replay/{failure,reader,trace}.c)
-        packages=(glib-2.0 zlib)
+        sources=(fuzz/trace.c examples/replay/{failure,list,reader,trace}.c)
+        packages=(zlib)
         ;;
     *)
         echo "fuzz/run.sh: no target '$target'; there are: operations, ids, options, saved, trace" >&2

@@ -57,24 +57,24 @@ static void check_trace(const struct trace *trace)
 uint64_t target_run(const uint8_t *data, size_t size)
 {
     const int file = memfd_create("trace", 0);
-    GError *error = NULL;
+    struct failure failure = {.message = NULL};
+    char path[32];
     uint64_t rows = 0;
 
     must(file >= 0 && write(file, data, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0,
          "no memory for a file");
-    char *path = g_strdup_printf("/proc/self/fd/%d", file);
-    struct trace *trace = trace_read(path, &error);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    struct trace *trace = trace_read(path, &failure);
 
-    must((trace == NULL) == (error != NULL), "a trace and an error, or neither");
+    must((trace == NULL) == (failure.message != NULL), "a trace and a failure, or neither");
     if (trace != NULL) {
         check_trace(trace);
         rows = trace->row_count;
         trace_free(trace);
     } else if (telling) {
-        fprintf(stderr, "%s\n", error->message);
+        fprintf(stderr, "%s\n", failure.message);
     }
-    g_clear_error(&error);
-    g_free(path);
+    failure_clear(&failure);
     close(file);
     return rows + 1;
 }

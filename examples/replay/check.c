@@ -8,8 +8,9 @@
 #include "failure.h"
 #include "run.h"
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { SAMPLED = 16, STEPS_TO_CHECK = 16, IDS_PER_SECTION = 64, MAX_COMPLAINTS = 8 };
+enum { SAMPLED = 16, STEPS_TO_CHECK = 16, IDS_PER_SECTION = 64 };
 
 #define CHECK_WORD UINT64_C(0x6861667468616674)
 
@@ -29,19 +30,21 @@ static uint64_t check_word(uint64_t repeat, uint32_t number)
 
 /* --- complaints --- */
 
-static void complain(struct member *member, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void complain(struct member *member, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void complain(struct member *member, const char *format, ...)
 {
     struct run *run = member->run;
+    struct complaints *complaints = &run->complaints;
     va_list arguments;
 
     member->tally.wrong_answers++;
     va_start(arguments, format);
-    g_mutex_lock(&run->lock);
-    if (run->complaints->len < MAX_COMPLAINTS) {
-        g_ptr_array_add(run->complaints, g_strdup_vprintf(format, arguments));
+    pthread_mutex_lock(&run->lock);
+    if (complaints->count < MAX_COMPLAINTS) {
+        complaints->texts[complaints->count++] = replay_text_of(format, arguments);
     }
-    g_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->lock);
     va_end(arguments);
 }
 
@@ -51,13 +54,14 @@ static void complain_of(struct member *member, const struct replay *replay, uint
 {
     const struct run *run = member->run;
     char text[HAFT_ID_TEXT_SIZE];
-    char *place = line == 0 ? g_strdup("after the last row")
-                            : g_strdup_printf("%s:%" PRIu64, run->trace->path, line);
+    char place[32] = " after the last row";
 
+    if (line != 0) {
+        snprintf(place, sizeof place, "%" PRIu64, line);
+    }
     haft_id_format(haft_table_layout(run->table), replay->ids[object], text, sizeof text);
-    complain(member, "%s: object %" PRIu64 " of repeat %" PRIu64 ", id %s: %s", place,
-             run->trace->objects[object].number, replay->number + 1, text, what);
-    g_free(place);
+    complain(member, "%s:%s: object %" PRIu64 " of repeat %" PRIu64 ", id %s: %s", run->trace->path,
+             place, run->trace->objects[object].number, replay->number + 1, text, what);
 }
 
 static void complain_of_stale(struct member *member, haft_id id, const char *what)
@@ -251,7 +255,9 @@ void check_end(struct member *member, struct replay *replay)
         }
     }
     for (uint32_t i = 0; i < trace->object_count; i += IDS_PER_SECTION) {
-        check_stale(member, &replay->ids[i], MIN(IDS_PER_SECTION, trace->object_count - i));
+        const uint32_t rest = trace->object_count - i;
+
+        check_stale(member, &replay->ids[i], rest < IDS_PER_SECTION ? rest : IDS_PER_SECTION);
     }
 }
 

@@ -1,14 +1,15 @@
 /* replay - a trace of handle traffic, replayed by many threads through one haft table. */
+#include "examples/screen/output.h"
 #include "failure.h"
 #include "report.h"
 #include <stdio.h>
 
-static int replay(const struct options *options, const struct trace *trace, GError **error)
+static int replay(const struct options *options, const struct trace *trace, struct failure *failure)
 {
     struct result result;
 
-    if (!run_trace(options, trace, &result, error)) {
-        return (*error)->code;
+    if (!run_trace(options, trace, &result, failure)) {
+        return failure->code;
     }
     report_complaints(&result);
     if (options->json) {
@@ -25,21 +26,20 @@ static int replay(const struct options *options, const struct trace *trace, GErr
 int main(int argc, char **argv)
 {
     struct options options;
+    struct failure failure = {.message = NULL};
     struct trace *trace = NULL;
-    GError *error = NULL;
     int code = EXIT_REFUSED;
 
-    if (options_parse(&options, argc, argv, &error)) {
-        trace = trace_read(options.trace_path, &error);
+    if (options_parse(&options, argc, argv, &failure)) {
+        trace = trace_read(options.trace_path, &failure);
     }
     if (trace != NULL) {
-        code = replay(&options, trace, &error);
+        code = replay(&options, trace, &failure);
         trace_free(trace);
     }
-    if (error != NULL) {
-        fprintf(stderr, "replay: %s\n", error->message);
-        g_error_free(error);
+    if (failure.message != NULL) {
+        fprintf(stderr, "replay: %s\n", failure.message);
+        failure_clear(&failure);
     }
-    options_clear(&options);
-    return code;
+    return end_output("replay", code, EXIT_SYSTEM);
 }

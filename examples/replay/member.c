@@ -1,8 +1,9 @@
 /* What a pool thread has of its own: a haft worker, a random generator, counters. */
 #include "failure.h"
 #include "run.h"
+#include <stdlib.h>
 
-static GPrivate current = G_PRIVATE_INIT(member_leave);
+static _Thread_local struct member *current;
 
 /* splitmix64: any seed is good, and neighbouring seeds have nothing in common. */
 static uint64_t next_random(uint64_t *state)
@@ -21,7 +22,7 @@ unsigned member_random(struct member *member, unsigned bound)
 
 struct member *member_join(struct run *run)
 {
-    struct member *member = g_new0(struct member, 1);
+    struct member *member = replay_allocate(1, sizeof *member);
 
     member->run = run;
     member->number = atomic_fetch_add(&run->joined, 1);
@@ -35,45 +36,26 @@ struct member *member_join(struct run *run)
     if (status != HAFT_OK) {
         replay_give_up("no worker for thread %u: %s", member->number, haft_status_text(status));
     }
-    g_private_set(&current, member);
+    current = member;
     return member;
 }
 
-/* Its counters and the ids it kept stay, for main. */
-void member_leave(gpointer data)
+void member_leave(struct member *member)
 {
-    struct member *member = data;
-    struct run *run = member->run;
-
     haft_worker_close(member->worker);
-    haft_thread_unregister(run->domain);
-    g_mutex_lock(&run->lock);
-    run->left++;
-    g_cond_signal(&run->changed);
-    g_mutex_unlock(&run->lock);
+    haft_thread_unregister(member->run->domain);
 }
 
 struct member *member_of_callback(void)
 {
-    return g_private_get(&current);
-}
-
-struct member *member_of_thread(struct run *run)
-{
-    struct member *member = g_private_get(&current);
-
-    if (member == NULL) {
-        return member_join(run);
-    }
-    haft_thread_online(run->domain);
-    return member;
+    return current;
 }
 
 void members_free(struct run *run)
 {
-    g_private_set(&current, NULL);
+    current = NULL;
     for (unsigned i = 0; i < atomic_load(&run->joined); i++) {
-        g_free(run->members[i]);
+        free(run->members[i]);
     }
-    g_free(run->members);
+    free(run->members);
 }

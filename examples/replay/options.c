@@ -1,5 +1,13 @@
 #include "options.h"
-#include "examples/screen/arguments.h"
+#include "examples/screen/output.h"
+#include "latency.h"
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
 /* liburcu's own headers declare one flavour at a time. */
 extern const struct rcu_flavor_struct urcu_memb_flavor;
@@ -44,7 +52,7 @@ static const char help[] =
     "  0  all answers were right\n"
     "  1  wrong answers\n"
     "  2  the options or the trace are not acceptable\n"
-    "  3  the system gave no memory or no threads\n"
+    "  3  the system gave no memory or no threads, or took no output\n"
     "\n"
     "Examples:\n"
     "  replay examples/data/npm_install_fds.csv.gz\n"
@@ -53,130 +61,175 @@ static const char help[] =
     "  replay --repeat 5000 --export /tmp trace.csv & haft-top /tmp\n"
     "  replay --json --seed 7 trace.csv.gz | jq .latency_ns.p99\n";
 
-/* What GLib writes; checked and turned into struct options after it. */
-struct raw {
-    gint64 repeat;
-    gint64 workers;
-    gint64 seed;
-    char *flavour;
-    char *clock;
-    char *export_directory;
-    char **paths;
-    gboolean json;
-};
-
-static bool parse_arguments(struct raw *raw, int argc, char **argv, GError **error)
+static bool refuse(struct failure *failure, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool refuse(struct failure *failure, const char *format, ...)
 {
-    const GOptionEntry entries[] = {
-        {"repeat", 0, 0, G_OPTION_ARG_INT64, &raw->repeat, NULL, NULL},
-        {"workers", 0, 0, G_OPTION_ARG_INT64, &raw->workers, NULL, NULL},
-        {"flavour", 0, 0, G_OPTION_ARG_STRING, &raw->flavour, NULL, NULL},
-        {"clock", 0, 0, G_OPTION_ARG_STRING, &raw->clock, NULL, NULL},
-        {"seed", 0, 0, G_OPTION_ARG_INT64, &raw->seed, NULL, NULL},
-        {"export", 0, 0, G_OPTION_ARG_FILENAME, &raw->export_directory, NULL, NULL},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &raw->json, NULL, NULL},
-        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->paths, NULL, NULL},
-        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
-    };
+    va_list arguments;
 
-    return read_arguments(entries, help, argc, argv, error);
+    va_start(arguments, format);
+    char *message = replay_text_of(format, arguments);
+    va_end(arguments);
+    fail(failure, EXIT_REFUSED, "%s; --help says more", message);
+    free(message);
+    return false;
 }
 
-static bool take_trace(struct options *options, const struct raw *raw, GError **error)
+static bool take_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                        uint64_t *number, struct failure *failure)
 {
-    const guint count = raw->paths == NULL ? 0 : g_strv_length(raw->paths);
+    char *end;
 
-    if (count == 0) {
-        return refuse(error, "which trace?  Name a file, as in: replay trace.csv.gz");
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+
+    if (end == text || *end != '\0') {
+        return refuse(failure, "--%s must be a number, not '%s'", option, text);
     }
-    if (count > 1) {
-        return refuse(error, "one trace at a time, not also '%s'", raw->paths[1]);
+    if (errno != 0 || value < (long long)least || value > (long long)most) {
+        return refuse(failure, "--%s must be from %" PRIu64 " to %" PRIu64 ", not %s", option,
+                      least, most, text);
     }
-    options->trace_path = g_strdup(raw->paths[0]);
+    *number = (uint64_t)value;
     return true;
 }
 
-static bool take_numbers(struct options *options, const struct raw *raw, GError **error)
+static bool take_flavour(struct options *options, const char *name, struct failure *failure)
 {
-    if (!in_range("repeat", raw->repeat, 1, MAX_REPEAT, error) ||
-        !in_range("workers", raw->workers, 1, MAX_WORKERS, error) ||
-        !in_range("seed", raw->seed, 0, G_MAXINT64, error)) {
-        return false;
-    }
-    options->repeat = (uint64_t)raw->repeat;
-    options->workers = (unsigned)raw->workers;
-    options->seed = (uint64_t)raw->seed;
-    options->json = raw->json;
-    options->export_directory = g_strdup(raw->export_directory);
-    return true;
-}
-
-static bool take_flavour(struct options *options, const char *name, GError **error)
-{
-    if (name == NULL || g_str_equal(name, "memb")) {
-        options->flavour_name = "memb";
+    if (strcmp(name, "memb") == 0) {
         options->flavour = &urcu_memb_flavor;
-    } else if (g_str_equal(name, "qsbr")) {
-        options->flavour_name = "qsbr";
+    } else if (strcmp(name, "qsbr") == 0) {
         options->flavour = &urcu_qsbr_flavor;
     } else {
-        return refuse(error, "--flavour must be memb or qsbr, not '%s'", name);
+        return refuse(failure, "--flavour must be memb or qsbr, not '%s'", name);
     }
+    options->flavour_name = name;
     return true;
 }
 
-static bool take_clock(struct options *options, const char *name, GError **error)
+static bool take_clock(struct options *options, const char *name, struct failure *failure)
 {
-    if (name == NULL || g_str_equal(name, "thread")) {
-        options->clock_name = "thread";
+    if (strcmp(name, "thread") == 0) {
         options->clock = HAFT_CLOCK_THREAD;
-    } else if (g_str_equal(name, "caller")) {
-        options->clock_name = "caller";
+    } else if (strcmp(name, "caller") == 0) {
         options->clock = HAFT_CLOCK_CALLER;
-    } else if (g_str_equal(name, "workers")) {
-        options->clock_name = "workers";
+    } else if (strcmp(name, "workers") == 0) {
         options->clock = HAFT_CLOCK_WORKERS;
     } else {
-        return refuse(error, "--clock must be thread, caller or workers, not '%s'", name);
+        return refuse(failure, "--clock must be thread, caller or workers, not '%s'", name);
+    }
+    options->clock_name = name;
+    return true;
+}
+
+static bool take_option(struct options *options, int option, const char *text,
+                        struct failure *failure)
+{
+    uint64_t workers;
+
+    switch (option) {
+    case 'r':
+        return take_number("repeat", text, 1, MAX_REPEAT, &options->repeat, failure);
+    case 'w':
+        if (!take_number("workers", text, 1, MAX_WORKERS, &workers, failure)) {
+            return false;
+        }
+        options->workers = (unsigned)workers;
+        return true;
+    case 's':
+        return take_number("seed", text, 0, INT64_MAX, &options->seed, failure);
+    case 'f':
+        return take_flavour(options, text, failure);
+    case 'c':
+        return take_clock(options, text, failure);
+    case 'e':
+        options->export_directory = text;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    case 'h':
+        print_help("replay", help);
+    default: /* getopt_long has said what is wrong */
+        return fail(failure, EXIT_REFUSED, "--help says more");
+    }
+}
+
+static bool take_options(struct options *options, int argc, char **argv, struct failure *failure)
+{
+    static const struct option known[] = {
+        {"repeat", required_argument, NULL, 'r'},
+        {"workers", required_argument, NULL, 'w'},
+        {"seed", required_argument, NULL, 's'},
+        {"flavour", required_argument, NULL, 'f'},
+        {"clock", required_argument, NULL, 'c'},
+        {"export", required_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (!take_option(options, option, optarg, failure)) {
+            return false;
+        }
     }
     return true;
 }
 
 /* The workers clock does without liburcu. */
-static bool take_flavour_and_clock(struct options *options, const struct raw *raw, GError **error)
+static bool check_flavour(struct options *options, struct failure *failure)
 {
-    if (!take_clock(options, raw->clock, error)) {
-        return false;
-    }
     if (options->clock != HAFT_CLOCK_WORKERS) {
-        return take_flavour(options, raw->flavour, error);
+        return options->flavour_name != NULL || take_flavour(options, "memb", failure);
     }
-    return raw->flavour == NULL ||
-           refuse(error, "--flavour '%s' has no meaning with --clock workers", raw->flavour);
+    return options->flavour_name == NULL ||
+           refuse(failure, "--flavour '%s' has no meaning with --clock workers",
+                  options->flavour_name);
 }
 
-bool options_parse(struct options *options, int argc, char **argv, GError **error)
+static bool take_trace(struct options *options, int argc, char **argv, struct failure *failure)
 {
-    struct raw raw = {
+    if (optind == argc) {
+        return refuse(failure, "which trace?  Name a file, as in: replay trace.csv.gz");
+    }
+    if (optind + 1 < argc) {
+        return refuse(failure, "one trace at a time, not also '%s'", argv[optind + 1]);
+    }
+    options->trace_path = argv[optind];
+    return true;
+}
+
+/* As many as the cores that this process may use. */
+static unsigned default_workers(void)
+{
+    cpu_set_t cores;
+    const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+
+    return count < MAX_WORKERS ? (unsigned)count : MAX_WORKERS;
+}
+
+/* Of 32 bits: to be typed again. */
+static uint64_t new_seed(void)
+{
+    uint32_t seed = 0;
+
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        seed = (uint32_t)latency_now();
+    }
+    return seed;
+}
+
+bool options_parse(struct options *options, int argc, char **argv, struct failure *failure)
+{
+    *options = (struct options){
         .repeat = 1,
-        .workers = MIN(g_get_num_processors(), MAX_WORKERS),
-        .seed = g_random_int(),
+        .workers = default_workers(),
+        .seed = new_seed(),
+        .clock_name = "thread",
+        .clock = HAFT_CLOCK_THREAD,
     };
-
-    *options = (struct options){.trace_path = NULL};
-    const bool accepted =
-        parse_arguments(&raw, argc, argv, error) && take_numbers(options, &raw, error) &&
-        take_flavour_and_clock(options, &raw, error) && take_trace(options, &raw, error);
-
-    g_free(raw.flavour);
-    g_free(raw.clock);
-    g_free(raw.export_directory);
-    g_strfreev(raw.paths);
-    return accepted;
-}
-
-void options_clear(struct options *options)
-{
-    g_free(options->trace_path);
-    g_free(options->export_directory);
+    return take_options(options, argc, argv, failure) && check_flavour(options, failure) &&
+           take_trace(options, argc, argv, failure);
 }

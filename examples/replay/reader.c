@@ -1,7 +1,9 @@
 #include "reader.h"
-#include "failure.h"
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -17,29 +19,28 @@ struct reader {
     char text[MAX_LENGTH];
 };
 
-struct reader *reader_open(const char *path, GError **error)
+struct reader *reader_open(const char *path, struct failure *failure)
 {
     errno = 0;
     gzFile file = gzopen(path, "rb");
 
     if (file == NULL) {
-        g_set_error(error, REPLAY_FAILURE, EXIT_REFUSED, "%s: %s", path,
-                    g_strerror(errno != 0 ? errno : ENOMEM));
+        fail(failure, EXIT_REFUSED, "%s: %s", path, strerror(errno != 0 ? errno : ENOMEM));
         return NULL;
     }
     gzbuffer(file, 1 << 16);
-    struct reader *reader = g_new0(struct reader, 1);
+    struct reader *reader = replay_allocate(1, sizeof *reader);
 
     reader->file = file;
-    reader->path = g_strdup(path);
+    reader->path = replay_copy_text(path);
     return reader;
 }
 
 void reader_close(struct reader *reader)
 {
     gzclose(reader->file);
-    g_free(reader->path);
-    g_free(reader);
+    free(reader->path);
+    free(reader);
 }
 
 uint64_t reader_line(const struct reader *reader)
@@ -47,24 +48,24 @@ uint64_t reader_line(const struct reader *reader)
     return reader->line;
 }
 
-bool reader_refuse(const struct reader *reader, unsigned column, GError **error, const char *format,
-                   ...)
+bool reader_refuse(const struct reader *reader, unsigned column, struct failure *failure,
+                   const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    char *message = g_strdup_vprintf(format, arguments);
+    char *message = replay_text_of(format, arguments);
     va_end(arguments);
-    g_set_error(error, REPLAY_FAILURE, EXIT_REFUSED, "%s:%" PRIu64 ":%u: %s", reader->path,
-                reader->line, column, message);
-    g_free(message);
+    fail(failure, EXIT_REFUSED, "%s:%" PRIu64 ":%u: %s", reader->path, reader->line, column,
+         message);
+    free(message);
     return false;
 }
 
 /* --- lines --- */
 
-/* After the last byte: true at a real end, false with `error` set where the data break off. */
-static bool ended_well(const struct reader *reader, GError **error)
+/* After the last byte: true at a real end, false with `failure` set where the data break off. */
+static bool ended_well(const struct reader *reader, struct failure *failure)
 {
     int code = Z_OK;
     const char *reason = gzerror(reader->file, &code);
@@ -73,22 +74,22 @@ static bool ended_well(const struct reader *reader, GError **error)
         return true;
     }
     if (code == Z_ERRNO) {
-        g_set_error(error, REPLAY_FAILURE, EXIT_REFUSED, "%s: %s", reader->path, g_strerror(errno));
-        return false;
+        return fail(failure, EXIT_REFUSED, "%s: %s", reader->path, strerror(errno));
     }
     if (code == Z_BUF_ERROR) {
-        return reader_refuse(reader, reader->length + 1, error,
+        return reader_refuse(reader, reader->length + 1, failure,
                              "the gzip data break off here: the file is cut short");
     }
     /* zlib's reason begins with the path. */
-    const char *colon = g_str_has_prefix(reason, reader->path) ? strstr(reason, ": ") : NULL;
+    const char *colon =
+        strncmp(reason, reader->path, strlen(reader->path)) == 0 ? strstr(reason, ": ") : NULL;
 
-    return reader_refuse(reader, reader->length + 1, error, "the gzip data are damaged: %s",
+    return reader_refuse(reader, reader->length + 1, failure, "the gzip data are damaged: %s",
                          colon != NULL ? colon + 2 : reason);
 }
 
 /* Reads a line into `text`.  Of a comment only the beginning is kept. */
-static enum reading read_line(struct reader *reader, GError **error)
+static enum reading read_line(struct reader *reader, struct failure *failure)
 {
     int byte;
 
@@ -100,12 +101,12 @@ static enum reading read_line(struct reader *reader, GError **error)
         if (reader->length < MAX_LENGTH) {
             reader->text[reader->length++] = (char)byte;
         } else if (reader->text[0] != '#') {
-            reader_refuse(reader, MAX_LENGTH + 1, error, "the line is longer than %d characters",
+            reader_refuse(reader, MAX_LENGTH + 1, failure, "the line is longer than %d characters",
                           MAX_LENGTH);
             return READ_FAILED;
         }
     }
-    if (byte == -1 && !ended_well(reader, error)) {
+    if (byte == -1 && !ended_well(reader, failure)) {
         return READ_FAILED;
     }
     const bool anything = byte == '\n' || reader->length != 0;
@@ -125,29 +126,35 @@ static const char *not_this(const struct reader *reader, char text[16])
 {
     const char byte = reader->text[reader->at];
 
-    g_snprintf(text, 16, g_ascii_isprint(byte) ? "not '%c'" : "not byte 0x%02x",
-               (unsigned char)byte);
+    snprintf(text, 16, isprint((unsigned char)byte) ? "not '%c'" : "not byte 0x%02x",
+             (unsigned char)byte);
     return text;
 }
 
-static bool parse_number(struct reader *reader, const char *what, uint64_t *number, GError **error)
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool parse_number(struct reader *reader, const char *what, uint64_t *number,
+                         struct failure *failure)
 {
     const unsigned begin = reader->at;
     char found[16];
 
     if (reader->at == reader->length) {
-        return reader_refuse(reader, begin + 1, error, "the %s is missing: %s", what, row_form);
+        return reader_refuse(reader, begin + 1, failure, "the %s is missing: %s", what, row_form);
     }
-    if (!g_ascii_isdigit(reader->text[begin])) {
-        return reader_refuse(reader, begin + 1, error, "the %s must be a number, %s", what,
+    if (!is_digit(reader->text[begin])) {
+        return reader_refuse(reader, begin + 1, failure, "the %s must be a number, %s", what,
                              not_this(reader, found));
     }
-    for (*number = 0; reader->at < reader->length && g_ascii_isdigit(reader->text[reader->at]);
+    for (*number = 0; reader->at < reader->length && is_digit(reader->text[reader->at]);
          reader->at++) {
         const uint64_t digit = (uint64_t)(reader->text[reader->at] - '0');
 
         if (*number > (UINT64_MAX - digit) / 10) {
-            return reader_refuse(reader, begin + 1, error, "the %s is larger than %" PRIu64, what,
+            return reader_refuse(reader, begin + 1, failure, "the %s is larger than %" PRIu64, what,
                                  UINT64_MAX);
         }
         *number = 10 * *number + digit;
@@ -155,33 +162,33 @@ static bool parse_number(struct reader *reader, const char *what, uint64_t *numb
     return true;
 }
 
-static bool parse_comma(struct reader *reader, const char *after, GError **error)
+static bool parse_comma(struct reader *reader, const char *after, struct failure *failure)
 {
     char found[16];
 
     if (reader->at == reader->length) {
-        return reader_refuse(reader, reader->at + 1, error, "the line ends after the %s: %s", after,
-                             row_form);
+        return reader_refuse(reader, reader->at + 1, failure, "the line ends after the %s: %s",
+                             after, row_form);
     }
     if (reader->text[reader->at] != ',') {
-        return reader_refuse(reader, reader->at + 1, error, "',' must follow the %s, %s", after,
+        return reader_refuse(reader, reader->at + 1, failure, "',' must follow the %s, %s", after,
                              not_this(reader, found));
     }
     reader->at++;
     return true;
 }
 
-static bool parse_op(struct reader *reader, enum op *op, GError **error)
+static bool parse_op(struct reader *reader, enum op *op, struct failure *failure)
 {
     char found[16];
 
     if (reader->at == reader->length) {
-        return reader_refuse(reader, reader->at + 1, error, "the op is missing: %s", row_form);
+        return reader_refuse(reader, reader->at + 1, failure, "the op is missing: %s", row_form);
     }
     const char letter = reader->text[reader->at];
 
     if (letter != OP_ALLOCATE && letter != OP_USE && letter != OP_FREE) {
-        return reader_refuse(reader, reader->at + 1, error, "op must be a, u or f, %s",
+        return reader_refuse(reader, reader->at + 1, failure, "op must be a, u or f, %s",
                              not_this(reader, found));
     }
     *op = (enum op)letter;
@@ -189,35 +196,35 @@ static bool parse_op(struct reader *reader, enum op *op, GError **error)
     return true;
 }
 
-static bool parse_end(struct reader *reader, GError **error)
+static bool parse_end(struct reader *reader, struct failure *failure)
 {
     char found[16];
 
     return reader->at == reader->length ||
-           reader_refuse(reader, reader->at + 1, error,
+           reader_refuse(reader, reader->at + 1, failure,
                          "only the line's end may follow the object, %s", not_this(reader, found));
 }
 
-static bool parse_row(struct reader *reader, struct fields *fields, GError **error)
+static bool parse_row(struct reader *reader, struct fields *fields, struct failure *failure)
 {
     fields->thread_column = 1;
-    if (!parse_number(reader, "thread", &fields->thread, error) ||
-        !parse_comma(reader, "thread", error) || !parse_op(reader, &fields->op, error) ||
-        !parse_comma(reader, "op", error)) {
+    if (!parse_number(reader, "thread", &fields->thread, failure) ||
+        !parse_comma(reader, "thread", failure) || !parse_op(reader, &fields->op, failure) ||
+        !parse_comma(reader, "op", failure)) {
         return false;
     }
     fields->object_column = reader->at + 1;
-    return parse_number(reader, "object", &fields->object, error) && parse_end(reader, error);
+    return parse_number(reader, "object", &fields->object, failure) && parse_end(reader, failure);
 }
 
-enum reading reader_next(struct reader *reader, struct fields *fields, GError **error)
+enum reading reader_next(struct reader *reader, struct fields *fields, struct failure *failure)
 {
     enum reading reading;
 
     do {
-        reading = read_line(reader, error);
+        reading = read_line(reader, failure);
     } while (reading == READ_ROW && (reader->length == 0 || reader->text[0] == '#'));
-    if (reading == READ_ROW && !parse_row(reader, fields, error)) {
+    if (reading == READ_ROW && !parse_row(reader, fields, failure)) {
         return READ_FAILED;
     }
     return reading;

@@ -7,8 +7,7 @@
 #ifndef REPLAY_READER_H
 #define REPLAY_READER_H
 
-#include <glib.h>
-#include <stdbool.h>
+#include "failure.h"
 #include <stdint.h>
 
 enum op { OP_ALLOCATE = 'a', OP_USE = 'u', OP_FREE = 'f' };
@@ -25,18 +24,18 @@ struct fields {
 
 enum reading { READ_ROW, READ_END, READ_FAILED };
 
-/* NULL, with `error` set, if the file cannot be opened. */
-struct reader *reader_open(const char *path, GError **error);
+/* NULL, with `failure` set, if the file cannot be opened. */
+struct reader *reader_open(const char *path, struct failure *failure);
 void reader_close(struct reader *reader);
 
-/* The next row that is not empty or a comment; `error` is set for READ_FAILED. */
-enum reading reader_next(struct reader *reader, struct fields *fields, GError **error);
+/* The next row that is not empty or a comment; `failure` is set for READ_FAILED. */
+enum reading reader_next(struct reader *reader, struct fields *fields, struct failure *failure);
 
 /* The number of the line read last. */
 uint64_t reader_line(const struct reader *reader);
 
-/* Sets `error` to "file:line:column: message" for the line read last.  Always returns false. */
-bool reader_refuse(const struct reader *reader, unsigned column, GError **error, const char *format,
-                   ...) G_GNUC_PRINTF(4, 5);
+/* Sets `failure` to "file:line:column: message" for the line read last.  Always returns false. */
+bool reader_refuse(const struct reader *reader, unsigned column, struct failure *failure,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif /* REPLAY_READER_H */

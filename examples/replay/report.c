@@ -73,13 +73,14 @@ void report_print(const struct options *options, const struct trace *trace,
 
 void report_complaints(const struct result *result)
 {
-    const guint count = result->complaints->len;
+    const struct complaints *complaints = &result->complaints;
 
-    for (guint i = 0; i < count; i++) {
-        fprintf(stderr, "replay: wrong: %s\n", (char *)g_ptr_array_index(result->complaints, i));
+    for (unsigned i = 0; i < complaints->count; i++) {
+        fprintf(stderr, "replay: wrong: %s\n", complaints->texts[i]);
     }
-    if (result->sum.wrong_answers > count) {
-        fprintf(stderr, "replay: wrong: %s more\n", grouped(result->sum.wrong_answers - count));
+    if (result->sum.wrong_answers > complaints->count) {
+        fprintf(stderr, "replay: wrong: %s more\n",
+                grouped(result->sum.wrong_answers - complaints->count));
     }
 }
 

@@ -1,21 +1,23 @@
 #include "run.h"
 #include "examples/screen/progress.h"
-#include "failure.h"
+#include "examples/screen/text.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum { IN_FLIGHT_PER_WORKER = 4, REDRAW_MS = 100 };
 
 /* --- set-up --- */
 
-static bool fail(GError **error, const char *what, haft_status status)
+static bool cannot_open(struct failure *failure, const char *what, haft_status status)
 {
-    g_set_error(error, REPLAY_FAILURE, EXIT_SYSTEM, "cannot open the %s: %s", what,
-                haft_status_text(status));
-    return false;
+    return fail(failure, EXIT_SYSTEM, "cannot open the %s: %s", what, haft_status_text(status));
 }
 
 /* Traced threads may run ahead of the file's order, so all objects of a replay may be live at
  * once; capacity is only address space until it is used. */
-static bool open_table(struct run *run, GError **error)
+static bool open_table(struct run *run, struct failure *failure)
 {
     const haft_domain_options clock = {
         .flavour = run->options->flavour,
@@ -30,18 +32,18 @@ static bool open_table(struct run *run, GError **error)
     haft_status status = haft_domain_open(&clock, &run->domain);
 
     if (status != HAFT_OK) {
-        return fail(error, "domain", status);
+        return cannot_open(failure, "domain", status);
     }
     status = haft_table_open(run->domain, &objects, &run->table);
     if (status != HAFT_OK) {
         haft_domain_close(run->domain);
-        return fail(error, "table", status);
+        return cannot_open(failure, "table", status);
     }
     run->view = haft_table_view(run->table);
     return true;
 }
 
-static bool open_export(struct run *run, GError **error)
+static bool open_export(struct run *run, struct failure *failure)
 {
     const haft_export_options options = {.directory = run->options->export_directory};
 
@@ -50,67 +52,100 @@ static bool open_export(struct run *run, GError **error)
     }
     const haft_status status = haft_export_open(&options, &run->exported);
 
-    if (status != HAFT_OK) {
-        g_set_error(
-            error, REPLAY_FAILURE, status == HAFT_BAD_DIRECTORY ? EXIT_REFUSED : EXIT_SYSTEM,
-            "cannot export statistics to %s: %s", options.directory, haft_status_text(status));
-    }
-    return status == HAFT_OK;
+    return status == HAFT_OK ||
+           fail(failure, status == HAFT_BAD_DIRECTORY ? EXIT_REFUSED : EXIT_SYSTEM,
+                "cannot export statistics to %s: %s", options.directory, haft_status_text(status));
 }
 
 static void close_export(struct run *run)
 {
     if (run->exported != NULL) {
         haft_export_close(run->exported);
+        run->exported = NULL;
     }
 }
 
-/*
- * GThreadPool: a job may push jobs, an exclusive pool has exactly as many threads as asked for, a
- * GPrivate's destructor runs when one of them ends, and it is C.
- */
-static bool open_pool(struct run *run, GError **error)
+static bool open_pool(struct run *run, struct failure *failure)
 {
-    GError *reason = NULL;
+    const int status = job_pool_open(&run->pool, run->options->workers, schedule_work, run);
 
-    g_thread_pool_set_max_unused_threads(0); /* threads end with their pool */
-    run->pool =
-        g_thread_pool_new(schedule_run_job, run, (gint)run->options->workers, TRUE, &reason);
-    if (reason != NULL) {
-        g_set_error(error, REPLAY_FAILURE, EXIT_SYSTEM, "cannot start %u threads: %s",
-                    run->options->workers, reason->message);
-        g_error_free(reason);
-        g_thread_pool_free(run->pool, TRUE, TRUE);
-        return false;
-    }
-    return true;
+    return status == 0 ||
+           fail(failure, EXIT_SYSTEM, "cannot start %u thread%s: %s", run->options->workers,
+                plural(run->options->workers), strerror(status));
+}
+
+/* So that it can be waited for by the monotonic clock. */
+static void open_lock(struct run *run)
+{
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&run->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 static void open_replays(struct run *run)
 {
     const struct trace *trace = run->trace;
 
-    run->replays = g_new0(struct replay, run->in_flight);
+    run->replays = replay_allocate(run->in_flight, sizeof *run->replays);
     for (unsigned i = 0; i < run->in_flight; i++) {
         struct replay *replay = &run->replays[i];
 
         replay->run = run;
-        replay->jobs = g_new(struct job, trace->thread_count);
-        replay->ids = g_new0(haft_id, trace->object_count);
-        replay->allocated_by = g_new0(uint16_t, trace->object_count);
-        replay->handoffs = g_new0(atomic_uchar, trace->handoff_count);
+        replay->jobs = replay_allocate(trace->thread_count, sizeof *replay->jobs);
+        replay->ids = replay_allocate(trace->object_count, sizeof *replay->ids);
+        replay->allocated_by = replay_allocate(trace->object_count, sizeof *replay->allocated_by);
+        replay->handoffs = replay_allocate(trace->handoff_count, sizeof *replay->handoffs);
     }
 }
 
 static void close_replays(struct run *run)
 {
     for (unsigned i = 0; i < run->in_flight; i++) {
-        g_free(run->replays[i].jobs);
-        g_free(run->replays[i].ids);
-        g_free(run->replays[i].allocated_by);
-        g_free(run->replays[i].handoffs);
+        free(run->replays[i].jobs);
+        free(run->replays[i].ids);
+        free(run->replays[i].allocated_by);
+        free(run->replays[i].handoffs);
     }
-    g_free(run->replays);
+    free(run->replays);
+}
+
+/* --- interruption --- */
+
+static volatile sig_atomic_t interrupted; /* the signal; 0: none */
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* Signals that are ignored stay so: a shell's background jobs and nohup have it that way. */
+static void expect_interruption(void)
+{
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = interrupt};
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction before;
+
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+/* Does not return if a signal has come: nothing stays behind, and the parent sees the signal. */
+static void end_if_interrupted(struct run *run)
+{
+    if (interrupted != 0) {
+        progress_end();
+        close_export(run);
+        signal(interrupted, SIG_DFL);
+        raise(interrupted);
+    }
 }
 
 /* --- the run --- */
@@ -120,33 +155,41 @@ static uint64_t total_rows(const struct run *run)
     return run->trace->row_count * run->options->repeat;
 }
 
+static struct timespec after_ms(long ms)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_nsec += ms * 1000000;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
+/* For REDRAW_MS, or until all replays have ended: then true. */
+static bool wait_a_moment(struct run *run)
+{
+    const struct timespec next = after_ms(REDRAW_MS);
+    int status = 0;
+
+    pthread_mutex_lock(&run->lock);
+    while (run->replays_done < run->options->repeat && status == 0) {
+        status = pthread_cond_timedwait(&run->changed, &run->lock, &next);
+    }
+    const bool ended = run->replays_done == run->options->repeat;
+    pthread_mutex_unlock(&run->lock);
+    return ended;
+}
+
 /* Returns when all replays have ended. */
 static void wait_for_replays(struct run *run, uint64_t begin)
 {
-    g_mutex_lock(&run->lock);
-    while (run->replays_done < run->options->repeat) {
-        const gint64 next = g_get_monotonic_time() + REDRAW_MS * G_TIME_SPAN_MILLISECOND;
-
-        if (!g_cond_wait_until(&run->changed, &run->lock, next)) {
-            g_mutex_unlock(&run->lock);
-            progress_show("operations", atomic_load(&run->rows_done), total_rows(run),
-                          latency_now() - begin);
-            g_mutex_lock(&run->lock);
-        }
+    while (!wait_a_moment(run)) {
+        end_if_interrupted(run);
+        progress_show("operations", atomic_load(&run->rows_done), total_rows(run),
+                      latency_now() - begin);
     }
-    g_mutex_unlock(&run->lock);
     progress_end();
-}
-
-/* g_thread_pool_free() waits for the jobs; their threads may still be closing their workers. */
-static void close_pool(struct run *run)
-{
-    g_thread_pool_free(run->pool, FALSE, TRUE);
-    g_mutex_lock(&run->lock);
-    while (run->left < atomic_load(&run->joined)) {
-        g_cond_wait(&run->changed, &run->lock);
-    }
-    g_mutex_unlock(&run->lock);
 }
 
 static uint64_t run_replays(struct run *run)
@@ -159,7 +202,7 @@ static uint64_t run_replays(struct run *run)
     wait_for_replays(run, begin);
     const uint64_t elapsed = latency_now() - begin;
 
-    close_pool(run);
+    job_pool_close(&run->pool);
     return elapsed;
 }
 
@@ -224,23 +267,25 @@ static void finish(struct run *run, struct result *result)
 }
 
 bool run_trace(const struct options *options, const struct trace *trace, struct result *result,
-               GError **error)
+               struct failure *failure)
 {
     struct run run = {
         .options = options,
         .trace = trace,
-        .in_flight = (unsigned)MIN(options->repeat, IN_FLIGHT_PER_WORKER * options->workers),
+        .in_flight = IN_FLIGHT_PER_WORKER * options->workers,
     };
 
-    if (!open_table(&run, error)) {
+    if (run.in_flight > options->repeat) {
+        run.in_flight = (unsigned)options->repeat;
+    }
+    if (!open_table(&run, failure)) {
         return false;
     }
-    g_mutex_init(&run.lock);
-    g_cond_init(&run.changed);
-    run.complaints = g_ptr_array_new_with_free_func(g_free);
-    run.members = g_new0(struct member *, options->workers + 1);
+    open_lock(&run);
+    run.members = replay_allocate(options->workers + 1, sizeof *run.members);
     open_replays(&run);
-    const bool opened = open_export(&run, error) && open_pool(&run, error);
+    expect_interruption();
+    const bool opened = open_export(&run, failure) && open_pool(&run, failure);
 
     if (opened) {
         result->elapsed_ns = run_replays(&run);
@@ -248,17 +293,19 @@ bool run_trace(const struct options *options, const struct trace *trace, struct 
     } else {
         haft_table_close(run.table);
         haft_domain_close(run.domain);
-        g_ptr_array_unref(run.complaints);
     }
+    end_if_interrupted(&run);
     close_export(&run);
     close_replays(&run);
     members_free(&run);
-    g_cond_clear(&run.changed);
-    g_mutex_clear(&run.lock);
+    pthread_cond_destroy(&run.changed);
+    pthread_mutex_destroy(&run.lock);
     return opened;
 }
 
 void result_clear(struct result *result)
 {
-    g_ptr_array_unref(result->complaints);
+    for (unsigned i = 0; i < result->complaints.count; i++) {
+        free(result->complaints.texts[i]);
+    }
 }

@@ -3,6 +3,7 @@
  *
  *   run.c       opens domain, table and pool, waits for the end, adds up
  *   schedule.c  jobs: which traced thread goes on where and when
+ *   pool.c      threads, and jobs that wait for them
  *   member.c    a pool thread's own part
  *   check.c     what is asked of haft, and whether the answers are right
  */
@@ -11,6 +12,7 @@
 
 #include "latency.h"
 #include "options.h"
+#include "pool.h"
 #include "trace.h"
 #include <haft/export.h>
 #include <haft/section.h>
@@ -50,7 +52,8 @@ struct member {
 struct job {
     struct replay *replay;
     const struct traced_thread *thread;
-    uint32_t next; /* row */
+    uint32_t next;      /* row */
+    struct job *behind; /* in the pool */
 };
 
 /* One repeat in flight; used again for a later one when it has ended. */
@@ -64,6 +67,14 @@ struct replay {
     atomic_uint jobs_left;
 };
 
+enum { MAX_COMPLAINTS = 8 };
+
+/* The first wrong answers, in words. */
+struct complaints {
+    char *texts[MAX_COMPLAINTS];
+    unsigned count;
+};
+
 struct run {
     const struct options *options;
     const struct trace *trace;
@@ -71,7 +82,7 @@ struct run {
     haft_table *table;
     haft_view view;
     haft_export *exported; /* NULL: nothing is */
-    GThreadPool *pool;
+    struct job_pool pool;
     struct member **members; /* one for each worker, and main's */
     struct replay *replays;
     unsigned in_flight; /* replays */
@@ -79,11 +90,10 @@ struct run {
     atomic_uint_least64_t next_repeat;
     atomic_uint_least64_t rows_done;
 
-    GMutex lock; /* for what follows */
-    GCond changed;
+    pthread_mutex_t lock; /* for what follows */
+    pthread_cond_t changed;
     uint64_t replays_done;
-    unsigned left;         /* members */
-    GPtrArray *complaints; /* the first wrong answers, in words */
+    struct complaints complaints;
 };
 
 struct result {
@@ -91,35 +101,36 @@ struct result {
     haft_table_stats stats; /* when all is freed, before the table is closed */
     uint64_t elapsed_ns;
     uint64_t cross_thread_frees; /* in the trace, times its repeats */
-    GPtrArray *complaints;
+    struct complaints complaints;
 };
 
 /* --- run.c --- */
 
-/* Replays the trace; false, with `error` set, if the system lacks what it takes. */
+/*
+ * Replays the trace; false, with `failure` set, if the system lacks what it takes.  SIGINT, SIGTERM
+ * and SIGHUP end the process as ever, but after the export has been closed.
+ */
 bool run_trace(const struct options *options, const struct trace *trace, struct result *result,
-               GError **error);
+               struct failure *failure);
 void result_clear(struct result *result);
 
 /* --- schedule.c --- */
 
-/* GThreadPool's function; `data` is a struct job. */
-void schedule_run_job(gpointer data, gpointer run);
+/* What a thread of the pool does: jobs, until the pool is closed. */
+void *schedule_work(void *run);
 
 /* Begins the next repeat in `replay`, if there is one left. */
 void schedule_begin(struct replay *replay);
 
 /* --- member.c --- */
 
-/* The calling thread's part, for the length of a job; its first job makes it. */
-struct member *member_of_thread(struct run *run);
-
-/* The same inside a call to haft that the member made. */
-struct member *member_of_callback(void);
-
-/* Make it, and end it: what member_of_thread() and the end of a pool's thread do. */
+/* Makes the calling thread's part, and ends its use of haft: its counters and the ids that it kept
+ * stay. */
 struct member *member_join(struct run *run);
-void member_leave(gpointer member);
+void member_leave(struct member *member);
+
+/* The calling thread's, inside a call to haft that it made. */
+struct member *member_of_callback(void);
 
 /* When all have left, and the table is closed. */
 void members_free(struct run *run);

@@ -41,7 +41,7 @@ static void hand_on(struct replay *replay, const struct row *row)
             PARKED) {
         const uint32_t waiting = replay->run->trace->handoffs[row->hands_on];
 
-        g_thread_pool_push(replay->run->pool, &replay->jobs[waiting], NULL);
+        job_pool_push(&replay->run->pool, &replay->jobs[waiting]);
     }
 }
 
@@ -86,12 +86,12 @@ static void end_job(struct member *member, struct replay *replay)
 
     check_end(member, replay);
     schedule_begin(replay);
-    g_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->lock);
     run->replays_done++;
     if (run->replays_done == run->options->repeat) {
-        g_cond_signal(&run->changed);
+        pthread_cond_signal(&run->changed);
     }
-    g_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->lock);
 }
 
 /* Returns whether the job is to be pushed again; if not, it may be running again already. */
@@ -107,8 +107,8 @@ static bool advance(struct member *member, struct job *job)
         if (park(replay, rows)) {
             return false;
         }
-        const uint32_t most = MIN(left, thread->row_count - job->next);
-        const uint32_t done = carry_out(member, replay, rows, most);
+        const uint32_t rest = thread->row_count - job->next;
+        const uint32_t done = carry_out(member, replay, rows, rest < left ? rest : left);
 
         job->next += done;
         left -= done;
@@ -123,18 +123,32 @@ static bool advance(struct member *member, struct job *job)
     return false;
 }
 
-void schedule_run_job(gpointer data, gpointer run_data)
+static void run_job(struct member *member, struct job *job)
 {
-    struct run *run = run_data;
-    struct member *member = member_of_thread(run);
+    struct run *run = member->run;
     const uint64_t before = member->tally.rows;
 
-    if (advance(member, data)) {
-        g_thread_pool_push(run->pool, data, NULL);
+    haft_thread_online(run->domain);
+    if (advance(member, job)) {
+        job_pool_push(&run->pool, job);
     }
     atomic_fetch_add_explicit(&run->rows_done, member->tally.rows - before, memory_order_relaxed);
     haft_worker_quiescent(member->worker);
     haft_thread_offline(run->domain);
+}
+
+void *schedule_work(void *data)
+{
+    struct run *run = data;
+    struct member *member = member_join(run);
+    struct job *job;
+
+    haft_thread_offline(run->domain); /* while it waits for a job */
+    while ((job = job_pool_take(&run->pool)) != NULL) {
+        run_job(member, job);
+    }
+    member_leave(member);
+    return NULL;
 }
 
 void schedule_begin(struct replay *replay)
@@ -151,9 +165,9 @@ void schedule_begin(struct replay *replay)
         atomic_store_explicit(&replay->handoffs[i], OPEN, memory_order_relaxed);
     }
     for (uint32_t i = 0; i < run->trace->thread_count; i++) {
-        replay->jobs[i] = (struct job){replay, &run->trace->threads[i], 0};
+        replay->jobs[i] = (struct job){.replay = replay, .thread = &run->trace->threads[i]};
     }
     for (uint32_t i = 0; i < run->trace->thread_count; i++) {
-        g_thread_pool_push(run->pool, &replay->jobs[i], NULL);
+        job_pool_push(&run->pool, &replay->jobs[i]);
     }
 }

@@ -49,11 +49,11 @@ struct trace {
 };
 
 /*
- * Reads the whole file.  NULL, with `error` set, if it cannot be read, has no rows, or is
+ * Reads the whole file.  NULL, with `failure` set, if it cannot be read, has no rows, or is
  * malformed: a bad line, or an object used or freed while it is not allocated, or allocated
  * twice.
  */
-struct trace *trace_read(const char *path, GError **error);
+struct trace *trace_read(const char *path, struct failure *failure);
 void trace_free(struct trace *trace);
 
 #endif /* REPLAY_TRACE_H */
