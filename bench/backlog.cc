@@ -158,5 +158,5 @@ int main(int argc, char **argv)
         print(subject.name, subject.measure(Milliseconds(time)), &subject == &subjects.back());
     }
     std::printf("]}\n");
-    return 0;
+    return std::fflush(stdout) != 0;
 }

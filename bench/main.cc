@@ -7,6 +7,7 @@
 #include "bench/main.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -182,6 +183,12 @@ void bench::add(const Case &one)
     cases.push_back(one);
 }
 
+// A full disk is an error.
+static int end_output()
+{
+    return std::cout.flush() && std::fflush(stdout) == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     const Flags flags(argc, argv);
@@ -197,10 +204,10 @@ int main(int argc, char **argv)
         for (const bench::Case &one : cases) {
             std::cout << name_of(one) << "\n";
         }
-        return 0;
+        return end_output();
     }
     warn_of_slow_build();
     run_cases(flags);
     benchmark::Shutdown();
-    return 0;
+    return end_output();
 }

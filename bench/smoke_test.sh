@@ -23,6 +23,7 @@ check_names()
     [[ -n $names ]] || fail "$1 lists nothing"
     ! grep -vxE "$name" <<<"$names" || fail "$1 lists a name of another form"
     [[ -z $(sort <<<"$names" | uniq -d) ]] || fail "$1 lists a name twice"
+    ! "$1" --benchmark_list_tests >/dev/full || fail "$1: exit 0 on a full disk"
 }
 
 # check_run <program>: as many good reports as the filter lets through

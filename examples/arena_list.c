@@ -185,5 +185,5 @@ int main(int argc, char **argv)
            haft_arena_stats_get(arena).used);
     right &= haft_arena_stats_get(arena).used == 0;
     haft_arena_close(arena);
-    return !right;
+    return !right || fflush(stdout);
 }

@@ -33,5 +33,5 @@ int main(int argc, char **argv)
 
     printf("%s: %s\n", right ? "right" : "wrong", haft_status_text(haft_diagnose(table, id)));
     return !right || haft_worker_close(worker) || haft_table_close(table) ||
-           haft_domain_close(domain);
+           haft_domain_close(domain) || fflush(stdout);
 }

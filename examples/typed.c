@@ -137,5 +137,5 @@ int main(int argc, char **argv)
 
     haft_thread_unregister(domain);
     return !is_right || torpedo_table_close(torpedoes) || ship_table_close(ships) ||
-           haft_domain_close(domain);
+           haft_domain_close(domain) || fflush(stdout);
 }

@@ -2,6 +2,7 @@
  * fuzz/run.c - a fuzz target without a fuzzer: replays files, then a fixed number of pseudo-random
  * inputs.  See usage() below.
  */
+#include "examples/screen/output.h"
 #include "examples/screen/progress.h"
 #include "fuzz/target.h"
 #include <dirent.h>
@@ -234,7 +235,7 @@ static void read_options(int argc, char **argv)
             break;
         default:
             usage(letter == 'h' ? stdout : stderr);
-            exit(letter == 'h' ? 0 : EXIT_USAGE);
+            exit(letter == 'h' ? end_output("run", 0, EXIT_USAGE) : EXIT_USAGE);
         }
     }
 }
@@ -259,5 +260,5 @@ int main(int argc, char **argv)
            "operations; no difference\n",
            (unsigned long long)files, (unsigned long long)replayed, (unsigned long long)inputs,
            (unsigned long long)settings.seed, (unsigned long long)done);
-    return 0;
+    return end_output("run", 0, EXIT_USAGE);
 }

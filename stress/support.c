@@ -135,6 +135,15 @@ bool run_is(const struct run *run, const char *mode)
     return strcmp(run->mode, mode) == 0;
 }
 
+int end_output(const char *program, int verdict)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return verdict;
+    }
+    fprintf(stderr, "%s: the output could not be written\n", program);
+    return verdict == VERDICT_HELD ? VERDICT_NO_OUTPUT : verdict;
+}
+
 void finish(const struct run *run, uint64_t met, const char *counts, ...)
 {
     va_list values;
@@ -144,7 +153,7 @@ void finish(const struct run *run, uint64_t met, const char *counts, ...)
     vprintf(counts, values);
     printf(met == 0 ? "; NEVER MET\n" : "\n");
     va_end(values);
-    exit(met == 0 ? VERDICT_NOT_MET : VERDICT_HELD);
+    exit(end_output(run->program, met == 0 ? VERDICT_NOT_MET : VERDICT_HELD));
 }
 
 void violation(const struct run *run, const char *text, ...)

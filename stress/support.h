@@ -17,6 +17,7 @@ enum verdict {
     VERDICT_NOT_MET = 1, /* the race was never met: the run proves nothing */
     VERDICT_USAGE = 2,
     VERDICT_VIOLATION = 3,
+    VERDICT_NO_OUTPUT = 4,     /* all held, but the output could not be written */
     VERDICT_INTERRUPTED = 130, /* as shells have it of SIGINT */
 };
 
@@ -43,6 +44,9 @@ struct run {
 struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
 bool run_is(const struct run *run, const char *mode);
+
+/* `verdict`, unless all held and the output could not be written: that is an error. */
+int end_output(const char *program, int verdict);
 
 /* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0. */
 _Noreturn void finish(const struct run *run, uint64_t met, const char *counts, ...)

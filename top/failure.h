@@ -10,7 +10,7 @@ enum top_exit {
     EXIT_SHOWN = 0,
     EXIT_NOTHING = 1,  /* no running process has an export there */
     EXIT_REFUSED = 2,  /* the command line or the directory is not acceptable */
-    EXIT_MALFORMED = 3 /* a file is not an export, or cannot be read */
+    EXIT_MALFORMED = 3 /* a file is not an export, or cannot be read; no output was taken */
 };
 
 /* The domain of haft-top's GErrors; their code is the exit code. */

@@ -1,4 +1,5 @@
 /* haft-top - the tables of running processes, as they export them. */
+#include "examples/screen/output.h"
 #include "examples/screen/terminal.h"
 #include "top/failure.h"
 #include "top/live.h"
@@ -106,5 +107,5 @@ int main(int argc, char **argv)
         g_error_free(error);
     }
     g_free(options.directory);
-    return code;
+    return end_output("haft-top", code, EXIT_MALFORMED);
 }

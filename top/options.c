@@ -26,7 +26,7 @@ static const char help_end[] =
     "  0  something was shown\n"
     "  1  no running process exports there\n"
     "  2  the options or the directory are not acceptable\n"
-    "  3  a file there is not an export\n"
+    "  3  a file there is not an export, or the output could not be written\n"
     "\n"
     "Examples:\n"
     "  haft-top /run/user/1000/haft\n"

@@ -87,6 +87,16 @@ check_page()
     [[ $code == 0 && ${out#*$'\n'} == "$page" ]] || fail "--pid: exit $code, $out"
 }
 
+# On a full disk.
+check_lost_output()
+{
+    local view
+    for view in --once --json --prometheus; do
+        ! "$program" $view "$exports" >/dev/full 2>"$err" || fail "$view: exit 0 on a full disk"
+        grep -q 'the output could not be written' "$err" || fail "$view: $(<"$err")"
+    done
+}
+
 check_prometheus()
 {
     run --prometheus "$exports"
@@ -280,6 +290,7 @@ check_permissions
 check_json
 check_page
 check_prometheus
+check_lost_output
 check_screen
 check_malformed
 check_mixed

@@ -1,4 +1,5 @@
 /* actions - events in, described shell commands out; one arena, reset each round. */
+#include "examples/screen/output.h"
 #include "examples/screen/text.h"
 #include "loop.h"
 #include <inttypes.h>
@@ -110,7 +111,6 @@ int main(int argc, char **argv)
     }
     if (result.leaked) {
         fprintf(stderr, "actions: the arena was not empty after a reset\n");
-        return EXIT_WRONG;
     }
-    return EXIT_RIGHT;
+    return end_output("actions", result.leaked ? EXIT_WRONG : EXIT_RIGHT, EXIT_SYSTEM);
 }

@@ -23,7 +23,7 @@ static const char help[] =
     "  0  done\n"
     "  1  the arena was not empty after a reset\n"
     "  2  the options are not acceptable\n"
-    "  3  the system gave no memory\n"
+    "  3  the system gave no memory, or took no output\n"
     "\n"
     "Examples:\n"
     "  actions\n"

@@ -12,7 +12,7 @@ enum actions_exit {
     EXIT_RIGHT = 0,
     EXIT_WRONG = 1,   /* the arena was not empty after a reset */
     EXIT_REFUSED = 2, /* the command line is not acceptable */
-    EXIT_SYSTEM = 3   /* the system gave no memory */
+    EXIT_SYSTEM = 3   /* the system gave no memory, or took no output */
 };
 
 struct options {

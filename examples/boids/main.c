@@ -11,6 +11,7 @@
  * Chance is a function of seed, frame and agent.  So nothing depends on which thread ran what, and
  * the checksum is the same for any number of workers.
  */
+#include "examples/screen/output.h"
 #include "picture.h"
 #include "report.h"
 #include "screen.h"
@@ -143,5 +144,5 @@ int main(int argc, char **argv)
         world_close(&world);
     }
     options_clear(&options);
-    return code;
+    return end_output("boids", code, EXIT_SYSTEM);
 }

@@ -181,5 +181,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "harbour: takes no arguments, not '%s'\n", argv[1]);
         return 2;
     }
-    return regatta() && tide() ? 0 : 1;
+    return regatta() && tide() && std::fflush(stdout) == 0 ? 0 : 1;
 }

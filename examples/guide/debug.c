@@ -49,5 +49,5 @@ int main(void)
     }
     /* end */
     haft_local_close(ships);
-    return hull != NULL || reports != 1;
+    return hull != NULL || reports != 1 || fflush(stdout) != 0;
 }

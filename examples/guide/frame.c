@@ -83,5 +83,5 @@ int main(void)
     haft_commands_close(commands);
     must(haft_table_close(units));
     must(haft_domain_close(domain));
-    return 0;
+    return fflush(stdout) != 0;
 }

@@ -86,5 +86,5 @@ int main(void)
     printf("the oak is %d years old; the elm: %s\n", found->age,
            haft_status_text(haft_local_diagnose(trees, elm)));
     haft_local_close(trees);
-    return haft_domain_close(domain) != HAFT_OK;
+    return haft_domain_close(domain) != HAFT_OK || fflush(stdout) != 0;
 }

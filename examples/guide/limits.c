@@ -71,5 +71,5 @@ int main(void)
     must(haft_domain_close(domain));
     wear_out(false);
     wear_out(true);
-    return full != HAFT_FULL || busy != HAFT_BUSY || free_again != HAFT_OK;
+    return full != HAFT_FULL || busy != HAFT_BUSY || free_again != HAFT_OK || fflush(stdout) != 0;
 }

@@ -75,5 +75,5 @@ int main(void)
     /* end */
     haft_local_close(ships);
     printf("%d sunk\n", sunk);
-    return sunk != 3;
+    return sunk != 3 || fflush(stdout) != 0;
 }

@@ -48,5 +48,5 @@ int main(void)
     printf("%d left; the last one moved to position %d, and has %d steps left\n",
            (int)haft_packed_count(sparks), (int)position, last->lifetime);
     haft_packed_close(sparks);
-    return 0;
+    return fflush(stdout) != 0;
 }

@@ -80,5 +80,5 @@ int main(void)
     must(haft_worker_close(worker));
     must(haft_table_close(pages));
     must(haft_domain_close(domain));
-    return found != 1000;
+    return found != 1000 || fflush(stdout) != 0;
 }

@@ -80,5 +80,5 @@ int main(void)
     must(haft_table_close(messages)); /* HAFT_IN_USE if a worker were open */
     must(haft_domain_close(domain));
     /* end */
-    return stats.live != THREADS * KEPT;
+    return stats.live != THREADS * KEPT || fflush(stdout) != 0;
 }

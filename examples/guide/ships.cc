@@ -37,5 +37,5 @@ int main()
     }
     std::printf("%s\n", ships->resolve(*beagle) ? "there" : "gone");
     // end
-    return 0;
+    return std::fflush(stdout) != 0;
 }

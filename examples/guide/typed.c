@@ -44,5 +44,5 @@ int main(void)
     printf("%s\n", is_aboard ? "aboard" : "ashore");
     crew_local_close(crews);
     ship_local_close(ships);
-    return !is_aboard;
+    return !is_aboard || fflush(stdout) != 0;
 }

@@ -1,4 +1,5 @@
 /* jobs_glib, jobs_libuv, jobs_openmp, jobs_tbb - the same jobs on one of four job systems. */
+#include "examples/screen/output.h"
 #include "examples/screen/text.h"
 #include "jobs.h"
 #include <getopt.h>
@@ -29,7 +30,8 @@ static const char help[] =
     "  --help          print this\n"
     "\n"
     "Exit status: 0 if each monster died once and each hit was counted, 1 if not, 2 for\n"
-    "options that are not acceptable, 3 if the system gave no memory or threads.\n"
+    "options that are not acceptable, 3 if the system gave no memory or threads,\n"
+    "or took no output.\n"
     "\n"
     "Examples:\n"
     "  %1$s --threads 8\n"
@@ -122,7 +124,7 @@ static struct setting parse(int argc, char **argv)
             break;
         case 'h':
             printf(help, job_system.name, job_system.title, clock_name(job_system.clock));
-            exit(RIGHT);
+            exit(end_output(job_system.name, RIGHT, SYSTEM));
         default: /* getopt has said what is wrong */
             fprintf(stderr, "%s: --help says more\n", job_system.name);
             exit(REFUSED);
@@ -182,9 +184,9 @@ int main(int argc, char **argv)
     const struct outcome outcome = monsters_outcome();
 
     report(&jobs, &outcome);
-    return outcome.deaths != MONSTERS || outcome.late != MONSTERS * (HITS - LIVES) ||
-                   haft_table_close(jobs.table) != HAFT_OK ||
-                   haft_domain_close(jobs.domain) != HAFT_OK
-               ? WRONG
-               : RIGHT;
+    const bool right = outcome.deaths == MONSTERS && outcome.late == MONSTERS * (HITS - LIVES) &&
+                       haft_table_close(jobs.table) == HAFT_OK &&
+                       haft_domain_close(jobs.domain) == HAFT_OK;
+
+    return end_output(job_system.name, right ? RIGHT : WRONG, SYSTEM);
 }

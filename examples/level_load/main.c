@@ -1,4 +1,5 @@
 /* level_load - a tree of files as a level: loaded by one thread, shared, saved, loaded again. */
+#include "examples/screen/output.h"
 #include "failure.h"
 #include "options.h"
 #include "report.h"
@@ -139,5 +140,8 @@ int main(int argc, char **argv)
         g_error_free(error);
     }
     options_clear(&options);
-    return code == EXIT_RIGHT && wrong_answers() != 0 ? EXIT_WRONG : code;
+    if (code == EXIT_RIGHT && wrong_answers() != 0) {
+        code = EXIT_WRONG;
+    }
+    return end_output("level_load", code, EXIT_SYSTEM);
 }

@@ -1,4 +1,5 @@
 /* lua_host - runs Lua scripts, which are given ids of the host's objects and never pointers. */
+#include "examples/screen/output.h"
 #include "examples/screen/text.h"
 #include "ships.h"
 #include <getopt.h>
@@ -34,7 +35,7 @@ static const char help[] =
     "  --help        print this\n"
     "\n"
     "Exit status: 0 if the script ran to its end, 1 if it raised an error, 2 if the\n"
-    "options are not acceptable, 3 if the system gave no memory.\n"
+    "options are not acceptable, 3 if the system gave no memory or took no output.\n"
     "\n"
     "Examples:\n"
     "  lua_host examples/lua/fleet.lua\n"
@@ -84,8 +85,7 @@ static struct options parse(int argc, char **argv)
             options.json = true;
             break;
         case 'h':
-            fputs(help, stdout);
-            exit(EXIT_RAN);
+            print_help("lua_host", help);
         default: /* getopt_long has said what is wrong */
             fputs("lua_host: --help says more\n", stderr);
             exit(EXIT_REFUSED);
@@ -173,5 +173,5 @@ int main(int argc, char **argv)
     report(&options, &fleet);
     lua_close(lua); /* sinks the ships that are owned */
     fleet_close(&fleet);
-    return ran ? EXIT_RAN : EXIT_SCRIPT;
+    return end_output("lua_host", ran ? EXIT_RAN : EXIT_SCRIPT, EXIT_SYSTEM);
 }

@@ -1,4 +1,5 @@
 #include "arguments.h"
+#include "examples/screen/output.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,7 @@ bool read_arguments(const GOptionEntry *entries, const char *help, int argc, cha
         return false;
     }
     if (wants_help) {
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
+        print_help(g_get_prgname(), help);
     }
     return argc == 1 || refuse(error, "'%s' is not an option", argv[1]);
 }

@@ -12,7 +12,7 @@
 
 enum { ARGUMENTS_REFUSED = 2 }; /* the exit status, too */
 
-/* Reads all that `entries` name.  --help prints `help` and exits with 0. */
+/* Reads all that `entries` name.  --help prints `help` and exits. */
 bool read_arguments(const GOptionEntry *entries, const char *help, int argc, char **argv,
                     GError **error);
 

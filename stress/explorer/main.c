@@ -46,7 +46,8 @@ static const char usage[] =
     "                      PUBLISH\n"
     "  --json              a line of JSON for each case\n"
     "\n"
-    "Exits with 0 if all held, 1 if a case never met its race, 3 at a violation.\n"
+    "Exits with 0 if all held, 1 if a case never met its race, 3 at a violation, 4 if the\n"
+    "output could not be written.\n"
     "\n"
     "Examples:\n"
     "  explorer --schedules 100000 --seed 7\n"
@@ -125,13 +126,13 @@ static _Noreturn void list(void)
     for (const struct explored_case *const *at = all_cases; *at != NULL; at++) {
         printf("%-16s %u threads  %s\n", (*at)->name, (*at)->threads, (*at)->invariant);
     }
-    exit(VERDICT_HELD);
+    exit(end_output(VERDICT_HELD));
 }
 
 static _Noreturn void help(void)
 {
     fputs(usage, stdout);
-    exit(VERDICT_HELD);
+    exit(end_output(VERDICT_HELD));
 }
 
 /* An option that says which schedules; false if it is another one. */
@@ -300,5 +301,5 @@ int main(int argc, char **argv)
     if (explored == 0) {
         usage_error("no such case:", arguments.case_name);
     }
-    return all_met ? VERDICT_HELD : VERDICT_NOT_MET;
+    return end_output(all_met ? VERDICT_HELD : VERDICT_NOT_MET);
 }

@@ -45,6 +45,15 @@ void violation(const char *text, ...)
     _exit(VERDICT_VIOLATION);
 }
 
+int end_output(int verdict)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return verdict;
+    }
+    fprintf(stderr, "explorer: the output could not be written\n");
+    return verdict == VERDICT_HELD ? VERDICT_NO_OUTPUT : verdict;
+}
+
 void usage_error(const char *text, const char *what)
 {
     fprintf(stderr, "explorer: %s '%s'; --help says more\n", text, what);

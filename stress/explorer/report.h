@@ -8,13 +8,22 @@
 #include <stdint.h>
 
 /* What the program exits with; 66 is ThreadSanitizer's. */
-enum verdict { VERDICT_HELD = 0, VERDICT_NOT_MET = 1, VERDICT_USAGE = 2, VERDICT_VIOLATION = 3 };
+enum verdict {
+    VERDICT_HELD = 0,
+    VERDICT_NOT_MET = 1,
+    VERDICT_USAGE = 2,
+    VERDICT_VIOLATION = 3,
+    VERDICT_NO_OUTPUT = 4
+};
 
 /* What a schedule belongs to, for the replay that a violation prints. */
 void report_case(const char *name, const char *options);
 
 /* An invariant is broken: print it with the schedule, and end the process at once. */
 _Noreturn void violation(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/* `verdict`, unless all held and the output could not be written: that is an error. */
+int end_output(int verdict);
 
 _Noreturn void usage_error(const char *text, const char *what);
 

@@ -73,6 +73,14 @@ static void play_in_turn(const struct options *options, struct result *result)
     result->is_interrupted = is_interrupted();
 }
 
+static int verdict_on(const struct result *result)
+{
+    if (result->is_interrupted) {
+        return VERDICT_INTERRUPTED;
+    }
+    return result->not_met != 0 ? VERDICT_NOT_MET : VERDICT_HELD;
+}
+
 int main(int argc, char **argv)
 {
     static struct result result;
@@ -88,8 +96,5 @@ int main(int argc, char **argv)
         result.not_met += is_chosen(&options, i) && !has_met(&result, i);
     }
     report(&options, &result);
-    if (result.is_interrupted) {
-        return VERDICT_INTERRUPTED;
-    }
-    return result.not_met != 0 ? VERDICT_NOT_MET : VERDICT_HELD;
+    return end_output("torture", verdict_on(&result));
 }

@@ -44,8 +44,8 @@ static const char doc[] =
     "\n"
     "Ctrl-C ends a run early, with the summary of what it has done by then.\n"
     "\n"
-    "Exit status: 0 all held, 1 a race was never met, 2 bad options, 3 a violation, 66 a report of "
-    "ThreadSanitizer, 130 interrupted.\n"
+    "Exit status: 0 all held, 1 a race was never met, 2 bad options, 3 a violation, 4 output that "
+    "could not be written, 66 a report of ThreadSanitizer, 130 interrupted.\n"
     "\n"
     "Examples:\n"
     "  torture --minutes 60 --clock thread --flavour qsbr\n"
@@ -147,7 +147,7 @@ static _Noreturn void list_profiles(void)
     for (size_t i = 0; i < PROFILES; i++) {
         printf("%-8s  %s\n", profiles[i].name, profiles[i].what);
     }
-    exit(VERDICT_HELD);
+    exit(end_output("torture", VERDICT_HELD));
 }
 
 static void take_break(struct argp_state *state, struct options *options, const char *what)
