@@ -79,7 +79,8 @@ def machine():
         "pinned": True,  # each thread, as the programs do where there are cores enough
         "system": f"{platform.system()} {platform.release()}",
         "compiler": circumstances.first_line("gcc", "--version") or "unknown",
-        "rust": circumstances.first_line("rustc", "--version") or "unknown",
+        "rust": circumstances.first_line(os.environ.get("RUSTC", "/usr/bin/rustc"), "--version")
+                or "unknown",
         "commit": circumstances.commit(" with changes", *sources) or "unknown",
     }
 

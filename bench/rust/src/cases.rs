@@ -1,10 +1,9 @@
 //! The workloads, as the C++ programs beside this folder describe them: churn.h, replace.cc,
 //! handoff.cc, resolve.cc, local.cc.
 
-use crate::measure::{alone, together, Case, Object, Random};
+use crate::measure::{alone, black_box, together, Case, Object, Random};
 use crate::tables::{Locked, Sharded, Shared};
 use slotmap::{DefaultKey, SlotMap};
-use std::hint::black_box;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 

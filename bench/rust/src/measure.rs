@@ -2,11 +2,21 @@
 //! that what others take of the machine is not counted; several by wall clock, from the first
 //! one's first round to the last one's last.  The C++ programs do the same.
 
+use std::arch::asm;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 pub type Object = [u64; 3];
+
+/// A value that the compiler knows nothing of, as Google Benchmark's DoNotOptimize has it;
+/// `std::hint::black_box` came after Debian 12's rustc.
+pub fn black_box<T>(value: T) -> T {
+    // Safety: no instruction; the address, with which other memory could have been written, is only
+    // named.
+    unsafe { asm!("/* {0} */", in(reg) &value, options(nostack, preserves_flags)) };
+    value
+}
 
 /// xorshift64*, as in bench/random.h.
 pub struct Random(u64);
