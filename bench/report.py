@@ -3,6 +3,8 @@
 import collections
 import statistics
 
+from measured import circumstances
+
 BOUNDS = {"raw", "one_cas", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
 HAFT = "haft"
 
@@ -250,10 +252,11 @@ def head(context):
         " them again, so that what disturbs the machine for a while meets all subjects. Names are"
         " workload, subject, size, threads; each program's source says what its workloads do.",
         "",
-        f"Machine: {context['processor']}, {context['cores']} cores, {context['system']};"
+        f"Machine: {context['processor']}, {circumstances.counted(context['cores'], 'core')}, {context['system']};"
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" commit {context['commit']}. Cells are millions of items a second: the median of"
-        f" {context['repetitions']} repetitions (lowest-highest), {context['seconds']} s each."
+        f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest),"
+        f" {context['seconds']} s each."
         f" {pinned}ore threads than cores tell about waiting, not scaling.{of_series(context)}",
         "",
     ]

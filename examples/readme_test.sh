@@ -1,6 +1,6 @@
 #!/bin/bash
-# The runs that documents show: each `$ bazel run ...` is done again, and must print the same, but
-# for numbers and what depends on them: units, digests, the width of columns.
+# The runs that documents show: each `$ bazel run ...` is done again, and must print the same, except
+# numbers and what depends on them: units, plurals, digests, the width of columns.
 #
 # Usage: readme_test.sh <document...>
 set -euo pipefail
@@ -15,7 +15,8 @@ runs=0
 without_numbers()
 {
     sed -E -e 's/\b[0-9a-f]{16}\b/DIGEST/g' \
-        -e 's/[0-9][0-9,.]*( (ns|us|ms|s|B|kB|MB)\b)?/N/g' -e 's/[ \t]+/ /g' -e 's/^ //'
+        -e 's/[0-9][0-9,.]*( (ns|us|ms|s|B|kB|MB)\b)?/N/g' -e 's/[ \t]+/ /g' -e 's/^ //' \
+        -e 's/\bN ((grace )?[a-z]+)s\b/N \1/g'
 }
 
 # check <document> <command>: what it prints, and what is shown, which is in the file `shown`

@@ -4,6 +4,7 @@
  */
 #include "examples/screen/output.h"
 #include "examples/screen/progress.h"
+#include "examples/screen/text.h"
 #include "fuzz/target.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ struct settings {
 
 static struct settings settings = {1, 200000, "fuzz-difference.bin"};
 static uint8_t bytes[MOST_BYTES];
-static size_t byte_count;
+static size_t input_size;
 static uint64_t input_seed; /* 0: the input is a file */
 static uint64_t operations_done;
 
@@ -57,9 +58,10 @@ static void keep_input(void)
 {
     const int file = open(settings.keep, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-    dprintf(STDERR_FILENO, "seed %llu, after %llu operations in other inputs\n",
-            (unsigned long long)input_seed, (unsigned long long)operations_done);
-    if (file >= 0 && write(file, bytes, byte_count) == (ssize_t)byte_count) {
+    dprintf(STDERR_FILENO, "seed %llu, after %llu operation%s in other inputs\n",
+            (unsigned long long)input_seed, (unsigned long long)operations_done,
+            plural(operations_done));
+    if (file >= 0 && write(file, bytes, input_size) == (ssize_t)input_size) {
         dprintf(STDERR_FILENO, "replay: --operations 0 --tell %s\n", settings.keep);
     }
     if (file >= 0) {
@@ -98,11 +100,11 @@ const char *__ubsan_default_options(void)
 static uint64_t carry_out(void)
 {
     /* A copy of the right size, so that reading beyond it is noticed. */
-    uint8_t *input = malloc(byte_count + 1);
+    uint8_t *input = malloc(input_size + 1);
 
-    memcpy(input, bytes, byte_count);
+    memcpy(input, bytes, input_size);
     alarm(SECONDS_OF_AN_INPUT);
-    const uint64_t operations = target_run(input, byte_count);
+    const uint64_t operations = target_run(input, input_size);
 
     alarm(0);
     operations_done += operations;
@@ -118,7 +120,7 @@ static uint64_t replay_file(const char *path)
         perror(path);
         exit(EXIT_USAGE);
     }
-    byte_count = fread(bytes, 1, sizeof bytes, file);
+    input_size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     input_seed = 0;
     return carry_out();
@@ -161,11 +163,11 @@ static uint64_t carry_out_seed(uint64_t seed)
     uint64_t state = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
 
     input_seed = seed;
-    byte_count = 64 + (size_t)(random_next(&state) >> 32) % (sizeof bytes - 64);
+    input_size = 64 + (size_t)(random_next(&state) >> 32) % (sizeof bytes - 64);
     if (random_next(&state) >> 63 != 0) {
-        byte_count = 64 + byte_count % 400;
+        input_size = 64 + input_size % 400;
     }
-    for (size_t i = 0; i < byte_count; i++) {
+    for (size_t i = 0; i < input_size; i++) {
         bytes[i] = (uint8_t)(random_next(&state) >> 32);
     }
     return carry_out();
@@ -256,9 +258,10 @@ int main(int argc, char **argv)
     }
     const uint64_t inputs = draw_inputs(&done);
 
-    printf("%llu files, %llu operations; %llu pseudo-random inputs from seed %llu, %llu "
-           "operations; no difference\n",
-           (unsigned long long)files, (unsigned long long)replayed, (unsigned long long)inputs,
-           (unsigned long long)settings.seed, (unsigned long long)done);
+    printf("%llu file%s, %llu operation%s; %llu pseudo-random input%s from seed %llu, %llu "
+           "operation%s; no difference\n",
+           (unsigned long long)files, plural(files), (unsigned long long)replayed, plural(replayed),
+           (unsigned long long)inputs, plural(inputs), (unsigned long long)settings.seed,
+           (unsigned long long)done, plural(done));
     return end_output("run", 0, EXIT_USAGE);
 }

@@ -23,6 +23,11 @@ def first_line(*command):
     return output_of(*command).partition("\n")[0].strip()
 
 
+def counted(number, noun):
+    """With an s where there is another number than one."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def processor():
     model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
     return model.group(1) if model else platform.machine()
@@ -42,4 +47,4 @@ def commit_of_sources():
 def line(compiler):
     """Of a report that begins now."""
     return (f"{datetime.date.today().isoformat()}, commit {commit_of_sources()}, {processor()},"
-            f" {os.cpu_count()} cores, {first_line(compiler, '--version')}")
+            f" {counted(os.cpu_count(), 'core')}, {first_line(compiler, '--version')}")

@@ -11,8 +11,8 @@
 
 static void print_result(const struct options *options, const struct result *result)
 {
-    printf("%s rounds, seed %" PRIu64 ": events into commands, none of which was run\n\n",
-           grouped(options->rounds), options->seed);
+    printf("%s round%s, seed %" PRIu64 ": events into commands, none of which was run\n\n",
+           grouped(options->rounds), plural(options->rounds), options->seed);
     for (uint64_t i = 0; i < SAMPLE && i < result->actions; i++) {
         printf("  %s\n", result->sample[i]);
     }
@@ -24,12 +24,13 @@ static void print_result(const struct options *options, const struct result *res
         printf("  %14s  %s\n", grouped(result->events[kind]), kind_names[kind]);
     }
     printf("\nMemory\n");
-    printf("  %14s  bytes of commands in %s actions\n", grouped(result->bytes),
-           grouped(result->actions));
+    printf("  %14s  bytes of commands in %s action%s\n", grouped(result->bytes),
+           grouped(result->actions), plural(result->actions));
     printf("  %14s  bytes that the largest round took of the arena\n",
            grouped(result->arena.high_water));
-    printf("  %14s  bytes that the arena has, used again %s times\n\n",
-           grouped(result->arena.capacity), grouped(options->rounds - 1));
+    printf("  %14s  bytes that the arena has, used again %s time%s\n\n",
+           grouped(result->arena.capacity), grouped(options->rounds - 1),
+           plural(options->rounds - 1));
     printf("%s ns a round; digest %016" PRIx64 "\n", grouped(result->elapsed_ns / options->rounds),
            result->digest);
 }

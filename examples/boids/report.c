@@ -8,19 +8,22 @@
 void report_print(const struct options *options, const struct world *world, int64_t elapsed_us)
 {
     const struct totals *totals = &world->totals;
+    const uint64_t slots = haft_table_stats_get(world->table).high_water;
     const double seconds = (double)elapsed_us / 1e6;
 
-    printf("%s frames in %.1f s by %u worker%s, seed %" PRIu64 "\n\n", grouped(world->frame),
-           seconds, options->workers, plural(options->workers), options->seed);
+    printf("%s frame%s in %.1f s by %u worker%s, seed %" PRIu64 "\n\n", grouped(world->frame),
+           plural(world->frame), seconds, options->workers, plural(options->workers),
+           options->seed);
     printf("Agents\n");
-    printf("  %14s  prey and %s hunters at the end, %s agents at most\n",
-           grouped(totals->live[PREY]), grouped(totals->live[HUNTER]), grouped(totals->most_live));
-    printf("  %14s  born, %s died; %s hunters came from elsewhere\n", grouped(totals->births),
-           grouped(totals->deaths), grouped(totals->immigrants));
+    printf("  %14s  prey and %s hunter%s at the end, %s agent%s at most\n",
+           grouped(totals->live[PREY]), grouped(totals->live[HUNTER]), plural(totals->live[HUNTER]),
+           grouped(totals->most_live), plural(totals->most_live));
+    printf("  %14s  born, %s died; %s hunter%s came from elsewhere\n", grouped(totals->births),
+           grouped(totals->deaths), grouped(totals->immigrants), plural(totals->immigrants));
     printf("  %14s  bitten by two hunters at once, and dead once\n", grouped(totals->bitten_twice));
-    printf("  %14s  ids of friends, foes and prey that had died, all noticed\n\n",
-           grouped(totals->stale));
-    printf("  %14s  slots at most\n", grouped(haft_table_stats_get(world->table).high_water));
+    printf("  %14s  id%s of friends, foes and prey that had died, all noticed\n\n",
+           grouped(totals->stale), plural(totals->stale));
+    printf("  %14s  slot%s at most\n", grouped(slots), plural(slots));
     printf("checksum %016" PRIx64 "\n", world_checksum(world));
 }
 

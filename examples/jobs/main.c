@@ -145,13 +145,14 @@ static void report(const struct jobs *jobs, const struct outcome *outcome)
 
     printf("%s deaths, %s hits too late; %s monsters lived in %s slots\n", grouped(outcome->deaths),
            grouped(outcome->late), grouped(MONSTERS), grouped(stats.high_water));
-    printf("%s grace periods, the longest %s; %s stall%s\n", grouped(stats.clock.grace_periods),
-           duration(stats.clock.longest_grace_period_ns), grouped(stats.clock.stalls),
-           plural(stats.clock.stalls));
+    printf("%s grace period%s, the longest %s; %s stall%s\n", grouped(stats.clock.grace_periods),
+           plural(stats.clock.grace_periods), duration(stats.clock.longest_grace_period_ns),
+           grouped(stats.clock.stalls), plural(stats.clock.stalls));
     if (jobs->setting.block_ms != 0) {
-        printf("a job blocked for %s: meanwhile %s grace period%s ended, %s monsters died\n",
+        printf("a job blocked for %s: meanwhile %s grace period%s ended, %s monster%s died\n",
                duration(outcome->blocked_ns), grouped(outcome->blocked_grace_periods),
-               plural(outcome->blocked_grace_periods), grouped(outcome->blocked_deaths));
+               plural(outcome->blocked_grace_periods), grouped(outcome->blocked_deaths),
+               plural(outcome->blocked_deaths));
     }
 }
 

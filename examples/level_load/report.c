@@ -97,7 +97,7 @@ static void print_times(const struct options *options, const struct level *level
         printf("  %9s  shared by %u worker%s, %s clock\n", duration(result->shared_ns),
                options->workers, plural(options->workers), options->clock_name);
     } else {
-        printf("  %9s  objects from %s\n", grouped(objects), options->load_path);
+        printf("  %9s  object%s from %s\n", grouped(objects), plural(objects), options->load_path);
     }
     printf("  %9s  to save %s %s%s\n", duration(result->save_ns), byte_count(result->saved_bytes),
            options->save_path != NULL ? "in " : "of text in memory",

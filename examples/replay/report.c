@@ -29,13 +29,15 @@ static void print_input(const struct options *options, const struct trace *trace
 static void print_figures(const struct result *result)
 {
     const struct tally *sum = &result->sum;
+    const haft_table_stats *stats = &result->stats;
     const struct latency *latency = &sum->latency;
 
-    printf("  %14s  operations in %s, %s a second\n", grouped(sum->rows),
+    printf("  %14s  operation%s in %s, %s a second\n", grouped(sum->rows), plural(sum->rows),
            duration(result->elapsed_ns), grouped(per_second(result)));
-    printf("  %14s  slots at most; %s grace periods, the longest %s\n",
-           grouped(result->stats.high_water), grouped(result->stats.clock.grace_periods),
-           duration(result->stats.clock.longest_grace_period_ns));
+    printf("  %14s  slot%s at most; %s grace period%s, the longest %s\n",
+           grouped(stats->high_water), plural(stats->high_water),
+           grouped(stats->clock.grace_periods), plural(stats->clock.grace_periods),
+           duration(stats->clock.longest_grace_period_ns));
     printf("  %14s  a call (p50), %s (p99), %s (max); the clock alone %s\n\n",
            duration(latency_at(latency, 0.5)), duration(latency_at(latency, 0.99)),
            duration(latency->max), duration(latency_of_clock()));
@@ -46,14 +48,16 @@ static void print_checks(const struct result *result)
     const struct tally *sum = &result->sum;
 
     printf("Checked\n");
-    printf("  %14s  uses that found their own object\n", grouped(sum->uses));
-    printf("  %14s  frees that won, each once; %s not where it was allocated\n",
-           grouped(sum->frees), grouped(sum->cross_worker_frees));
-    printf("  %14s  second frees of an id, all refused; %s with a new object in the slot\n",
-           grouped(sum->refused_frees), grouped(sum->collisions));
-    printf("  %14s  looks at ids of freed objects, all stale\n", grouped(sum->stale_checks));
-    printf("  %14s  objects reclaimed, each once; %s left over\n\n", grouped(sum->reclaimed),
-           grouped(result->stats.live));
+    printf("  %14s  use%s that found %s own object\n", grouped(sum->uses), plural(sum->uses),
+           sum->uses == 1 ? "its" : "their");
+    printf("  %14s  free%s that won, each once; %s not where it was allocated\n",
+           grouped(sum->frees), plural(sum->frees), grouped(sum->cross_worker_frees));
+    printf("  %14s  second free%s of an id, all refused; %s with a new object in the slot\n",
+           grouped(sum->refused_frees), plural(sum->refused_frees), grouped(sum->collisions));
+    printf("  %14s  look%s at ids of freed objects, all stale\n", grouped(sum->stale_checks),
+           plural(sum->stale_checks));
+    printf("  %14s  object%s reclaimed, each once; %s left over\n\n", grouped(sum->reclaimed),
+           plural(sum->reclaimed), grouped(result->stats.live));
 }
 
 void report_print(const struct options *options, const struct trace *trace,

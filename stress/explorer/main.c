@@ -233,9 +233,9 @@ static void print_counts(const struct explored_case *explored, const struct argu
                          const struct run_counts *counts)
 {
     static const char *const formats[] = {
-        "%-16s %-10s %-3s %8llu schedules (%llu distinct%s), race met in %llu, "
+        "%-16s %-10s %-3s %8llu schedule%s (%llu distinct%s), race met in %llu, "
         "%.0f decisions and %.0f points each, %.0f schedules/s\n",
-        "{\"case\": \"%s\", \"mode\": \"%s\", \"memory\": \"%s\", \"schedules\": %llu, "
+        "{\"case\": \"%s\", \"mode\": \"%s\", \"memory\": \"%s\", \"schedules\": %llu%.0s, "
         "\"distinct\": %llu%s, \"met\": %llu, \"decisions\": %.1f, \"points\": %.1f, "
         "\"schedules_per_second\": %.0f}\n"};
     static const char *const completes[] = {", all there are", ", \"complete\": true"};
@@ -243,7 +243,7 @@ static void print_counts(const struct explored_case *explored, const struct argu
 
     printf(formats[arguments->as_json], explored->name, mode_name(arguments->choice.mode),
            arguments->run.with_history ? "c11" : "sc", (unsigned long long)counts->schedules,
-           (unsigned long long)counts->distinct,
+           counts->schedules == 1 ? "" : "s", (unsigned long long)counts->distinct,
            counts->is_complete && arguments->choice.mode == CHOICE_EXHAUSTIVE
                ? completes[arguments->as_json]
                : "",

@@ -38,7 +38,7 @@ void progress(const char *what, uint64_t done, uint64_t all)
         snprintf(text, sizeof text, "%s: %llu of %llu schedules", what, (unsigned long long)done,
                  (unsigned long long)all);
     } else {
-        snprintf(text, sizeof text, "%s: %llu schedules", what, (unsigned long long)done);
+        snprintf(text, sizeof text, "%s: schedule %llu", what, (unsigned long long)done);
     }
     terminal_line(all != 0 ? (double)done / (double)all : -1, text);
 }

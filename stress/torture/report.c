@@ -64,7 +64,8 @@ static void print_counts(const struct result *result)
         }
     }
     if (result->stalls != 0) {
-        printf("  %14llu  stalls reported\n", (unsigned long long)result->stalls);
+        printf("  %14llu  stall%s reported\n", (unsigned long long)result->stalls,
+               result->stalls == 1 ? "" : "s");
     }
 }
 

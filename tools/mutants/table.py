@@ -29,9 +29,9 @@ class Run:
 def _circumstances(run):
     """Of the run, in a line."""
     checks = sum(len(result.outcomes) for result in run.results)
-    before = f", {run.kept} outcomes of runs before" if run.kept else ""
-    return (f"{circumstances.line(builds.CC)}: {checks} runs of checks{before},"
-            f" {run.seconds / 60:.0f} minutes")
+    before = f", {circumstances.counted(run.kept, 'outcome')} of runs before" if run.kept else ""
+    return (f"{circumstances.line(builds.CC)}: {circumstances.counted(checks, 'run')} of checks"
+            f"{before}, {circumstances.counted(round(run.seconds / 60), 'minute')}")
 
 
 def short(check):
