@@ -1,6 +1,6 @@
 #!/bin/bash
-# The runs that documents show: each `$ bazel run ...` is done again, and must print the same, except
-# numbers and what depends on them: units, plurals, digests, the width of columns.
+# The runs that documents show: each `$ bazel run ...` is done again, and must print the
+# same, except numbers and what depends on them: units, plurals, digests, the width of columns.
 #
 # Usage: readme_test.sh <document...>
 set -euo pipefail

@@ -2,8 +2,8 @@
 # Programs that have done one thing say so: "1 worker", not "1 workers".
 #
 # Usage: singular_test.sh [-- <program> [arguments]]...
-# In the arguments, WORK/one, WORK/one.csv and WORK/one.strace are a folder, a trace and a recording of
-# as little as there can be.
+# In the arguments, WORK/one, WORK/one.csv and WORK/one.strace are a folder, a trace and a
+# recording of as little as there can be.
 set -euo pipefail
 
 WORK=$(mktemp -d "${TEST_TMPDIR:-/tmp}/singular_test.XXXXXX")
