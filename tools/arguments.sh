@@ -16,6 +16,7 @@ options_of()
         tsan) echo '-*' ;;
         asan | cross | compilers | memcheck) echo --quick '-*' ;;
         coverage) echo --again --json '-*' ;;
+        fresh) echo --keep ;;
         verify)
             echo --only=TEXT --quick --minutes=1..10000 --seconds=1..1000000 \
                 --operations=1..1000000000000 --list --no-write --json
@@ -281,6 +282,7 @@ check_arguments()
             case $table in
                 demo) check_demo ;;
                 install | uninstall) check_installation "$@" ;;
+                fresh) ;; # words are commands with their own arguments: tools/fresh looks at them
                 verify) check_verify "$@" ;;
                 test | cross) check_named_and_targets '^(aarch64|i386)$' "${words[@]}" ;;
                 compilers)
