@@ -116,15 +116,14 @@ check_prometheus()
 # The screen is drawn again and again until Ctrl-C, and then given back.
 check_screen()
 {
-    local screen=$work/screen top
-    script -qefc "exec $program --interval 100 $exports" /dev/null >"$screen" </dev/null &
+    local screen=$work/screen
+    script -qefc "echo \$\$ >$work/top; exec $program --interval 100 $exports" /dev/null >"$screen" </dev/null &
     local terminal=$!
     until [[ $(grep -c 'created/s' "$screen") -ge 4 ]]; do
         kill -0 $terminal || break
         sleep 0.05
     done
-    top=$(pgrep -P $terminal)
-    kill -INT "$top"
+    kill -INT "$(<"$work/top")"
     wait $terminal || fail "Ctrl-C: exit $?"
     grep -qP '^ +\x1b?.*ships.* 1,000 +50.0% +0 +0 ' "$screen" || fail "no rates on the screen"
     [[ $(tail -c 20 "$screen") == *$'\033[?1049l'* ]] || fail "the screen is not given back"
