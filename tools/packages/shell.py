@@ -10,6 +10,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import subprocess
 
 OPAQUE = "\0"
@@ -30,7 +31,7 @@ RUNNERS = {
     "timeout": (("-k", "-s"), 1), "unshare": (("-R", "-w"), 0), "valgrind": ((), 0),
     "xargs": (("-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"), 0),
 }
-# Those that run a text: the one behind an option with a c in it, or the first one.
+# Those that run a text: the one behind -c, in a shell of its own, or the first one.
 TEXT_BEHIND_C = ("bash", "dash", "script", "sh", "su")
 TEXT_FIRST = ("eval", "trap")
 
@@ -145,8 +146,9 @@ class Script:
             self._shifts[place.function] = place.shifts + (int(by) if by and by.isdigit() else 0)
         if name in (".", "source"):
             self._source_named(words[1], place)
-        for text in self._texts(name, words[1:]):
-            self._walk(tree(text), place)
+        if name in TEXT_FIRST:
+            for word in words[1:2]:
+                self._walk(tree(raw(word)), place)
 
     def _source_named(self, word, place):
         name = os.path.join(os.path.dirname(place.path), raw(word).rpartition("$opaque")[2].lstrip("/"))
@@ -154,14 +156,6 @@ class Script:
         text = None if name in self.sourced else self._read(name)
         if text is not None:
             self._source(name, text)
-
-    def _texts(self, name, words):
-        if name in TEXT_FIRST:
-            yield from (raw(word) for word in words[:1])
-        elif name in TEXT_BEHIND_C:
-            for option, text in itertools.pairwise(words):
-                if (literal(option) or "").startswith("-") and literal(option).endswith("c"):
-                    yield raw(text)
 
     def _ForClause(self, node, place):
         loop = node["Loop"]
@@ -327,8 +321,18 @@ class Script:
                 self._call(fields[0], rest, place)
             else:
                 self._found[fields[0], place] = rest
+                self._run_text(fields[0], rest, place)
                 for inner in self._inner(fields[0], rest):
                     self._run(inner, place, depth + 1)
+
+    def _run_text(self, name, rest, place):
+        """The text behind -c, which knows nothing of this script."""
+        for option, text in itertools.pairwise(rest) if name in TEXT_BEHIND_C else ():
+            if re.fullmatch("-[a-z]*c", self._first(option)):
+                inside = Script(self.path, text if isinstance(text, str) else raw(text[0]))
+                for (inner, _), arguments in inside.commands().items():
+                    if inner not in inside.functions:
+                        self._found[inner, place] = arguments
 
     def _is_arguments(self, item):
         """Whether it is "$@" of a function: a command of its callers."""
