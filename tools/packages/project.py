@@ -36,7 +36,7 @@ class Runs:
         self.scripts |= {script for text in [name, *arguments] for word in text.split()
                          if (script := project.script(word, place.path))}
         command = name.rpartition("/")[2] if name.startswith("/") else name
-        if shell.OPAQUE in name or "/" in command or command in builtins():
+        if shell.OPAQUE in name or "/" in command or command[:1] in "-" or command in builtins():
             return
         self.commands.add((command, place.path, place.line))
         if command == "bazel":
@@ -99,7 +99,7 @@ class Project:
 
     def _read_build_file(self, path, text):
         """Commands of rules, and the scripts that it names: as tools of rules, or as tests."""
-        rules = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        rules = [node for node in ast.walk(ast.parse(text, path)) if isinstance(node, ast.Call)]
         for rule in rules:
             name = getattr(rule.func, "attr", None) or getattr(rule.func, "id", None)
             if name == "genrule":
@@ -154,7 +154,7 @@ class Dev:
 
     def __init__(self, project):
         self.project = project
-        self.script = shell.Script("dev", project.texts["dev"])
+        self.script = shell.Script("dev", project.texts["dev"], project.texts.get)
         self.runs, self.needs, self.calls = (collections.defaultdict(list) for _ in range(3))
         for (name, place), arguments in self.script.commands().items():
             if name == "need":
@@ -163,6 +163,7 @@ class Dev:
                 self.calls[place.function].append((place, name))
             else:
                 made = Runs()
+                made.optional = self.script.may_be_missing()
                 made.add(project, name, arguments, place)
                 self.runs[place.function].append((place.branches, made))
 
@@ -175,6 +176,12 @@ class Dev:
                 if re.match(r"[a-z]", command):
                     made.setdefault(command, []).append(name)
         return made
+
+    def always(self):
+        """Runs of commands that no command of ./dev asks for: before one is looked at."""
+        first = [name for place, name in self.calls["main"] if not dict(place.bound).get("command")]
+        return [made for name in first for _, made in self.reached(name)] + [
+            made for name in ("", "main") for _, made in self.runs[name]]
 
     def _installed(self, function, seen=()):
         """[(branches, packages)] that the function and those that it calls install."""

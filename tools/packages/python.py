@@ -17,7 +17,7 @@ MISSING = ("OSError", "FileNotFoundError", "Exception")  # what a missing comman
 
 class Module:
     def __init__(self, path, text, find):
-        self.path, self.tree = path, ast.parse(text)
+        self.path, self.tree = path, ast.parse(text, path)
         self.modules, self.names = {}, {}  # {name here: module}, {name here: (module, name there)}
         self.functions, self.values = {}, {}
         for node in ast.walk(self.tree):

@@ -19,6 +19,7 @@ MOST = 200  # values of one word
 # shfmt's numbers of operators.
 AND = 10
 WITH_DEFAULT = range(68, 76)  # ${a+b} to ${a:=b}; those from 76 on cut the value
+INSTEAD = (68, 69)  # ${a+b}: b or nothing
 WITHOUT_VALUE = (72, 73)  # ${a?b}: b is a message
 
 # Commands that run another, which follows: their options with a value, and how many words are
@@ -31,7 +32,7 @@ RUNNERS = {
     "timeout": (("-k", "-s"), 1), "unshare": (("-R", "-w"), 0), "valgrind": ((), 0),
     "xargs": (("-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"), 0),
 }
-# Those that run a text: the one behind -c, in a shell of its own, or the first one.
+# Those that run a text: the one behind -c, in another shell, or the first one, in this shell.
 TEXT_BEHIND_C = ("bash", "dash", "script", "sh", "su")
 TEXT_FIRST = ("eval", "trap")
 
@@ -86,7 +87,7 @@ class Script:
         self.path, self._read = path, read
         self.functions, self.sourced, self._optionals = set(), [], []
         self._values, self._calls, self._shifts = {}, [], {}
-        self._sites, self._found = {}, {}
+        self._sites, self._found, self._patterns = {}, {}, {}
         self._source(path, text)
         self._expand_calls()
 
@@ -94,7 +95,10 @@ class Script:
 
     def _source(self, path, text):
         self.sourced.append(path)
-        self._walk(tree(text), Place(path, 1))
+        try:
+            self._walk(tree(text), Place(path, 1))
+        except ShellError as error:
+            raise ShellError(f"{path}:{error}") from None
 
     def _walk(self, node, place):
         if isinstance(node, list):
@@ -151,11 +155,13 @@ class Script:
                 self._walk(tree(raw(word)), place)
 
     def _source_named(self, word, place):
-        name = os.path.join(os.path.dirname(place.path), raw(word).rpartition("$opaque")[2].lstrip("/"))
-        name = os.path.normpath(name)
-        text = None if name in self.sourced else self._read(name)
-        if text is not None:
-            self._source(name, text)
+        """From the project's root, or beside the script."""
+        named = raw(word).rpartition("$opaque")[2].lstrip("/")
+        for folder in ("", os.path.dirname(place.path)):
+            name = os.path.normpath(os.path.join(folder, named))
+            if name not in self.sourced and (text := self._read(name)) is not None:
+                self._source(name, text)
+                return
 
     def _ForClause(self, node, place):
         loop = node["Loop"]
@@ -186,14 +192,22 @@ class Script:
             self._walk(other["Then"], place)
 
     def _CaseClause(self, node, place):
+        """In a branch the variable is one of its patterns; in *), one of those that other branches,
+        also of other cases of the function, name."""
         parts = [part for part in node["Word"]["Parts"] if part["Type"] == "ParamExp"]
+        name = parts[0]["Param"]["Value"] if len(parts) == 1 else ""
+        known = self._patterns.setdefault((place.function, name), {})
+        before = set()
         self._walk(node["Word"], place)
         for number, item in enumerate(node.get("Items", [])):
             inside = self._branch(place, node, number)
-            values = [literal(pattern) for pattern in item["Patterns"]]
-            if len(parts) == 1 and all(value and "*" not in value for value in values):
-                inside = dataclasses.replace(inside, bound=(*place.bound, *(
-                    (parts[0]["Param"]["Value"], value) for value in values)))
+            values = [literal(pattern) or "*" for pattern in item["Patterns"]]
+            if values == ["*"]:
+                values = [value for value in known if value not in before]
+            if name and not any("*" in value for value in values):
+                inside = dataclasses.replace(inside, bound=(*place.bound, *((name, value) for value in values)))
+                known.update(dict.fromkeys(values))
+                before.update(values)
             self._walk(item.get("Stmts", []), inside)
 
     def _BinaryCmd(self, node, place):
@@ -290,6 +304,8 @@ class Script:
                              for fields in self.expand((word, at), depth + 1) for text in fields]
         if expansion and expansion["Op"] not in WITH_DEFAULT:
             return [OPAQUE]
+        if expansion and expansion["Op"] in INSTEAD:
+            return [text for fields in self.expand((expansion["Word"], place), depth + 1) for text in fields] + [""]
         if expansion and "Word" in expansion and expansion["Op"] not in WITHOUT_VALUE:
             made += [text for fields in self.expand((expansion["Word"], place), depth + 1) for text in fields]
         return list(dict.fromkeys(made))[:MOST] or [OPAQUE]
@@ -315,8 +331,8 @@ class Script:
             return
         for fields in self.expand(items[0]):
             rest = [*fields[1:], *items[1:]]
-            if not fields:
-                self._run(items[1:], place, depth + 1)
+            if not any(fields[:1]):
+                self._run(rest, place, depth + 1)
             elif fields[0] in self.functions:
                 self._call(fields[0], rest, place)
             else:
@@ -369,9 +385,17 @@ class Script:
         return []
 
     def commands(self):
-        """{(name, Place): the texts that its arguments may be}."""
+        """{(name, Place): the texts that its arguments may be}; of files that are sourced, only what is
+        called."""
+        called, left = set(), [""]
+        while left:
+            called.add(left[-1])
+            of = left.pop()
+            left += {name for name, place in self._found
+                     if place.function == of and name in self.functions} - called
         return {(name, place): [text for item in rest for fields in self.expand(item) for text in fields]
-                for (name, place), rest in self._found.items()}
+                for (name, place), rest in self._found.items()
+                if place.path == self.path or place.function in called}
 
     def array(self, name):
         """The words of an array."""
