@@ -123,8 +123,8 @@ class Script:
             values = self._values.setdefault(each["Name"]["Value"], [])
             if "Array" in each:
                 values.append((place, [item["Value"] for item in each["Array"].get("Elems", [])]))
-            elif "Value" in each:
-                values.append((place, [each["Value"]]))
+            elif not each.get("Naked"):
+                values.append((place, [each.get("Value", {"Parts": []})]))
 
     def _DeclClause(self, node, place):
         place = self._at(node, place)
