@@ -107,7 +107,7 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(on_reclaim)                                                                             \
     OPTION(filled)
 
-/* `filled`: objects that are inserted before the threads begin.  The rest is haft_table_options'. */
+/* `filled`: objects inserted before the threads begin.  The rest is haft_table_options. */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;
     ALL_OPTIONS(OPTION_FIELD)

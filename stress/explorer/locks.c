@@ -147,7 +147,7 @@ static bool is_free(const void *object)
     return ((const struct object *)object)->depth == 0;
 }
 
-/* The kind that glibc was told of: __data.__kind is the lowest bits of its ABI (bits/struct_mutex.h). */
+/* As the mutex was made: the lowest bits of its kind, in glibc (bits/struct_mutex.h). */
 static bool is_recursive(const pthread_mutex_t *mutex)
 {
     return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;

@@ -1,6 +1,6 @@
 /*
- * A worker that a late destructor asked for, closed by hand, and the next one on its part: the table
- * closed although a worker was open.
+ * A worker that a late destructor asked for was closed by hand, and its part was taken over: the
+ * table closed although that worker was open.
  */
 #include "stress/combinations/plan.h"
 

@@ -1,6 +1,6 @@
 /*
- * With an exact capacity, an insertion inside on_reclaim that was told HAFT_FULL left its slot in the
- * batch that was being taken back: a slot was handed out twice, another was lost.
+ * With an exact capacity, an insertion inside on_reclaim that was told HAFT_FULL left its slot in
+ * the batch that was being taken back: a slot was handed out twice, another was lost.
  */
 #include "stress/combinations/plan.h"
 
