@@ -37,6 +37,11 @@ options_of()
                 '-f=memb|qsbr|mb|bp' "-p=all|$(torture_profiles)"
             ;;
         torture-every-clock) echo --every-clock --minutes=1..10000 --write --json ;;
+        combinations)
+            echo '--mode=turns|threads|schedules' --seconds=0..2592000 --plays=0..1000000000000 \
+                --seed=0..4611686018427387904 --times=1..1000000 --patience=1..86400 \
+                --shrink=0..86400 --go-on --json
+            ;;
         bench)
             echo --quick --report --repetitions=1..1000000 --seconds=SECONDS --save=TEXT --list \
                 --from=FILE

@@ -14,6 +14,15 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
 void fill_callback(const haft_fill *fill, void *arg);
 
+/* Carry one call out; `worker` and `step` as above. */
+typedef void step_call(struct thread *thread, haft_worker *worker, const struct step *step);
+
+step_call step_current, step_quiescent, step_flush, step_offline_online, step_wait,
+    step_section_begin, step_section_end;
+step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
+    step_free, step_free_stale, step_free_many, step_restore;
+step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle;
+
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */
 bool insert_one(haft_worker *worker, uint32_t at);
 
@@ -22,12 +31,21 @@ void free_one(haft_worker *worker, struct reg *reg);
 
 /* --- the thread's state --- */
 
+void count_call(void); /* of the library */
+void expect(haft_status answer, haft_status expected, const char *kind);
 bool in_callback(const struct thread *thread);
 bool is_qsbr(void);
+bool is_memb(void);
 bool is_clock(enum plan_clock clock);
 
 /* Whether a wait could last for ever through no fault of the library's. */
 bool may_not_wait(const struct thread *thread);
+
+/* Whether the calling thread may resolve. */
+bool may_resolve(const struct thread *thread);
+
+/* Quiescent points end what was resolved; not with memb, whose sections are marked. */
+void pass_quiescent_point(struct thread *thread);
 
 /* The thread has no pointer any more, and is in no section. */
 void end_sections(struct thread *thread);

@@ -22,6 +22,19 @@
 #define MOST_FOUND 64
 #define SHRINKS_A_KIND 12 /* where a plan need not be played often */
 
+/* Without short forms. */
+enum key {
+    KEY_MODE = 256,
+    KEY_SECONDS,
+    KEY_PLAYS,
+    KEY_SEED,
+    KEY_TIMES,
+    KEY_PATIENCE,
+    KEY_SHRINK,
+    KEY_GO_ON,
+    KEY_JSON
+};
+
 enum { HELD = 0, USAGE = 2, FOUND = 3 };
 
 struct arguments {
@@ -43,8 +56,8 @@ static const char doc[] =
     "Plays random plans on haft's tables: options, threads, calls and callbacks of all kinds "
     "together.\v"
     "A plan that breaks a rule is shrunk and printed as C.  Modes: turns, threads take turns with "
-    "whole calls and every answer is known; threads, they run at once; schedules (in "
-    "combinations_explored), they run under the explorer's scheduler.\n"
+    "whole calls and every answer is known; threads, they run at once; schedules, they run under "
+    "the explorer's scheduler.\n"
     "\n"
     "Exit status: 0 all rules held, 2 bad options, 3 a rule was broken.\n"
     "\n"
@@ -54,16 +67,17 @@ static const char doc[] =
     "  combinations --seed 1234 --plays 1 --go-on\n";
 
 static const struct argp_option options[] = {
-    {"mode", 'm', "NAME", 0, "how threads are played", 0},
-    {"seconds", 's', "N", 0, "for N seconds (30)", 0},
-    {"plays", 'n', "N", 0, "N plans at most", 0},
-    {"seed", 'r', "N", 0, "of the first plan; the next one has the next; by default of the time",
+    {"mode", KEY_MODE, "NAME", 0, "how threads are played", 0},
+    {"seconds", KEY_SECONDS, "N", 0, "for N seconds (30)", 0},
+    {"plays", KEY_PLAYS, "N", 0, "N plans at most", 0},
+    {"seed", KEY_SEED, "N", 0,
+     "of the first plan; the next one has the next; by default of the time", 0},
+    {"times", KEY_TIMES, "N", 0, "each plan N times, or under N schedules (20), unless in turns",
      0},
-    {"times", 't', "N", 0, "each plan N times, or under N schedules (20), unless in turns", 0},
-    {"patience", 'p', "N", 0, "a play may take N seconds (20)", 0},
-    {"shrink", 'k', "N", 0, "for N seconds at most (60)", 0},
-    {"go-on", 'g', NULL, 0, "look for others after the first find", 0},
-    {"json", 'j', NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
+    {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (20)", 0},
+    {"shrink", KEY_SHRINK, "N", 0, "for N seconds at most (60)", 0},
+    {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
+    {"json", KEY_JSON, NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -94,31 +108,31 @@ static const char *mode_named(struct argp_state *state, const char *name)
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     switch (key) {
-    case 'm':
+    case KEY_MODE:
         arguments.mode = mode_named(state, text);
         return 0;
-    case 's':
+    case KEY_SECONDS:
         arguments.seconds = number(state, "seconds", text);
         return 0;
-    case 'n':
+    case KEY_PLAYS:
         arguments.plays = number(state, "plays", text);
         return 0;
-    case 'r':
+    case KEY_SEED:
         arguments.seed = number(state, "seed", text);
         return 0;
-    case 't':
+    case KEY_TIMES:
         arguments.times = (uint32_t)number(state, "times", text);
         return 0;
-    case 'p':
+    case KEY_PATIENCE:
         arguments.patience = (uint32_t)number(state, "patience", text);
         return 0;
-    case 'k':
+    case KEY_SHRINK:
         arguments.shrink_seconds = (uint32_t)number(state, "shrink", text);
         return 0;
-    case 'g':
+    case KEY_GO_ON:
         arguments.goes_on = true;
         return 0;
-    case 'j':
+    case KEY_JSON:
         arguments.as_json = true;
         return 0;
     default:

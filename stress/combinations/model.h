@@ -7,8 +7,8 @@
  * register (a store and a load on each side).
  *
  * Three rules hold whatever the threads do, and every call checks them:
- *   - ids of a slot are issued in rising order of generation (where ids do not repeat): one handed
- *     out twice breaks that;
+ *   - a slot's ids are issued in rising order of generation, unless ids repeat: a slot that is
+ *     handed out twice breaks that;
  *   - an object's bytes stay while a read section or a pin holds them, and as long as it lives;
  *   - on_reclaim comes once for each freed object, not before it was freed, not while it is pinned,
  *     and not within itself.

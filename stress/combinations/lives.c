@@ -1,0 +1,307 @@
+/*
+ * Lives of objects: calls that begin and end them.  Each compares the answer with what the model
+ * says, and notes what has changed.
+ */
+#include "stress/combinations/calls.h"
+
+/* What an insertion may answer, where nothing else happened meanwhile. */
+static void check_insertion(haft_status status, uint32_t before, uint64_t callbacks)
+{
+    const struct plan_options *options = &play.plan->options;
+
+    require_that(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL,
+                 "an insertion's answer");
+    if (play.at_once || in_callback(current) || callbacks != word_in(&play.callbacks)) {
+        return; /* in a callback, the call around it may have a slot in hand */
+    }
+    if (status == HAFT_FULL && before < options->capacity && count_in(&play.worn) == 0) {
+        fail("FULL below the capacity", "%u of %u", before, options->capacity);
+    }
+    if (options->exact_capacity && before >= options->capacity && status != HAFT_FULL) {
+        fail("an exact capacity was exceeded", "%u of %u: %s", before, options->capacity,
+             haft_status_name(status));
+    }
+}
+
+static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
+{
+    const uint32_t before = capacity_in_use();
+    const uint64_t callbacks = word_in(&play.callbacks);
+    count_call();
+    const haft_status status = worker == NULL ? bare_reserve(play.table, id, object)
+                               : waits        ? haft_reserve_wait(worker, id, object)
+                                              : haft_reserve(worker, id, object);
+
+    check_insertion(status, before, callbacks);
+    return status;
+}
+
+static void publish(haft_worker *worker, haft_id id)
+{
+    if (worker == NULL) {
+        bare_publish(play.table, id);
+    } else {
+        haft_publish(worker, id);
+    }
+}
+
+/* Reserves, and publishes unless `state` is REGISTER_RESERVED.  False: no slot. */
+static bool reserve_one(haft_worker *worker, struct reg *reg, enum register_state state, bool waits)
+{
+    haft_id id = HAFT_NIL;
+    void *object = NULL;
+
+    if (reserve(worker, &id, &object, waits) != HAFT_OK) {
+        unclaim_register(reg);
+        return false;
+    }
+    model_stamp(reg, object);
+    if (state == REGISTER_LIVE) {
+        publish(worker, id);
+    }
+    model_issued(reg, id, state);
+    return true;
+}
+
+/* By haft_insert(), which copies the object, so that it is stamped before it has an id. */
+static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id)
+{
+    const uint32_t before = capacity_in_use();
+    const uint64_t callbacks = word_in(&play.callbacks);
+    struct stamp bytes[4096 / sizeof(struct stamp)];
+
+    model_stamp(reg, bytes);
+    count_call();
+    const haft_status status =
+        worker == NULL ? bare_insert(play.table, bytes, id) : haft_insert(worker, bytes, id);
+
+    check_insertion(status, before, callbacks);
+    return status;
+}
+
+bool insert_one(haft_worker *worker, uint32_t at)
+{
+    struct reg *reg = claim_register(at);
+    haft_id id = HAFT_NIL;
+
+    if (reg == NULL) {
+        return false;
+    }
+    if (at % 2 == 0) {
+        return reserve_one(worker, reg, REGISTER_LIVE, false);
+    }
+    if (insert_copy(worker, reg, &id) != HAFT_OK) {
+        unclaim_register(reg);
+        return false;
+    }
+    model_issued(reg, id, REGISTER_LIVE);
+    return true;
+}
+
+void step_insert(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    for (uint32_t i = 0; i < step->count && insert_one(worker, step->at + i); i++) {
+    }
+}
+
+/* Only where the wait must end: the table has room, and no callback takes it away again. */
+void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    const struct plan_options *options = &play.plan->options;
+    const bool has_room = capacity_in_use() < options->capacity && count_in(&play.worn) == 0 &&
+                          find_pinned(0) == NULL;
+
+    if (play.plan->reclaim_count != 0 || play.plan->fill_count != 0 || may_not_wait(thread) ||
+        is_clock(PLAN_FRAME) || options->pins || (!play.at_once && !has_room)) {
+        return;
+    }
+    struct reg *reg = claim_register(step->at);
+
+    if (reg != NULL) {
+        pass_quiescent_point(thread);
+        const uint64_t callbacks = word_in(&play.callbacks);
+        const bool inserted = reserve_one(worker, reg, REGISTER_LIVE, true);
+
+        require_that(inserted || play.at_once || callbacks != word_in(&play.callbacks),
+                     "haft_reserve_wait found no room");
+    }
+}
+
+void step_insert_many(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *regs[16];
+    haft_id ids[16];
+    void *objects[16];
+    uint32_t wanted = 0;
+    haft_status why = HAFT_OK;
+
+    while (wanted < 16 && wanted < step->count &&
+           (regs[wanted] = claim_register(step->at + wanted)) != NULL) {
+        wanted++;
+    }
+    const size_t got = haft_reserve_many(worker, ids, objects, wanted, &why);
+
+    require_that(got <= wanted && (got == wanted) == (why == HAFT_OK), "haft_reserve_many");
+    for (uint32_t i = 0; i < wanted; i++) {
+        if (i < got) {
+            model_stamp(regs[i], objects[i]);
+        }
+    }
+    haft_publish_many(worker, ids, got);
+    for (uint32_t i = 0; i < wanted; i++) {
+        if (i < got) {
+            model_issued(regs[i], ids[i], REGISTER_LIVE);
+        } else {
+            unclaim_register(regs[i]);
+        }
+    }
+}
+
+void step_reserve(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *reg = claim_register(step->at);
+
+    if (reg != NULL) {
+        reserve_one(worker, reg, REGISTER_RESERVED, false);
+    }
+}
+
+void step_publish(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *reg = claim_reserved(step->at);
+
+    if (reg != NULL) {
+        publish(worker, id_in(reg));
+        model_published(reg);
+    }
+}
+
+void step_abort(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *reg = claim_reserved(step->at);
+
+    if (reg == NULL) {
+        return;
+    }
+    model_aborted(reg);
+    if (worker == NULL) {
+        bare_abort(play.table, id_in(reg));
+    } else {
+        haft_abort(worker, id_in(reg));
+    }
+}
+
+/* --- ends --- */
+
+static haft_status free_id(haft_worker *worker, haft_id id)
+{
+    count_call();
+    return worker == NULL ? bare_free(play.table, id) : haft_free(worker, id);
+}
+
+void free_one(haft_worker *worker, struct reg *reg)
+{
+    const haft_id id = id_in(reg);
+    const haft_status status = free_id(worker, id);
+
+    if (status == HAFT_OK) {
+        model_freed(reg, id);
+    } else {
+        require_that(play.at_once, "a live object could not be freed");
+    }
+}
+
+void step_free(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    for (uint32_t i = 0; i < step->count; i++) {
+        struct reg *reg = find_register(step->at + i, REGISTER_LIVE);
+
+        if (reg == NULL) {
+            return;
+        }
+        free_one(worker, reg);
+    }
+}
+
+/* Where ids repeat, one that is stale may be another object's. */
+void step_free_stale(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *reg = find_register(step->at, REGISTER_ENDED);
+
+    if (reg != NULL && count_in(&play.ids_repeat) == 0) {
+        const haft_id id = id_in(reg);
+        const haft_status status = free_id(worker, id);
+
+        require_that(status == HAFT_STALE || status == HAFT_EXHAUSTED ||
+                         (play.at_once && status != HAFT_OK),
+                     "a stale id was freed");
+    }
+}
+
+void step_free_many(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    struct reg *regs[16];
+    haft_id ids[16];
+    haft_status statuses[16];
+    uint32_t wanted = 0;
+
+    while (wanted < 16 && wanted < step->count &&
+           (regs[wanted] = find_register(step->at + wanted, REGISTER_LIVE)) != NULL) {
+        ids[wanted] = id_in(regs[wanted]);
+        wanted++;
+    }
+    haft_free_many(worker, ids, wanted, statuses);
+    for (uint32_t i = 0; i < wanted; i++) {
+        if (statuses[i] == HAFT_OK) {
+            model_freed(regs[i], ids[i]);
+        }
+    }
+}
+
+/* --- the rest --- */
+
+/* Its own slot's next life, or a later one. */
+static haft_id restored_id(const struct step *step)
+{
+    const uint32_t index = HAFT_FIRST_INDEX + step->at % play.plan->options.restore_range;
+    const haft_id last = {word_in(&play.issued[index])};
+    const uint64_t generation = haft_id_generation(play.layout, last) + step->count;
+    const uint64_t least = play.plan->options.first_generation;
+
+    return haft_id_pack(play.layout, index, generation < least ? least : generation,
+                        play.plan->options.tag_bits != 0);
+}
+
+void step_restore(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    const haft_id id = play.plan->options.restore_range != 0 ? restored_id(step) : HAFT_NIL;
+    struct reg *reg = id.bits != 0 ? claim_register(step->at) : NULL;
+    struct stamp bytes[4096 / sizeof(struct stamp)];
+
+    if (reg == NULL) {
+        return;
+    }
+    const uint32_t before = capacity_in_use();
+    const uint64_t callbacks = word_in(&play.callbacks);
+
+    model_stamp(reg, bytes);
+    const haft_status status = haft_restore(worker, id, bytes);
+
+    if (status == HAFT_OK) {
+        if (play.plan->options.exact_capacity) {
+            check_insertion(status, before, callbacks);
+        }
+        model_issued(reg, id, REGISTER_LIVE);
+    } else {
+        unclaim_register(reg);
+    }
+}

@@ -1,0 +1,161 @@
+/* Calls that look at objects and hold them, and those on the table as a whole. */
+#include "stress/combinations/calls.h"
+
+/* What a live register's id leads to is its object, as long as the register is not another's. */
+static void check_found(const struct reg *reg, haft_id id, const void *object)
+{
+    if (!play.at_once && count_in(&reg->state) == REGISTER_LIVE) {
+        require_that(object != NULL, "a live object was not found");
+    }
+    if (!play.at_once && count_in(&reg->state) == REGISTER_ENDED &&
+        count_in(&play.ids_repeat) == 0) {
+        require_that(object == NULL, "a stale id was found");
+    }
+    if (object != NULL && count_in(&play.ids_repeat) == 0 && id.bits == id_in(reg).bits) {
+        require_that(is_stamp_of(object, reg), "an id led to another object");
+    }
+}
+
+void step_resolve(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    struct reg *reg = &play.registers[step->at % play.register_count];
+    const haft_id id = id_in(reg);
+
+    if (id.bits == 0 || !may_resolve(thread)) {
+        return;
+    }
+    count_call();
+    const struct stamp *object = haft_resolve(play.view, id);
+
+    check_found(reg, id, object);
+    if (object != NULL && !in_callback(thread)) {
+        hold(thread, object, object->value);
+    }
+}
+
+void step_pin(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    struct reg *reg = find_register(step->at, REGISTER_LIVE);
+
+    if (reg == NULL || !play.plan->options.pins || !may_resolve(thread)) {
+        return;
+    }
+    atomic_fetch_add(&reg->intents, 1);
+    if (atomic_load(&reg->state) == REGISTER_LIVE) {
+        const void *object = haft_pin(play.table, id_in(reg));
+
+        check_found(reg, id_in(reg), object);
+        if (object != NULL) {
+            atomic_fetch_add(&reg->pins, 1);
+        }
+    }
+    atomic_fetch_sub(&reg->intents, 1);
+}
+
+/* One of the pins that are there becomes the caller's to give back. */
+static bool take_pin(struct reg *reg)
+{
+    uint32_t pins = count_in(&reg->pins);
+
+    while (pins != 0) {
+        if (atomic_compare_exchange_weak(&reg->pins, &pins, pins - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void step_unpin(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    (void)worker;
+    struct reg *reg = find_pinned(step->at);
+
+    if (reg == NULL) {
+        return;
+    }
+    atomic_fetch_add(&reg->intents, 1); /* so that the register keeps its id */
+    if (take_pin(reg)) {
+        expect(haft_unpin(play.table, id_in(reg)), HAFT_OK, "haft_unpin");
+    }
+    atomic_fetch_sub(&reg->intents, 1);
+}
+
+static bool count_visit(haft_id id, void *object, void *arg)
+{
+    (void)id;
+    (void)object;
+    ++*(uint32_t *)arg;
+    return true;
+}
+
+void step_scan(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    uint32_t visited = 0;
+
+    if (may_resolve(thread)) {
+        haft_scan(play.table, HAFT_EVERYTHING, count_visit, &visited);
+        require_that(play.at_once || visited == count_in(&play.live), "a scan's visits");
+    }
+}
+
+static haft_status expected_diagnosis(const struct reg *reg)
+{
+    switch (count_in(&reg->state)) {
+    case REGISTER_EMPTY:
+        return HAFT_NO_ID;
+    case REGISTER_LIVE:
+        return HAFT_OK;
+    case REGISTER_RESERVED:
+        return HAFT_RESERVED;
+    default:
+        return HAFT_STALE;
+    }
+}
+
+void step_diagnose(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    (void)worker;
+    const struct reg *reg = &play.registers[step->at % play.register_count];
+    const haft_status expected = expected_diagnosis(reg);
+    const haft_status status = haft_diagnose(play.table, id_in(reg));
+
+    if (play.at_once || count_in(&play.ids_repeat) != 0 ||
+        count_in(&reg->state) == REGISTER_CLAIMED) {
+        return;
+    }
+    if (!(expected == HAFT_STALE && status == HAFT_EXHAUSTED)) {
+        expect(status, expected, "haft_diagnose");
+    }
+}
+
+void step_trim(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    if (!in_callback(thread)) {
+        const haft_status status = haft_trim(play.table, NULL);
+
+        require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once), "haft_trim");
+    }
+}
+
+void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    if (!in_callback(thread)) {
+        atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+        const haft_status status = haft_recycle_exhausted(play.table, NULL);
+
+        require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once),
+                     "haft_recycle_exhausted");
+    }
+}
+
+/* --- dispatch --- */
