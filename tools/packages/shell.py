@@ -88,6 +88,7 @@ class Script:
         self.functions, self.sourced, self._optionals = set(), [], []
         self._values, self._calls, self._shifts = {}, [], {}
         self._sites, self._found, self._patterns = {}, {}, {}
+        self._expanded = {}  # until a further call is found
         self._source(path, text)
         self._expand_calls()
 
@@ -241,6 +242,13 @@ class Script:
         if isinstance(item, str):
             return [[item]]
         word, place = item
+        key = id(word), place
+        if key not in self._expanded:
+            self._expanded[key] = [[OPAQUE]]  # for a word that leads to itself
+            self._expanded[key] = self._expand(word, place, depth)
+        return self._expanded[key]
+
+    def _expand(self, word, place, depth):
         if depth > DEPTH:
             return [[OPAQUE]]
         if list_of := self._whole(word["Parts"]):
@@ -362,7 +370,9 @@ class Script:
 
     def _call(self, function, rest, place):
         key = (place, *(item if isinstance(item, str) else (json.dumps(item[0]), item[1]) for item in rest))
-        self._sites.setdefault(function, {}).setdefault(key, (rest, place))
+        if key not in self._sites.setdefault(function, {}):
+            self._sites[function][key] = rest, place
+            self._expanded.clear()
         self._found[function, place] = rest
 
     def _first(self, item):
