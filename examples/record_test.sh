@@ -12,9 +12,9 @@ readonly program replay sample
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/record_test.XXXXXX")
 readonly work err=$work/err
 trap 'rm -rf "$work"' EXIT
-cd "$work"
 # shellcheck source=examples/program_support.sh
 source "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/program_support.sh"
+cd "$work"
 
 # rows: those printed, on one line
 rows()
