@@ -12,6 +12,7 @@
 #include "lib/atomics.h"
 #include "stress/edges.h"
 #include "stress/ordered.h"
+#include "stress/support.h"
 #include <haft/id.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #define YIELD_ONE_IN 16 /* operations */
-#define VERDICT_USAGE 2 /* stress/support.h and the explorer have it so */
 
 static bool breaks_claim;
 static bool breaks_floor;
