@@ -2,7 +2,7 @@
  * arena_stale.c - uses arena memory wrongly in the way that is named; AddressSanitizer must
  * report it.  Without the sanitizer each of these touches memory that is the arena's still.
  *
- * Usage: arena_stale reset|rewind|behind|shrunk|freed|moved|cut|own|block|text
+ * Usage: arena_stale reset|rewind|behind|shrunk|freed|moved|cut|own|own_reset|block|text
  */
 #include <haft/arena.h>
 #include <stdio.h>
@@ -43,6 +43,10 @@ static const char *wrong_address(haft_arena *arena, const char *way)
     } else if (strcmp(way, "own") == 0) {
         bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
         haft_arena_rewind(arena, mark);
+        return bytes + 99999;
+    } else if (strcmp(way, "own_reset") == 0) {
+        bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
+        haft_arena_reset(arena);
         return bytes + 99999;
     } else if (strcmp(way, "block") == 0) { /* the second one */
         bytes = haft_arena_alloc_zeroed(arena, 1, 1500);

@@ -255,6 +255,52 @@ Test(thread_clock, closing_the_domain_ends_its_thread)
     cr_expect(tasks_become(before));
 }
 
+static void *wait_once(void *domain)
+{
+    haft_domain_wait(domain);
+    return NULL;
+}
+
+/* One of them drives, and waits for the reader; the others wait for it. */
+static bool waiters_sleep(struct shared *shared)
+{
+    pthread_t waiters[4];
+    struct reader reader;
+    bool asleep = false;
+
+    reader_enter(&reader, shared);
+    assert_status(haft_free(shared->worker, insert(shared->worker)), HAFT_OK);
+    assert_status(haft_worker_flush(shared->worker), HAFT_OK);
+    haft_thread_offline(shared->domain);
+    for (int i = 0; i < 4; i++) {
+        must(pthread_create(&waiters[i], NULL, wait_once, shared->domain) == 0);
+    }
+    for (int n = 0; n < 20 && !asleep; n++) {
+        const uint64_t cpu = cpu_ns();
+
+        sleep_ms(300);
+        asleep = cpu_ns() - cpu < 10u * 1000 * 1000;
+    }
+    reader_leave(&reader);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(waiters[i], NULL);
+    }
+    haft_thread_online(shared->domain);
+    return asleep;
+}
+
+Test(caller_clock, waiters_cost_no_cpu_time_while_one_of_them_drives)
+{
+    static const struct setting callers[] = {{MEMB, HAFT_CLOCK_CALLER}, {QSBR, HAFT_CLOCK_CALLER}};
+
+    for (int i = 0; i < 2; i++) {
+        struct shared shared = open_shared(callers[i], &options);
+
+        cr_expect(waiters_sleep(&shared));
+        close_shared(&shared);
+    }
+}
+
 Test(caller_clock, starts_no_thread)
 {
     int ids[MOST_TASKS];

@@ -303,7 +303,6 @@ static int export_in_child(void)
     haft_domain *frames;
     haft_table *table;
 
-    alarm(SUITE_SECONDS); /* then it hangs */
     if (haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &frames) != HAFT_OK ||
         haft_table_open(frames, &(haft_table_options){.capacity = 10}, &table) != HAFT_OK) {
         return 1;
@@ -319,7 +318,27 @@ static int export_in_child(void)
     return haft_table_close(table) != HAFT_OK || haft_domain_close(frames) != HAFT_OK;
 }
 
-static void expect_exports_in_children(bool with_the_calls)
+static void *export_in_thread(void *status)
+{
+    *(int *)status = export_in_child();
+    return NULL;
+}
+
+/* The thread that forked may count itself as the owner of the lock of opening and closing; another
+ * one finds the lock as the fork left it. */
+static int export_in_thread_of_child(void)
+{
+    pthread_t thread;
+    int status;
+
+    if (pthread_create(&thread, NULL, export_in_thread, &status) != 0) {
+        return 3;
+    }
+    pthread_join(thread, NULL);
+    return status;
+}
+
+static void expect_exports_in_children(bool with_the_calls, int (*in_child)(void))
 {
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10});
     haft_table *tables[TABLES];
@@ -338,7 +357,8 @@ static void expect_exports_in_children(bool with_the_calls)
             if (with_the_calls) {
                 haft_after_fork_child();
             }
-            _exit(export_in_child());
+            alarm(SUITE_SECONDS); /* then it hangs */
+            _exit(in_child());
         }
         if (with_the_calls) {
             haft_after_fork_parent();
@@ -355,13 +375,19 @@ static void expect_exports_in_children(bool with_the_calls)
 Test(export_process, child_opens_its_own_whatever_other_threads_did_when_it_was_forked)
 {
     need_forks_beside_threads();
-    expect_exports_in_children(false);
+    expect_exports_in_children(false, export_in_child);
 }
 
 Test(export_process, so_does_a_child_of_a_fork_with_the_calls)
 {
     need_forks_beside_threads();
-    expect_exports_in_children(true);
+    expect_exports_in_children(true, export_in_child);
+}
+
+Test(export_process, so_does_another_thread_of_the_child)
+{
+    need_forks_beside_threads();
+    expect_exports_in_children(false, export_in_thread_of_child);
 }
 
 /* Exports, and ends without closing; a child of its own goes on until `until` is closed. */

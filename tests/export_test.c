@@ -211,6 +211,20 @@ Test(export, names_of_any_bytes_stay_json)
     haft_export_close(opened);
 }
 
+/* The 22nd number of /proc/self/stat; this program has no blank in its name. */
+static uint64_t start_of_this_process(void)
+{
+    FILE *file = fopen("/proc/self/stat", "r");
+    unsigned long long started = 0;
+
+    must(file != NULL);
+    for (int words = 1; words < 22; words++) {
+        must(fscanf(file, "%*s") != EOF);
+    }
+    must(fscanf(file, "%llu", &started) == 1 && fclose(file) == 0);
+    return started;
+}
+
 Test(export, says_who_writes_and_counts_its_writings)
 {
     haft_export *opened = open_export();
@@ -218,7 +232,7 @@ Test(export, says_who_writes_and_counts_its_writings)
 
     cr_expect(eq(u64, number_in(root, "haft_export"), 1));
     cr_expect(eq(u64, number_in(root, "process"), (uint64_t)getpid()));
-    cr_expect(gt(u64, number_in(root, "started"), 0));
+    cr_expect(eq(u64, number_in(root, "started"), start_of_this_process()));
     cr_expect(gt(u64, number_in(root, "written_ns"), 0));
     cr_expect(eq(u64, number_in(root, "interval_ms"), NEVER));
     cr_expect(eq(u64, number_in(root, "sequence"), 1));
@@ -251,20 +265,30 @@ Test(export, is_written_again_every_interval)
 
 /* --- the file --- */
 
-Test(export, file_is_its_owners_alone_whatever_the_umask)
+static void expect_owners_alone(const char *path)
+{
+    struct stat found;
+
+    cr_assert(eq(int, lstat(path, &found), 0));
+    cr_expect(eq(int, (int)(found.st_mode & S_IFMT), S_IFREG));
+    cr_expect(eq(int, (int)(found.st_mode & 07777), 0600));
+    cr_expect(eq(int, (int)found.st_uid, (int)geteuid()));
+}
+
+Test(export, files_are_their_owners_alone_whatever_the_umask)
 {
     static const mode_t masks[] = {0, 022, 0777};
+    char lock[128];
+
+    snprintf(lock, sizeof lock, "%s/.haft-%d.lock", directory, (int)getpid());
 
     for (int i = 0; i < 3; i++) {
         umask(masks[i]);
         haft_export *opened = open_export();
-        struct stat found;
 
         assert_status(haft_export_write(opened), HAFT_OK);
-        cr_assert(eq(int, lstat(haft_export_path(opened), &found), 0));
-        cr_expect(eq(int, (int)(found.st_mode & S_IFMT), S_IFREG));
-        cr_expect(eq(int, (int)(found.st_mode & 07777), 0600));
-        cr_expect(eq(int, (int)found.st_uid, (int)geteuid()));
+        expect_owners_alone(haft_export_path(opened));
+        expect_owners_alone(lock);
         haft_export_close(opened);
     }
     umask(022);

@@ -148,6 +148,29 @@ TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
     close_shared(&shared);
 }
 
+/* However short the limit is: nothing was freed, so no grace period is under way. */
+TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
+{
+    struct calls calls = {.count = 0};
+    static const haft_table_options table = {.capacity = 64, .object_size = 8};
+    haft_domain_options options = domain_options(*setting);
+    haft_id ids[SLOTS + 1];
+
+    options.on_stall = note;
+    options.stall_arg = &calls;
+    options.stall_ns = 1;
+    struct shared shared = open_shared_on(&options, &table);
+
+    fill(&shared, ids);
+    for (int n = 0; n < 10; n++) {
+        must(haft_insert(shared.worker, NULL, &ids[0]) == HAFT_FULL);
+        sleep_ms(1);
+    }
+    cr_expect(zero(int, calls.count));
+    cr_expect(zero(u64, stalls(&shared)));
+    close_shared(&shared);
+}
+
 /* --- noticed at a quiescent point with a backlog --- */
 
 struct backlogged {
