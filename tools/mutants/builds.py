@@ -20,6 +20,7 @@ FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/screen")
 TERMINAL = "examples/screen/terminal.c"  # the explorer's line of progress
 CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
+ASAN = ["-fsanitize=address"]
 URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
 UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
 EDGES = "stress/edges.c"
@@ -78,12 +79,13 @@ HOOKED = COMMON + ["-D_GNU_SOURCE", "-DHAFT_HOOKED"]
 UNSEEN = ["-fno-sanitize=thread", "-fno-tree-loop-distribute-patterns"]
 VARIANTS = {
     "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"],
-                    ["-rdynamic", "-lcriterion"] + URCU),
+                    ["-rdynamic", "-lcriterion", "-ljansson"] + URCU),
     "stress": Variant("stress", HOOKED + TSAN, URCU + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
                              _scheduler(), HOOKED + UNSEEN),
     "linearize": Variant("linearize", HOOKED, URCU),
+    "stale": Variant("stale", COMMON + ["-D_DEFAULT_SOURCE"] + ASAN, URCU + ASAN),
 }
 
 
@@ -116,6 +118,8 @@ def program_of(check):
         return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
     if kind == "linearize":
         return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
+    if kind == "stale":
+        return "stale", [f"tests/{words[0]}_stale.c"]
     variant = "explorer_tsan" if "tsan" in words else "explorer"
     return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", EDGES, TERMINAL]
 

@@ -10,6 +10,7 @@ can notice.  A check is written as
                                        operations that give way by chance
     explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
     linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
+    stale MEMORY WAY                   tests/MEMORY_stale.c, of which AddressSanitizer must report WAY
 """
 
 import dataclasses
@@ -20,7 +21,7 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ATOMICS = "include/haft/atomics.h"
-KINDS = ("unit", "stress", "explorer", "linearize")
+KINDS = ("unit", "stress", "explorer", "linearize", "stale")
 
 
 class PlanError(Exception):

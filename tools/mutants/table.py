@@ -41,6 +41,8 @@ def short(check):
         return "_".join(words[:1] + memory)
     if kind == "stress":
         return "_".join(words[:1] + words[3:])
+    if kind == "stale":
+        return "_".join(words)
     return words[0] if kind == "unit" else "_".join(words[2:])
 
 

@@ -11,6 +11,7 @@ import time
 
 SEEDS = 3  # of a stress program
 TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0"
+ASAN_OPTIONS = "exitcode=67"
 POLL = 0.2  # seconds, between looks whether all is to end
 
 # Verdicts; all but the first two mean that the check has noticed.
@@ -61,6 +62,8 @@ def arguments_of(check, seed):
         return ["--fail-fast", "--jobs", "1"]
     if kind == "stress":
         return [*words[1:3], str(seed), *words[3:]]
+    if kind == "stale":
+        return words[1:]
     if kind == "linearize":
         return [*words[:2], str(seed), *words[2:]]
     return _explorer_arguments(words)
@@ -84,7 +87,8 @@ def _execute(command, seconds, broken):
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True,
-                                   env={**os.environ, **broken, "TSAN_OPTIONS": TSAN_OPTIONS})
+                                   env={**os.environ, **broken, "TSAN_OPTIONS": TSAN_OPTIONS,
+                                        "ASAN_OPTIONS": ASAN_OPTIONS})
         try:
             status = _wait(process, seconds)
         finally:
@@ -100,8 +104,10 @@ def _execute(command, seconds, broken):
 def _verdict(kind, status):
     if status is None:
         return "time limit"
-    if status == 0:
+    if status == (67 if kind == "stale" else 0):
         return HELD
+    if status == 0:
+        return "fails"  # nothing was reported
     if status == 66:
         return "report"
     if status == 3 and kind != "unit":
