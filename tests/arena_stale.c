@@ -10,6 +10,22 @@
 
 #define SIZE 20 /* no multiple of a granule */
 
+/* The last byte of one that is too large for the chain's blocks. */
+static const char *in_own_block(haft_arena *arena, const char *way)
+{
+    const haft_mark mark = haft_arena_mark(arena);
+    const char *bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
+
+    if (strcmp(way, "own") == 0) {
+        haft_arena_rewind(arena, mark);
+    } else if (strcmp(way, "own_reset") == 0) {
+        haft_arena_reset(arena);
+    } else {
+        return NULL;
+    }
+    return bytes + 99999;
+}
+
 /* Some address that may not be read any more; NULL for unknown words. */
 static const char *wrong_address(haft_arena *arena, const char *way)
 {
@@ -40,14 +56,8 @@ static const char *wrong_address(haft_arena *arena, const char *way)
         haft_arena_resize(arena, bytes, SIZE, 10 * SIZE, HAFT_ARENA_ALIGNMENT);
         haft_arena_rewind(arena, behind);
         return bytes + 24; /* a granule's begin */
-    } else if (strcmp(way, "own") == 0) {
-        bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
-        haft_arena_rewind(arena, mark);
-        return bytes + 99999;
-    } else if (strcmp(way, "own_reset") == 0) {
-        bytes = haft_arena_alloc_zeroed(arena, 1, 100000);
-        haft_arena_reset(arena);
-        return bytes + 99999;
+    } else if (strncmp(way, "own", 3) == 0) {
+        return in_own_block(arena, way);
     } else if (strcmp(way, "block") == 0) { /* the second one */
         bytes = haft_arena_alloc_zeroed(arena, 1, 1500);
         haft_arena_reset(arena);
