@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,19 @@ double watch_seconds(void)
 
     timespec_get(&now, TIME_UTC); /* under the explorer, clock_gettime() is the scheduler's */
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+double watch_processor_seconds(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_CHILDREN, &used);
+    return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
 void watch_open(void)

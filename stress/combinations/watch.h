@@ -37,6 +37,9 @@ bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int
 void watch_open(void);
 double watch_seconds(void);
 
+/* What watched processes have used until now, of a processor. */
+double watch_processor_seconds(void);
+
 /* In the watched process: the rule is broken. */
 void watch_note(const char *kind, const char *detail);
 
