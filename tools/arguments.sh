@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# What each command of ./dev takes: looked at before anything is installed or built.  ./dev sources
-# this; it provides `root` and usage_error.  The programs themselves look again.
+# Checks the arguments of ./dev before anything is installed or built.  ./dev sources this and provides
+# `root` and usage_error.  The programs check their arguments again.
 
 # options_of <command>: its options, with what the value must be where there is one: a number in a
 # range, SECONDS (a number that may have a fraction), a word of several, FILE (it can be read),
@@ -32,7 +32,7 @@ options_of()
         torture)
             echo --minutes=0..43200 --seconds=0..2592000 --threads=2..64 \
                 --seed=0..9223372036854775807 '--clock=caller|thread|workers|frame' \
-                '--flavour=memb|qsbr|mb|bp' "--profile=all|$(torture_profiles)" --break=grace \
+                '--flavour=memb|qsbr|mb|bp' "--profile=all|$(torture_profiles)" '--break=grace|distance' \
                 --list --json -m=0..43200 -s=0..2592000 -t=2..64 '-c=caller|thread|workers|frame' \
                 '-f=memb|qsbr|mb|bp' "-p=all|$(torture_profiles)"
             ;;
@@ -118,7 +118,8 @@ check_value()
     esac
 }
 
-# form_of <option> <known options>: what its value must be, or nothing; fails for an unknown option
+# form_of <option> <known options>: prints what the option's value must be, or nothing for an option
+# without one; fails for an unknown option
 form_of()
 {
     local option=$1 known
@@ -300,7 +301,7 @@ check_arguments()
     esac
 }
 
-# describe_options <command>: where what says more is not there yet
+# describe_options <command>: for a command whose program is not built yet
 describe_options()
 {
     local option
