@@ -1,7 +1,10 @@
 """A line on stderr that says how far the work is, no wider than the terminal; nothing without one."""
 
+import contextlib
 import os
 import sys
+import threading
+import time
 
 LONGEST_BAR, SHORTEST_BAR = 30, 5
 CLEAR = "\r\033[K"
@@ -27,3 +30,22 @@ def end():
     """Removes the line."""
     if sys.stderr.isatty():
         print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def running(name):
+    """Shows the name and the seconds so far while the block runs."""
+    started, ended = time.time(), threading.Event()
+
+    def show_seconds():
+        while not ended.wait(1):
+            show(None, f"{name:<20} {time.time() - started:6.0f} s")
+
+    thread = threading.Thread(target=show_seconds)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        end()
