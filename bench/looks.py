@@ -32,7 +32,7 @@ LOOKS = {
     "unordered_map": Look("#ff7f7f", "8", PEER),
     "map": Look("#a6a6a6", "X", PEER),
 }
-# The same table, but for its clock or its lock, which a resolve does not meet.
+# The same table with another clock or lock, which a resolve does not use.
 SAME = {"haft_memb": "haft_memb_caller", "haft_qsbr": "haft_qsbr_caller",
         "rwlock_slotmap": "slotmap"}
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program whose output is lost says so by its status: on a full disk, and where no one reads its
-# pipe any more.
+# A program whose output is lost says so by its status: on a full disk, and in a pipe that no process
+# reads.
 #
 # Usage: lost_output_test.sh [-- <program> [arguments]]...
 set -euo pipefail
@@ -10,7 +10,7 @@ readonly work
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# A pipe without a reader, for descriptor 8; whoever writes there gets EPIPE and no SIGPIPE.
+# Descriptor 8: a pipe without a reader.  A program that writes there gets EPIPE and no SIGPIPE.
 mkfifo "$work/pipe"
 exec 7<>"$work/pipe" 8>"$work/pipe" 7>&-
 trap '' PIPE

@@ -2,8 +2,8 @@
 # Programs that have done one thing say so: "1 worker", not "1 workers".
 #
 # Usage: singular_test.sh [-- <program> [arguments]]...
-# In the arguments, WORK/one, WORK/one.csv and WORK/one.strace are a folder, a trace and a
-# recording of as little as there can be.
+# In the arguments, WORK/one, WORK/one.csv and WORK/one.strace are the smallest folder, trace and
+# recording.
 set -euo pipefail
 
 WORK=$(mktemp -d "${TEST_TMPDIR:-/tmp}/singular_test.XXXXXX")
@@ -27,9 +27,9 @@ check()
 {
     local said
     said=$("$@" 2>&1) || fail "$*: exit $?: $said"
-    grep -qE '(^|[ (])1 [a-z]' <<<"$said" || fail "$*: nothing is there once: $said"
+    grep -qE '(^|[ (])1 [a-z]' <<<"$said" || fail "$*: no count is 1: $said"
     ! grep -E '(^|[ (])1 +([a-z]+ )?[a-z]+s\b' <<<"$said" | grep -vE '(^|[ (])1 +(ns|us|ms|at)\b' ||
-        fail "$*: 1 of several"
+        fail "$*: a plural follows 1"
 }
 
 [[ ${1:-} == -- ]] || { echo "FAILED: no programs" >&2; exit 1; }

@@ -116,8 +116,8 @@ bool model_may_take(const struct model *model, uint64_t index);
 /* The slot is taken out of wherever it is, as reserving does. */
 void model_take(struct model *model, uint64_t index);
 
-/* A life in slot `index` has ended: the generation goes on.  Then, when nobody looks any more, the
- * slot is free or worn. */
+/* A life in slot `index` has ended: the generation goes on.  After the last reader the slot is free
+ * or exhausted. */
 void model_end(struct model *model, uint64_t index);
 void model_settle(struct model *model, uint64_t index);
 
@@ -126,7 +126,7 @@ void model_settle(struct model *model, uint64_t index);
 haft_status model_restore_fields(const struct model *model, haft_id id, uint64_t end);
 haft_status model_chosen_fields(const struct model *model, haft_id id, uint64_t end);
 
-/* And then its slot. */
+/* Of the slot of `id`, whose fields are in order; `fills` if it will not be free afterwards. */
 haft_status model_restore_status(struct model *model, haft_id id, bool fills, bool closing);
 
 /* The slot of `id` is taken out of the list for haft_local_restore() or _restore_free(). */

@@ -99,7 +99,7 @@ def must_fail_test(name, program, arguments, broken = "nothing"):
     )
 
 def broken_test(name, broken, program, arguments, accepted = "report"):
-    """The same under ThreadSanitizer.
+    """A program whose operations stress/hooked.c breaks, under ThreadSanitizer, must be found out.
 
     Args:
       name: of the test

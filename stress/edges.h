@@ -10,7 +10,7 @@
 /* Weaken the edge of that name ("PUBLISH"), before other threads begin.  False: no such edge. */
 bool edge_weaken(const char *name);
 
-/* What remains of an operation's order. */
+/* `order`, or relaxed for an operation of the weakened edge. */
 haft_order edge_order(haft_edge edge, haft_order order);
 
 #endif /* HAFT_STRESS_EDGES_H */

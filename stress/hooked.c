@@ -6,8 +6,8 @@
  *   PUBLISH, TICKET ...  that edge of haft/atomics.h is weakened
  *   claim                free looks at the word and then stores: several callers can win
  *   floor                slots whose memory was given back begin at the first generation again
- *   generation:BITS      a slot's next life has the generation of the last one; ids have an index
- *                        of so many bits
+ *   generation:BITS      a slot's next life has the generation of the last one; BITS: the bits of
+ *                        an id's index
  */
 #include "lib/atomics.h"
 #include "stress/edges.h"
@@ -55,7 +55,10 @@ static __attribute__((constructor)) void take_broken(void)
     const char *what = getenv("HAFT_BROKEN");
 
     if (what != NULL && !breaks(what)) {
-        fprintf(stderr, "HAFT_BROKEN: nothing that can be broken: '%s'\n", what);
+        fprintf(stderr,
+                "HAFT_BROKEN must be claim, floor, generation:BITS or an edge of haft/atomics.h, "
+                "not '%s'\n",
+                what);
         _Exit(VERDICT_USAGE);
     }
 }

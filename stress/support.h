@@ -45,7 +45,7 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
 bool run_is(const struct run *run, const char *mode);
 
-/* `verdict`, unless all held and the output could not be written: that is an error. */
+/* Flushes stdout.  Returns `verdict`, or VERDICT_NO_OUTPUT if all held and that failed. */
 int end_output(const char *program, int verdict);
 
 /* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0. */

@@ -10,7 +10,7 @@
 
 #define SIZE 20 /* no multiple of a granule */
 
-/* The last byte of one that is too large for the chain's blocks. */
+/* The last byte of an allocation that is too large for the chain's blocks. */
 static const char *in_own_block(haft_arena *arena, const char *way)
 {
     const haft_mark mark = haft_arena_mark(arena);

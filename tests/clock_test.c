@@ -261,7 +261,7 @@ static void *wait_once(void *domain)
     return NULL;
 }
 
-/* One of them drives, and waits for the reader; the others wait for it. */
+/* One waiter drives the clock and waits for the reader; the others wait for that driver. */
 static bool waiters_sleep(struct shared *shared)
 {
     pthread_t waiters[4];

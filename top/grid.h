@@ -27,7 +27,7 @@ struct grid {
 /* How many columns of a terminal a UTF-8 text takes. */
 unsigned text_width(const char *text);
 
-/* Shortens the text to what fits into so many columns; 0: all does. */
+/* Cuts the text to `width` columns; 0: leaves it whole. */
 void text_cut(char *text, unsigned width);
 
 /* Makes room for a row's cells, one for each column. */

@@ -124,7 +124,7 @@ static char **domain_cells(const struct snapshot *snapshot, const struct domain 
 
 /* --- lines --- */
 
-/* What is done with a row: it is measured, or put out. */
+/* Measures a row, or appends it. */
 typedef void handle_row(GString *out, struct grid *grid, char *const *cells);
 
 static void measure(GString *out, struct grid *grid, char *const *cells)
@@ -203,7 +203,7 @@ static void put_names_left_out(GString *out, const struct grid *grid, bool *is_f
     }
 }
 
-/* Which columns are left out, and how all are seen. */
+/* The names of the columns that are left out, and how to see them. */
 static void put_left_out(GString *out, const struct page *page)
 {
     const unsigned whole = MAX(grid_whole_width(&page->tables), grid_whole_width(&page->domains));

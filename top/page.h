@@ -1,6 +1,6 @@
 /*
- * page.h - a finding for people: one line for each table and each domain, no wider than they can
- * see.
+ * page.h - a finding for people: one line for each table and each domain, no wider than the
+ * terminal.
  */
 #ifndef TOP_PAGE_H
 #define TOP_PAGE_H
@@ -22,7 +22,7 @@ void page_init(struct page *page);
 /* Appends the page, of lines that are at most `width` columns wide; 0: as wide as they are. */
 void page_put(GString *out, struct page *page, const struct finding *finding, unsigned width);
 
-/* A copy in which what a terminal could take for a command is a question mark. */
+/* A copy with a question mark for each character that a terminal could take for a command. */
 char *harmless(const char *text);
 
 #endif /* TOP_PAGE_H */

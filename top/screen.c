@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* A screen of its own, no cursor, no wrapping; and back. */
+/* The alternate screen, no cursor, no line wrapping; and back. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
@@ -43,7 +43,7 @@ static void expect(int signal, sigset_t *blocked)
     sigaddset(blocked, signal);
 }
 
-/* The modes first: in the background that stops the program, before anything is on the terminal. */
+/* The modes first: in the background, setting them stops the program before it writes. */
 static void enter(void)
 {
     struct termios raw = modes;
@@ -127,7 +127,7 @@ static void stop(void)
     stopped = 0;
 }
 
-/* The first byte: what a key such as an arrow sends begins with Escape. */
+/* The first byte: an arrow key sends several, of which the first is Escape. */
 static int read_key(void)
 {
     char bytes[64];

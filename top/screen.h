@@ -1,6 +1,6 @@
 /*
  * screen.h - the whole terminal as a page: its modes, its keys, and the signals that end a program
- * or stop it.  The terminal is as it was before whenever the program is not in front.
+ * or stop it.  Stopped or ended, the program leaves the terminal as it was.
  */
 #ifndef TOP_SCREEN_H
 #define TOP_SCREEN_H

@@ -67,7 +67,7 @@ def check_width(folder):
             expect(bool(re.search(r" \+\d$", lines_of(terminal.text)[1])) == (columns < 120
                    and columns >= 40), f"no mark at {columns}, or one at 120", terminal)
             expect(("+ left out: " in terminal.text) == (20 <= columns < 120),
-                   f"names what is left out at 120, or does not at {columns}", terminal)
+                   f"names columns left out at 120, or names none at {columns}", terminal)
 
 
 def check_order(folder):

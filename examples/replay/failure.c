@@ -20,7 +20,7 @@ void failure_clear(struct failure *failure)
     *failure = (struct failure){.message = NULL};
 }
 
-/* One write, and no memory: that may be what is missing. */
+/* Allocates nothing, since memory may be lacking; writes once, since other threads may print too. */
 void replay_give_up(const char *format, ...)
 {
     char message[512];

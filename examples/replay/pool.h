@@ -22,11 +22,11 @@ struct job_pool {
     unsigned thread_count;
 };
 
-/* 0, or why there are not `count` threads, as an errno; no thread runs then.  Each thread runs
- * body(argument), which takes jobs until there is none. */
+/* Starts `count` threads that run body(argument), which takes jobs until there is none.  Returns 0,
+ * or the errno of pthread_create(); then no thread runs. */
 int job_pool_open(struct job_pool *pool, unsigned count, void *(*body)(void *), void *argument);
 
-/* When all jobs are done: returns when the threads have ended. */
+/* After the last job.  Returns when the threads have ended. */
 void job_pool_close(struct job_pool *pool);
 
 void job_pool_push(struct job_pool *pool, struct job *job);

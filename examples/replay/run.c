@@ -74,7 +74,7 @@ static bool open_pool(struct run *run, struct failure *failure)
                 plural(run->options->workers), strerror(status));
 }
 
-/* So that it can be waited for by the monotonic clock. */
+/* `changed` waits by the monotonic clock. */
 static void open_lock(struct run *run)
 {
     pthread_condattr_t attributes;
@@ -122,7 +122,7 @@ static void interrupt(int number)
     interrupted = number;
 }
 
-/* Signals that are ignored stay so: a shell's background jobs and nohup have it that way. */
+/* Ignored signals stay ignored, as in a shell's background jobs and under nohup. */
 static void expect_interruption(void)
 {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -137,7 +137,7 @@ static void expect_interruption(void)
     }
 }
 
-/* Does not return if a signal has come: nothing stays behind, and the parent sees the signal. */
+/* After a signal: removes the line of progress and the export, and ends by that signal. */
 static void end_if_interrupted(struct run *run)
 {
     if (interrupted != 0) {

@@ -108,7 +108,7 @@ struct result {
 
 /*
  * Replays the trace; false, with `failure` set, if the system lacks what it takes.  SIGINT, SIGTERM
- * and SIGHUP end the process as ever, but after the export has been closed.
+ * and SIGHUP end the process after the export has been closed.
  */
 bool run_trace(const struct options *options, const struct trace *trace, struct result *result,
                struct failure *failure);
@@ -124,12 +124,11 @@ void schedule_begin(struct replay *replay);
 
 /* --- member.c --- */
 
-/* Makes the calling thread's part, and ends its use of haft: its counters and the ids that it kept
- * stay. */
+/* Opens the calling thread's member, and closes its worker; its counters and kept ids stay. */
 struct member *member_join(struct run *run);
 void member_leave(struct member *member);
 
-/* The calling thread's, inside a call to haft that it made. */
+/* The calling thread's member, inside a call to haft. */
 struct member *member_of_callback(void);
 
 /* When all have left, and the table is closed. */

@@ -72,9 +72,9 @@ def broken_test(name, what, case, arguments = [], by = "violation"):
 
     Args:
       name: of the test
-      what: is broken
-      case: that finds it
-      arguments: of the explorer, beside
+      what: a word for --break
+      case: the one that finds it
+      arguments: further ones of the explorer
       by: "violation", a value that should not be seen, or "report", ThreadSanitizer's
     """
     explorer = ":explorer_tsan" if by == "report" else ":explorer"

@@ -79,7 +79,7 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order wanted)
 {
     const memory_order order = edge_order(edge, wanted);
 
-    if (edge != HAFT_EDGE_OWN) { /* nobody else writes it: nothing changes if others run first */
+    if (edge != HAFT_EDGE_OWN) { /* only this thread writes it: a switch here changes nothing */
         schedule_point();
     }
     if (has_history()) {

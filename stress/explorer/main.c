@@ -117,7 +117,7 @@ static void break_library(const char *what)
         }
     }
     if (!edge_weaken(what)) {
-        usage_error("nothing that can be broken:", what);
+        usage_error("--break must be a word that --help names or an edge, not", what);
     }
 }
 

@@ -22,7 +22,7 @@ void report_case(const char *name, const char *options);
 /* An invariant is broken: print it with the schedule, and end the process at once. */
 _Noreturn void violation(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
-/* `verdict`, unless all held and the output could not be written: that is an error. */
+/* Flushes stdout.  Returns `verdict`, or VERDICT_NO_OUTPUT if all held and that failed. */
 int end_output(int verdict);
 
 _Noreturn void usage_error(const char *text, const char *what);
