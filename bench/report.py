@@ -239,12 +239,13 @@ def of_series(context):
     if all(series.get(key, context[key]) == context[key] for key in ("processor", "cores", "commit")):
         return ""
     return (f" The series of backlog.png are of another run: {series['processor']},"
-            f" {series['cores']} cores, commit {series['commit']}.")
+            f" {circumstances.counted(series['cores'], 'core')}, commit {series['commit']}.")
 
 
 def head(context):
-    pinned = ("Threads are pinned to a core each where there are as many; m"
-              if context.get("pinned") else "M")
+    threads = "more threads than cores tell about waiting, not scaling."
+    if context.get("pinned"):
+        threads = f"Threads are pinned to a core each where there are as many; {threads}"
     return [
         "# Performance",
         "",
@@ -257,7 +258,7 @@ def head(context):
         f" commit {context['commit']}. Cells are millions of items a second: the median of"
         f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest),"
         f" {context['seconds']} s each."
-        f" {pinned}ore threads than cores tell about waiting, not scaling.{of_series(context)}",
+        f" {threads[0].upper()}{threads[1:]}{of_series(context)}",
         "",
     ]
 
