@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program whose output is lost says so by its status: on a full disk, and in a pipe that no process
-# reads.
+# A program whose output is lost says so by its status: on a full disk, and in a pipe without a
+# reader.
 #
 # Usage: lost_output_test.sh [-- <program> [arguments]]...
 set -euo pipefail

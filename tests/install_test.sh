@@ -126,8 +126,8 @@ with_gdb()
     done
 }
 
-# haft_top <prefix>: the installed haft-top shows the table that a program with the installed library
-# exports, and its man page has every option and every column
+# haft_top <prefix>: the installed haft-top shows the table that a program with the installed
+# library exports, and its man page has every option and every column
 haft_top()
 {
     local exports=$work/exports file shown page word

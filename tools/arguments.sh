@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Checks the arguments of ./dev before anything is installed or built.  ./dev sources this and provides
-# `root` and usage_error.  The programs check their arguments again.
+# Checks the arguments of ./dev before anything is installed or built.  ./dev sources this and
+# provides `root` and usage_error.  The programs check their arguments again.
 
 # options_of <command>: its options, with what the value must be where there is one: a number in a
 # range, SECONDS (a number that may have a fraction), a word of several, FILE (it can be read),

@@ -20,7 +20,7 @@ void failure_clear(struct failure *failure)
     *failure = (struct failure){.message = NULL};
 }
 
-/* Allocates nothing, since memory may be lacking; writes once, since other threads may print too. */
+/* Allocates nothing, since memory may be lacking; writes once, since other threads may print. */
 void replay_give_up(const char *format, ...)
 {
     char message[512];

@@ -9,7 +9,7 @@ def plan_test(name, player, breaks = None):
     Args:
       name: of the test, and of the plan's file
       player: the library that plays it
-      breaks: the rule that it must break, as long as that is not mended; None: it must hold
+      breaks: the rule that it must break while the fault is not mended; None: all rules must hold
     """
     cc_binary(
         name = name + "_plan",
@@ -33,5 +33,5 @@ def plan_test(name, player, breaks = None):
             "'%s'" % (breaks or ""),
         ],
         data = [":%s_plan" % name],
-        tags = ["notsan"],  # plans for threads at once are played under the scheduler
+        tags = ["notsan"],  # the scheduler plays those whose threads run at once
     )

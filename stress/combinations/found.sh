@@ -2,7 +2,7 @@
 # found.sh - plays a plan that broke a rule when it was found.
 #
 # Usage: found.sh <program> <rule>
-#   rule  the one it must still break; empty: all must hold
+#   rule  the one that it must still break; empty: all rules must hold
 set -euo pipefail
 
 readonly program=$1 rule=$2
@@ -12,6 +12,7 @@ echo "$output"
 if [[ -z $rule ]]; then
     exit "$status"
 fi
-[[ $status == 3 ]] || { echo "found.sh: exit $status: nothing is broken" && exit 1; }
-# AddressSanitizer may see it before the rule does.
-[[ $output == "VIOLATION: $rule"* || $output == *AddressSanitizer* ]]
+[[ $status == 3 ]] || { echo "found.sh: exit $status, not 3: the plan breaks no rule" && exit 1; }
+# AddressSanitizer may report the fault before the rule does.
+[[ $output == "VIOLATION: $rule"* || $output == *AddressSanitizer* ]] ||
+    { echo "found.sh: the plan breaks another rule than '$rule'" && exit 1; }

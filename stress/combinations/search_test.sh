@@ -1,5 +1,6 @@
 #!/bin/bash
-# search_test.sh - the search finds a fault, shrinks its plan, prints it, and comes to it again.
+# search_test.sh - the search finds a fault, shrinks and prints its plan, and finds it again by its
+# seed.
 #
 # Usage: search_test.sh <combinations> <explored>
 set -euo pipefail
@@ -14,7 +15,7 @@ fail()
     exit 1
 }
 
-# expect <status> <command...>: what it prints goes to $work/log
+# expect <status> <command...>: its output goes to $work/log
 expect()
 {
     local expected=$1 status=0
@@ -23,7 +24,7 @@ expect()
     [[ $status == "$expected" ]] || { cat "$work/log" && fail "$*: exit $status, not $expected"; }
 }
 
-# The faults that are there must be found, by both programs, and come again.
+# Both programs must find a fault of the library, and find it again by its seed.
 for program in "$combinations" "$explored"; do
     expect 3 "$program" --seed 1 --seconds 60 --shrink 5
     grep -q '^const struct plan plan = {$' "$work/log" || fail "no plan is printed"
