@@ -40,7 +40,11 @@ options_of()
         combinations)
             echo '--mode=turns|threads|schedules' --seconds=0..2592000 --plays=0..1000000000000 \
                 --seed=0..4611686018427387904 --times=1..1000000 --patience=1..86400 \
-                --shrink=0..86400 --go-on --json
+                --shrink=0..86400 --go-on --pairs=TEXT --json
+            ;;
+        combinations-every-mode)
+            echo --every-mode --seconds=0..2592000 --seed=0..4611686018427387904 \
+                --shrink=0..86400 --write --json
             ;;
         bench)
             echo --quick --report --repetitions=1..1000000 --seconds=SECONDS --save=TEXT --list \
@@ -274,6 +278,11 @@ check_arguments()
         bench) check_bench "$@" ;;
         fuzz)
             [[ " $* " != *" --operations"[\ =]* ]] || table=fuzz-operations
+            check_options "$table" "$@"
+            refuse_words
+            ;;
+        combinations)
+            [[ " $* " != *" --every-mode "* ]] || table=combinations-every-mode
             check_options "$table" "$@"
             refuse_words
             ;;

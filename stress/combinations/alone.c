@@ -115,7 +115,10 @@ void pass_grace_period(struct thread *thread)
 {
     let_go(thread->seat);
     if (is_clock(PLAN_FRAME)) {
+        const struct call_under_way outer = begin_call(CALL_TICK, HAFT_NIL);
+
         require_that(haft_domain_tick(play.domain) == HAFT_OK, "haft_domain_tick");
+        end_call(outer);
     } else {
         require_that(haft_domain_wait(play.domain) == HAFT_OK, "haft_domain_wait");
     }
@@ -171,7 +174,7 @@ static void check_busy(void)
     const uint32_t used = capacity_in_use();
     const uint32_t capacity = play.plan->options.capacity;
 
-    if (tried != HAFT_BUSY || pinned_and_freed() != 0 || count_in(&play.worn) != 0) {
+    if (tried != HAFT_BUSY || pinned_and_freed() != 0 || count_in(&play.exhausted) != 0) {
         return;
     }
     if (used < capacity) {
@@ -197,7 +200,8 @@ static void check_progress(struct thread *thread, const struct step *step)
         by_thread(step->at % play.plan->threads, try_insert);
         if (tried != HAFT_BUSY) {
             require_that(tried != HAFT_FULL || before >= play.plan->options.capacity ||
-                             count_in(&play.worn) != 0 || callbacks != word_in(&play.callbacks),
+                             count_in(&play.exhausted) != 0 ||
+                             callbacks != word_in(&play.callbacks),
                          "FULL below the capacity");
             return;
         }
@@ -210,7 +214,7 @@ static void check_progress(struct thread *thread, const struct step *step)
 
 void check_capacity(void)
 {
-    if (count_in(&play.worn) != 0) {
+    if (count_in(&play.exhausted) != 0) {
         return; /* slots are exhausted */
     }
     begin_worker(current);
@@ -293,14 +297,20 @@ static void receive_guest(const struct step *step, bool stays)
     if (play.at_once || play.left != NULL) {
         return;
     }
+    const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
+
     require_that(pthread_create(&thread, NULL, visit, &guest) == 0, "pthread_create");
     pthread_join(thread, NULL);
+    end_call(outer);
 }
 
 static void close_left(void)
 {
     if (play.left != NULL) {
+        const struct call_under_way outer = begin_call(CALL_CLOSE_LEFT, HAFT_NIL);
+
         require_that(haft_worker_close(play.left) == HAFT_OK, "haft_worker_close");
+        end_call(outer);
         play.left = NULL;
     }
 }
@@ -338,8 +348,13 @@ static void try_close(struct thread *thread)
         return;
     }
     end_sections(thread);
+    const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
+
+    play.is_closing = true;
     const haft_status status = haft_table_close(play.table);
 
+    play.is_closing = false;
+    end_call(outer);
     if (check_ending(status)) {
         require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
                      "on_reclaim did not run once for each freed object");
@@ -375,7 +390,15 @@ static void try_unshare(struct thread *thread)
         return; /* shared again, the table would not be the plan's */
     }
     end_sections(thread);
-    if (check_ending(haft_unshare(play.table, &local))) {
+    const struct call_under_way outer = begin_call(CALL_UNSHARE_SHARE, HAFT_NIL);
+
+    play.is_closing = true;
+    const haft_status status = haft_unshare(play.table, &local);
+
+    play.is_closing = false;
+    end_call(outer);
+    if (check_ending(status)) {
+        play.is_shared_again = true;
         for (uint32_t i = 0; i < MOST_THREADS; i++) { /* implicit workers end with the table */
             play.threads[i].worker = NULL;
             play.seats[i].workers = 0;
@@ -401,19 +424,24 @@ void call_alone(struct thread *thread, const struct step *step)
         tick(thread);
         break;
     case CALL_CENSUS:
+        end_call(begin_call(CALL_CENSUS, HAFT_NIL));
         census();
         break;
     case CALL_DRAIN:
+        end_call(begin_call(CALL_DRAIN, HAFT_NIL));
         drain(step);
         break;
     case CALL_PROGRESS:
+        end_call(begin_call(CALL_PROGRESS, HAFT_NIL));
         check_progress(thread, step);
         break;
     case CALL_UNSHARE_SHARE:
         try_unshare(thread);
         break;
-    default:
+    case CALL_TABLE_CLOSE:
         try_close(thread);
         break;
+    default:
+        fail("no such call", "%u", step->call);
     }
 }

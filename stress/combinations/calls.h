@@ -31,7 +31,17 @@ void free_one(haft_worker *worker, struct reg *reg);
 
 /* --- the thread's state --- */
 
-void count_call(void); /* of the library */
+/* A call of the library begins, on the slot of `id` or (HAFT_NIL) on none; and ends. */
+struct call_under_way {
+    uint64_t word;
+};
+
+struct call_under_way begin_call(enum call call, haft_id id);
+void end_call(struct call_under_way outer);
+
+/* The calling thread is in the middle of a call on a slot: others that are there too. */
+void note_overlaps(uint32_t call, uint32_t slot);
+
 void expect(haft_status answer, haft_status expected, const char *kind);
 bool in_callback(const struct thread *thread);
 bool is_qsbr(void);
@@ -44,7 +54,7 @@ bool may_not_wait(const struct thread *thread);
 /* Whether the calling thread may resolve. */
 bool may_resolve(const struct thread *thread);
 
-/* Quiescent points end what was resolved; not with memb, whose sections are marked. */
+/* The thread's pointers are void, but with memb, whose sections end only by haft_section_end(). */
 void pass_quiescent_point(struct thread *thread);
 
 /* The thread has no pointer any more, and is in no section. */

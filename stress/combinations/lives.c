@@ -14,7 +14,7 @@ static void check_insertion(haft_status status, uint32_t before, uint64_t callba
     if (play.at_once || in_callback(current) || callbacks != word_in(&play.callbacks)) {
         return; /* in a callback, the call around it may have a slot in hand */
     }
-    if (status == HAFT_FULL && before < options->capacity && count_in(&play.worn) == 0) {
+    if (status == HAFT_FULL && before < options->capacity && count_in(&play.exhausted) == 0) {
         fail("FULL below the capacity", "%u of %u", before, options->capacity);
     }
     if (options->exact_capacity && before >= options->capacity && status != HAFT_FULL) {
@@ -23,26 +23,42 @@ static void check_insertion(haft_status status, uint32_t before, uint64_t callba
     }
 }
 
+static enum call bare_or(const haft_worker *worker, enum call call)
+{
+    static const enum call bare[CALL_COUNT] = {
+        [CALL_INSERT] = CALL_BARE_INSERT,   [CALL_RESERVE] = CALL_BARE_RESERVE,
+        [CALL_PUBLISH] = CALL_BARE_PUBLISH, [CALL_ABORT] = CALL_BARE_ABORT,
+        [CALL_FREE] = CALL_BARE_FREE,
+    };
+
+    return worker == NULL && bare[call] != 0 ? bare[call] : call;
+}
+
 static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
 {
     const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
-    count_call();
+    const struct call_under_way outer =
+        begin_call(waits ? CALL_INSERT_WAIT : bare_or(worker, CALL_RESERVE), HAFT_NIL);
     const haft_status status = worker == NULL ? bare_reserve(play.table, id, object)
                                : waits        ? haft_reserve_wait(worker, id, object)
                                               : haft_reserve(worker, id, object);
 
+    end_call(outer);
     check_insertion(status, before, callbacks);
     return status;
 }
 
 static void publish(haft_worker *worker, haft_id id)
 {
+    const struct call_under_way outer = begin_call(bare_or(worker, CALL_PUBLISH), id);
+
     if (worker == NULL) {
         bare_publish(play.table, id);
     } else {
         haft_publish(worker, id);
     }
+    end_call(outer);
 }
 
 /* Reserves, and publishes unless `state` is REGISTER_RESERVED.  False: no slot. */
@@ -71,10 +87,11 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
     struct stamp bytes[4096 / sizeof(struct stamp)];
 
     model_stamp(reg, bytes);
-    count_call();
+    const struct call_under_way outer = begin_call(bare_or(worker, CALL_INSERT), HAFT_NIL);
     const haft_status status =
         worker == NULL ? bare_insert(play.table, bytes, id) : haft_insert(worker, bytes, id);
 
+    end_call(outer);
     check_insertion(status, before, callbacks);
     return status;
 }
@@ -109,7 +126,7 @@ void step_insert(struct thread *thread, haft_worker *worker, const struct step *
 void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     const struct plan_options *options = &play.plan->options;
-    const bool has_room = capacity_in_use() < options->capacity && count_in(&play.worn) == 0 &&
+    const bool has_room = capacity_in_use() < options->capacity && count_in(&play.exhausted) == 0 &&
                           find_pinned(0) == NULL;
 
     if (play.plan->reclaim_count != 0 || play.plan->fill_count != 0 || may_not_wait(thread) ||
@@ -141,6 +158,7 @@ void step_insert_many(struct thread *thread, haft_worker *worker, const struct s
            (regs[wanted] = claim_register(step->at + wanted)) != NULL) {
         wanted++;
     }
+    const struct call_under_way outer = begin_call(CALL_INSERT_MANY, HAFT_NIL);
     const size_t got = haft_reserve_many(worker, ids, objects, wanted, &why);
 
     require_that(got <= wanted && (got == wanted) == (why == HAFT_OK), "haft_reserve_many");
@@ -150,6 +168,7 @@ void step_insert_many(struct thread *thread, haft_worker *worker, const struct s
         }
     }
     haft_publish_many(worker, ids, got);
+    end_call(outer);
     for (uint32_t i = 0; i < wanted; i++) {
         if (i < got) {
             model_issued(regs[i], ids[i], REGISTER_LIVE);
@@ -189,25 +208,31 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
         return;
     }
     model_aborted(reg);
+    const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id_in(reg));
+
     if (worker == NULL) {
         bare_abort(play.table, id_in(reg));
     } else {
         haft_abort(worker, id_in(reg));
     }
+    end_call(outer);
 }
 
 /* --- ends --- */
 
-static haft_status free_id(haft_worker *worker, haft_id id)
+static haft_status free_id(haft_worker *worker, haft_id id, enum call call)
 {
-    count_call();
-    return worker == NULL ? bare_free(play.table, id) : haft_free(worker, id);
+    const struct call_under_way outer = begin_call(bare_or(worker, call), id);
+    const haft_status status = worker == NULL ? bare_free(play.table, id) : haft_free(worker, id);
+
+    end_call(outer);
+    return status;
 }
 
 void free_one(haft_worker *worker, struct reg *reg)
 {
     const haft_id id = id_in(reg);
-    const haft_status status = free_id(worker, id);
+    const haft_status status = free_id(worker, id, CALL_FREE);
 
     if (status == HAFT_OK) {
         model_freed(reg, id);
@@ -237,7 +262,11 @@ void step_free_stale(struct thread *thread, haft_worker *worker, const struct st
 
     if (reg != NULL && count_in(&play.ids_repeat) == 0) {
         const haft_id id = id_in(reg);
-        const haft_status status = free_id(worker, id);
+
+        if (count_in(&reg->state) != REGISTER_ENDED) {
+            return; /* another thread has taken it: the id may be its new object's */
+        }
+        const haft_status status = free_id(worker, id, CALL_FREE_STALE);
 
         require_that(status == HAFT_STALE || status == HAFT_EXHAUSTED ||
                          (play.at_once && status != HAFT_OK),
@@ -258,7 +287,10 @@ void step_free_many(struct thread *thread, haft_worker *worker, const struct ste
         ids[wanted] = id_in(regs[wanted]);
         wanted++;
     }
+    const struct call_under_way outer = begin_call(CALL_FREE_MANY, wanted != 0 ? ids[0] : HAFT_NIL);
+
     haft_free_many(worker, ids, wanted, statuses);
+    end_call(outer);
     for (uint32_t i = 0; i < wanted; i++) {
         if (statuses[i] == HAFT_OK) {
             model_freed(regs[i], ids[i]);
@@ -294,8 +326,10 @@ void step_restore(struct thread *thread, haft_worker *worker, const struct step 
     const uint64_t callbacks = word_in(&play.callbacks);
 
     model_stamp(reg, bytes);
+    const struct call_under_way outer = begin_call(CALL_RESTORE, id);
     const haft_status status = haft_restore(worker, id, bytes);
 
+    end_call(outer);
     if (status == HAFT_OK) {
         if (play.plan->options.exact_capacity) {
             check_insertion(status, before, callbacks);

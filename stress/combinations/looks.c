@@ -25,9 +25,10 @@ void step_resolve(struct thread *thread, haft_worker *worker, const struct step 
     if (id.bits == 0 || !may_resolve(thread)) {
         return;
     }
-    count_call();
+    const struct call_under_way outer = begin_call(CALL_RESOLVE, id);
     const struct stamp *object = haft_resolve(play.view, id);
 
+    end_call(outer);
     check_found(reg, id, object);
     if (object != NULL && !in_callback(thread)) {
         hold(thread, object, object->value);
@@ -44,8 +45,10 @@ void step_pin(struct thread *thread, haft_worker *worker, const struct step *ste
     }
     atomic_fetch_add(&reg->intents, 1);
     if (atomic_load(&reg->state) == REGISTER_LIVE) {
+        const struct call_under_way outer = begin_call(CALL_PIN, id_in(reg));
         const void *object = haft_pin(play.table, id_in(reg));
 
+        end_call(outer);
         check_found(reg, id_in(reg), object);
         if (object != NULL) {
             atomic_fetch_add(&reg->pins, 1);
@@ -78,7 +81,10 @@ void step_unpin(struct thread *thread, haft_worker *worker, const struct step *s
     }
     atomic_fetch_add(&reg->intents, 1); /* so that the register keeps its id */
     if (take_pin(reg)) {
+        const struct call_under_way outer = begin_call(CALL_UNPIN, id_in(reg));
+
         expect(haft_unpin(play.table, id_in(reg)), HAFT_OK, "haft_unpin");
+        end_call(outer);
     }
     atomic_fetch_sub(&reg->intents, 1);
 }
@@ -98,7 +104,10 @@ void step_scan(struct thread *thread, haft_worker *worker, const struct step *st
     uint32_t visited = 0;
 
     if (may_resolve(thread)) {
+        const struct call_under_way outer = begin_call(CALL_SCAN, HAFT_NIL);
+
         haft_scan(play.table, HAFT_EVERYTHING, count_visit, &visited);
+        end_call(outer);
         require_that(play.at_once || visited == count_in(&play.live), "a scan's visits");
     }
 }
@@ -123,8 +132,10 @@ void step_diagnose(struct thread *thread, haft_worker *worker, const struct step
     (void)worker;
     const struct reg *reg = &play.registers[step->at % play.register_count];
     const haft_status expected = expected_diagnosis(reg);
+    const struct call_under_way outer = begin_call(CALL_DIAGNOSE, id_in(reg));
     const haft_status status = haft_diagnose(play.table, id_in(reg));
 
+    end_call(outer);
     if (play.at_once || count_in(&play.ids_repeat) != 0 ||
         count_in(&reg->state) == REGISTER_CLAIMED) {
         return;
@@ -139,8 +150,13 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
     (void)worker;
     (void)step;
     if (!in_callback(thread)) {
+        const struct call_under_way outer = begin_call(CALL_TRIM, HAFT_NIL);
+
+        count(&play.trimming, 1);
         const haft_status status = haft_trim(play.table, NULL);
 
+        count(&play.trimming, -1);
+        end_call(outer);
         require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once), "haft_trim");
     }
 }
@@ -151,11 +167,14 @@ void step_recycle(struct thread *thread, haft_worker *worker, const struct step 
     (void)step;
     if (!in_callback(thread)) {
         atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+        const struct call_under_way outer = begin_call(CALL_RECYCLE, HAFT_NIL);
+
+        count(&play.trimming, 1);
         const haft_status status = haft_recycle_exhausted(play.table, NULL);
 
+        count(&play.trimming, -1);
+        end_call(outer);
         require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once),
                      "haft_recycle_exhausted");
     }
 }
-
-/* --- dispatch --- */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLAYS_A_PROCESS 2000
+#define PLAYS_A_PROCESS 500
 #define MOST_FOUND 64
 #define SHRINKS_A_KIND 12 /* where a plan need not be played often */
 
@@ -32,6 +32,7 @@ enum key {
     KEY_PATIENCE,
     KEY_SHRINK,
     KEY_GO_ON,
+    KEY_PAIRS,
     KEY_JSON
 };
 
@@ -39,6 +40,7 @@ enum { HELD = 0, USAGE = 2, FOUND = 3 };
 
 struct arguments {
     const char *mode;
+    const char *pairs; /* a file's name, or NULL */
     uint64_t seconds;
     uint64_t plays; /* 0: until the time is over */
     uint64_t seed;
@@ -50,6 +52,7 @@ struct arguments {
 };
 
 static struct arguments arguments;
+static double end; /* of the search, as watch_seconds() */
 static int errors; /* a file for what played processes print */
 
 static const char doc[] =
@@ -77,16 +80,17 @@ static const struct argp_option options[] = {
     {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (20)", 0},
     {"shrink", KEY_SHRINK, "N", 0, "for N seconds at most (60)", 0},
     {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
+    {"pairs", KEY_PAIRS, "FILE", 0, "how often two features came together, as JSON", 0},
     {"json", KEY_JSON, NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
 static uint64_t number(struct argp_state *state, const char *name, const char *text)
 {
-    char *end;
-    const unsigned long long value = strtoull(text, &end, 10);
+    char *rest;
+    const unsigned long long value = strtoull(text, &rest, 10);
 
-    if (end == text || *end != '\0' || *text == '-' || value > UINT64_C(1) << 62) {
+    if (rest == text || *rest != '\0' || *text == '-' || value > UINT64_C(1) << 62) {
         argp_failure(state, USAGE, 0, "--%s takes a number, not '%s'", name, text);
     }
     return value;
@@ -132,6 +136,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_GO_ON:
         arguments.goes_on = true;
         return 0;
+    case KEY_PAIRS:
+        arguments.pairs = text;
+        return 0;
     case KEY_JSON:
         arguments.as_json = true;
         return 0;
@@ -146,7 +153,7 @@ static void play_drawn(uint64_t from, uint64_t count)
 {
     static struct plan plan;
 
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count && watch_seconds() < end; i++) {
         watch->seed = from + i;
         plan_draw(&plan, from + i, backend_is_at_once(arguments.mode));
         backend_play(&plan, arguments.mode, arguments.times);
@@ -178,31 +185,18 @@ static bool still_breaks(const struct plan *plan)
     return false;
 }
 
-/* --- what was found --- */
+/* --- finds --- */
 
 struct find {
     char kind[KIND_SIZE];
-    uint64_t calls;   /* of its plan, a bit each; those of callbacks too */
-    uint64_t options; /* that are set */
-    uint64_t times;
+    uint64_t calls; /* of its plan, a bit each; those of callbacks too */
     double seconds; /* of a processor, after which it was found first; without shrinking */
     uint64_t seed;
 };
 
-static double shrinking; /* seconds of a processor that it took until now */
+static double shrink_seconds; /* seconds of a processor that it took until now */
 static struct find finds[MOST_FOUND];
 static uint32_t find_count;
-
-static uint64_t options_of(const struct plan *plan)
-{
-    uint64_t set = 0;
-    uint32_t at = 0;
-
-#define OPTION_BIT(name) set |= (uint64_t)(plan->options.name != 0) << at++;
-    ALL_OPTIONS(OPTION_BIT)
-#undef OPTION_BIT
-    return set;
-}
 
 static uint64_t calls_of(const struct plan *plan)
 {
@@ -244,16 +238,11 @@ static void print_find(const struct find *find, const struct plan *plan)
 
 static void note_find(const struct plan *plan, double seconds, uint64_t seed)
 {
-    struct find find = {.calls = calls_of(plan),
-                        .options = options_of(plan),
-                        .seconds = seconds,
-                        .times = 1,
-                        .seed = seed};
+    struct find find = {.calls = calls_of(plan), .seconds = seconds, .seed = seed};
 
     snprintf(find.kind, sizeof find.kind, "%s", shrunk_kind);
     for (uint32_t i = 0; i < find_count; i++) {
         if (strcmp(finds[i].kind, find.kind) == 0 && finds[i].calls == find.calls) {
-            finds[i].times++;
             return;
         }
     }
@@ -263,7 +252,7 @@ static void note_find(const struct plan *plan, double seconds, uint64_t seed)
     }
 }
 
-/* The play of watch->seed has broken a rule. */
+/* The play of watch->seed has broken a rule: shrinks its plan, and prints it if it is a new one. */
 static void look_into(void)
 {
     static struct plan plan;
@@ -281,16 +270,15 @@ static void look_into(void)
     } else {
         snprintf(watch->detail, sizeof watch->detail, "not again");
     }
-    note_find(&plan, used - shrinking, seed);
-    shrinking += watch_processor_seconds() - used;
+    note_find(&plan, used - shrink_seconds, seed);
+    shrink_seconds += watch_processor_seconds() - used;
 }
 
 /* --- the run --- */
 
-static bool is_over(double begun)
+static bool is_over(void)
 {
-    return watch_seconds() - begun > (double)arguments.seconds ||
-           (arguments.plays != 0 && watch->plays >= arguments.plays) ||
+    return watch_seconds() > end || (arguments.plays != 0 && watch->plays >= arguments.plays) ||
            (find_count != 0 && !arguments.goes_on);
 }
 
@@ -313,9 +301,8 @@ static void print_json(double seconds)
     for (uint32_t i = 0; i < find_count; i++) {
         const struct find *find = &finds[i];
 
-        json_array_append_new(
-            found, json_pack("{s:s, s:f, s:I, s:I}", "rule", find->kind, "seconds", find->seconds,
-                             "seed", (json_int_t)find->seed, "times", (json_int_t)find->times));
+        json_array_append_new(found, json_pack("{s:s, s:f, s:I}", "rule", find->kind, "seconds",
+                                               find->seconds, "seed", (json_int_t)find->seed));
     }
     json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "mode", arguments.mode, "seed",
                             (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",
@@ -342,7 +329,9 @@ static void run(void)
     const double begun = watch_seconds();
     uint64_t seed = arguments.seed;
 
-    while (!is_over(begun)) {
+    end = begun + (double)arguments.seconds;
+
+    while (!is_over()) {
         const uint64_t left = arguments.plays != 0 ? arguments.plays - watch->plays : UINT64_MAX;
         const uint64_t count = left < PLAYS_A_PROCESS ? left : PLAYS_A_PROCESS;
 
@@ -361,6 +350,17 @@ static void run(void)
     print_counts(watch_seconds() - begun);
 }
 
+static bool write_pairs(const char *name)
+{
+    FILE *file = fopen(name, "w");
+
+    if (file == NULL) {
+        return false;
+    }
+    cover_write(file, &watch->cover);
+    return fclose(file) == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
@@ -377,6 +377,10 @@ int main(int argc, char **argv)
     errors = memfd_create("errors", 0);
     watch_open();
     run();
+    if (arguments.pairs != NULL && !write_pairs(arguments.pairs)) {
+        perror(arguments.pairs);
+        return USAGE;
+    }
     if (fflush(stdout) != 0) {
         perror("combinations: output");
         return USAGE;

@@ -1,5 +1,5 @@
 /* Registers, ownership and what threads hold: see model.h. */
-#include "stress/combinations/model.h"
+#include "stress/combinations/calls.h"
 
 #define REGISTER_BITS 16
 #define CANARY UINT64_C(0x9E3779B97F4A7C15)
@@ -127,13 +127,16 @@ bool is_stamp_of(const struct stamp *stamp, const struct reg *reg)
             (stamp->value & ((1u << REGISTER_BITS) - 1)) == register_number(reg));
 }
 
-/* Where ids repeat, only threads that take turns can tell whether a slot is free. */
+/* Threads at once only wrap where slots have many lives: an id comes again after others. */
 static bool may_follow(haft_id id, haft_id last)
 {
     const uint32_t index = haft_id_index(play.layout, id);
 
     if (!play.at_once && count_in(&play.owned[index]) != 0) {
         return false;
+    }
+    if (play.at_once && play.plan->options.wrap) {
+        return id.bits != last.bits;
     }
     return last.bits == 0 || count_in(&play.ids_repeat) != 0 ||
            haft_id_generation(play.layout, id) > haft_id_generation(play.layout, last);
@@ -157,6 +160,7 @@ static void check_issued(haft_id id)
 void model_issued(struct reg *reg, haft_id id, enum register_state state)
 {
     check_issued(id);
+    note_overlaps(CALL_INSERT, haft_id_index(play.layout, id));
     atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
     count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
     if (is_aside(id)) {
@@ -179,7 +183,7 @@ static void note_end(haft_id id)
         count(&play.live_restored, -1);
     }
     if (is_last_life(id)) {
-        count(&play.worn, 1);
+        count(&play.exhausted, 1);
     }
 }
 

@@ -3,7 +3,7 @@
  *
  * A register is a place for an object's id and what became of the object.  Threads at once share
  * registers through atomic words, which order nothing that the library should order itself: all of
- * them are relaxed but for those of pins, where a thread must not miss that another takes the
+ * them are relaxed except those of pins, where a thread must not miss that another takes the
  * register (a store and a load on each side).
  *
  * Three rules hold whatever the threads do, and every call checks them:
@@ -69,7 +69,8 @@ struct thread {
     uint32_t number;
     struct seat *seat;
     haft_worker *worker;
-    bool is_implicit; /* the worker */
+    bool is_implicit;            /* the worker */
+    _Atomic(uint64_t) under_way; /* its call, and 32 bits below the slot; slot 0: none */
 };
 
 struct play {
@@ -83,7 +84,7 @@ struct play {
     _Atomic(uint32_t) ids_repeat; /* or may from now on */
     _Atomic(uint64_t) callbacks;  /* calls of on_reclaim and on_fill */
     haft_worker *left;            /* an implicit worker that no thread will close */
-    _Atomic(uint32_t) worn;       /* last lives that have ended */
+    _Atomic(uint32_t) exhausted;  /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
     _Atomic(uint32_t) live_restored;
     _Atomic(uint32_t) reserved;
@@ -91,7 +92,10 @@ struct play {
     uint64_t frees_before; /* the table was shared for the last time */
     _Atomic(uint64_t) reclaims;
     _Atomic(uint64_t) stamps;
-    _Atomic(uint64_t) operations;   /* calls of the library on slots and ids */
+    _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
+    _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
+    bool is_closing;
+    bool is_shared_again;
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     _Atomic(uint32_t) fill_step;
     struct seat seats[MOST_THREADS];

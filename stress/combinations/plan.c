@@ -146,13 +146,19 @@ static uint16_t draw_count(struct chance *chance, const struct plan *plan, bool 
                                                   : one_of(chance, many, 12));
 }
 
+/* Few, often, so that threads meet on one object. */
+static uint16_t draw_register(struct chance *chance, const struct plan *plan)
+{
+    return (uint16_t)below(chance, one_in(chance, 2) ? 3 : 2 * plan->options.capacity + 8);
+}
+
 static struct step draw_step(struct chance *chance, const struct plan *plan, uint32_t call,
                              bool at_once)
 {
     const struct step step = {
         .thread = (uint8_t)below(chance, plan->threads),
         .call = (uint8_t)call,
-        .at = (uint16_t)below(chance, 2 * plan->options.capacity + 8),
+        .at = draw_register(chance, plan),
         .count = draw_count(chance, plan, at_once),
     };
 
@@ -275,6 +281,13 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
                                          sizeof allowed_in_fill, &swarm, at_once);
     }
     draw_steps(&chance, plan, &swarm, at_once);
+}
+
+bool plan_has_one_life(const struct plan_options *options)
+{
+    const uint32_t most = (UINT32_C(1) << options->generation_bits) - 1;
+
+    return most == 1 || options->first_generation == most;
 }
 
 /* --- text --- */

@@ -119,8 +119,8 @@ struct plan {
     uint32_t threads;
     struct plan_options options;
     uint32_t step_count;
-    uint32_t reclaim_count; /* what the calls of on_reclaim do, in turn */
-    uint32_t fill_count;    /* the same of on_fill */
+    uint32_t reclaim_count; /* the steps of on_reclaim, one a call */
+    uint32_t fill_count;    /* the steps of on_fill */
     struct step steps[PLAN_STEPS];
     struct step on_reclaim[MOST_CALLBACK_STEPS];
     struct step on_fill[MOST_CALLBACK_STEPS];
@@ -128,6 +128,9 @@ struct plan {
 
 /* A plan for threads that take turns with whole calls, or for threads at once, which is smaller. */
 void plan_draw(struct plan *plan, uint64_t seed, bool at_once);
+
+/* Whether no slot is used twice, unless generations wrap. */
+bool plan_has_one_life(const struct plan_options *options);
 
 /* The plan as a C initialiser, for a test that plays it. */
 void plan_print(FILE *file, const struct plan *plan);

@@ -90,7 +90,7 @@ void forget_table(void)
     memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
     memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
     memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
-    play.worn = play.live = play.live_restored = play.reserved = 0;
+    play.exhausted = play.live = play.live_restored = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.left = NULL;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
@@ -145,7 +145,7 @@ static bool is_answered(const void *what)
     return atomic_load(&gathering.requests[((const struct awaited *)what)->thread]) == 0;
 }
 
-static void go(struct thread *thread, void (*direction)(haft_domain *domain))
+static void turn_line(struct thread *thread, void (*direction)(haft_domain *domain))
 {
     if (is_qsbr() || (is_clock(PLAN_WORKERS) && thread->seat->workers != 0)) {
         direction(play.domain);
@@ -158,7 +158,7 @@ static void stand_still(struct thread *thread, uint32_t round)
     const struct awaited awaited = {.round = round, .thread = thread->number};
 
     end_sections(thread);
-    go(thread, haft_thread_offline);
+    turn_line(thread, haft_thread_offline);
     atomic_fetch_add(&gathering.arrived, 1);
     for (;;) {
         backend_await(is_called, &awaited);
@@ -167,12 +167,12 @@ static void stand_still(struct thread *thread, uint32_t round)
         if (request == 0) {
             break;
         }
-        go(thread, haft_thread_online);
+        turn_line(thread, haft_thread_online);
         ((void (*)(struct thread *))request)(thread);
-        go(thread, haft_thread_offline);
+        turn_line(thread, haft_thread_offline);
         atomic_store(&gathering.requests[thread->number], 0);
     }
-    go(thread, haft_thread_online);
+    turn_line(thread, haft_thread_online);
 }
 
 static void gather(struct thread *thread, uint32_t round, const struct step *step)
@@ -184,9 +184,9 @@ static void gather(struct thread *thread, uint32_t round, const struct step *ste
         return;
     }
     end_sections(thread);
-    go(thread, haft_thread_offline);
+    turn_line(thread, haft_thread_offline);
     backend_await(have_arrived, &awaited);
-    go(thread, haft_thread_online);
+    turn_line(thread, haft_thread_online);
     call_alone(thread, step);
     atomic_store(&gathering.released, round);
 }
@@ -203,10 +203,10 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread))
     }
     const struct awaited awaited = {.thread = number};
 
-    go(before, haft_thread_offline);
+    turn_line(before, haft_thread_offline);
     atomic_store(&gathering.requests[number], (uintptr_t)call);
     backend_await(is_answered, &awaited);
-    go(before, haft_thread_online);
+    turn_line(before, haft_thread_online);
 }
 
 void by_each_thread(void (*call)(struct thread *thread))
@@ -247,7 +247,9 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left = NULL;
-    play.callbacks = play.stamps = play.operations = 0;
+    play.is_closing = play.is_shared_again = false;
+    play.callbacks = play.stamps = 0;
+    memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
     memset(&gathering, 0, sizeof gathering);
     memset(play.seats, 0, sizeof play.seats);
@@ -301,6 +303,18 @@ static void end_objects(void)
     }
 }
 
+/* What was made goes to the counts of all plays. */
+static void note_made(void)
+{
+    uint64_t made[CALL_COUNT];
+
+    for (uint32_t i = 0; i < CALL_COUNT; i++) {
+        made[i] = play.made[i];
+        atomic_fetch_add(&watch->calls, made[i]);
+    }
+    cover_play(&watch->cover, play.plan, made);
+}
+
 /* Callbacks do nothing from here on, so that all can end. */
 void play_end(void)
 {
@@ -326,7 +340,7 @@ void play_end(void)
     if (haft_domain_close(play.domain) != HAFT_OK) {
         fail("a domain could not be closed", "%s", "");
     }
-    atomic_fetch_add(&watch->calls, play.operations);
+    note_made();
     current = NULL;
 }
 

@@ -25,7 +25,7 @@
 #define bare_abort haft_table_abort
 #define bare_free haft_table_free
 
-/* What the statistics say of every slot ever used; the next version asks haft_table_census(). */
+/* The statistics, and whether they account for every slot that was ever used. */
 static inline bool shim_census(const haft_table *table, haft_table_stats *stats)
 {
     *stats = haft_table_stats_get(table);

@@ -51,7 +51,7 @@ void watch_note(const char *kind, const char *detail)
     snprintf(watch->detail, sizeof watch->detail, "%s", detail);
 }
 
-/* What the process printed last, up to `most` characters from a word on. */
+/* The rest of the line in which `word` stands, in the last output of the child. */
 static bool find_printed(int errors, const char *word, char *found, size_t size)
 {
     static char text[TEXT_SIZE];
@@ -68,7 +68,7 @@ static bool find_printed(int errors, const char *word, char *found, size_t size)
     return at != NULL;
 }
 
-/* The process has ended by itself, with no rule noted: what it died of. */
+/* The child has ended and noted no rule: the report of a sanitizer or assertion, or its status. */
 static void note_death(int status, int errors)
 {
     static const char *const words[] = {"Assertion", "ERROR: AddressSanitizer",

@@ -1,25 +1,27 @@
 /*
- * stress/combinations/watch.h - plays in processes of their own, watched from outside.
+ * stress/combinations/watch.h - plays in child processes, which the parent watches.
  *
- * A play that breaks a rule, dies or does not end takes its process with it; what it had to say is
- * in memory that it shares with the one that watches.
+ * A play that breaks a rule, dies or does not end takes its process with it.  The child says which
+ * rule in memory that both processes share.
  */
 #ifndef HAFT_COMBINATIONS_WATCH_H
 #define HAFT_COMBINATIONS_WATCH_H
 
-#include "stress/combinations/plan.h"
+#include "stress/combinations/cover.h"
+#include <stdatomic.h>
 
 #define KIND_SIZE 96
 
 /* Shared by both processes. */
 struct watch {
-    _Atomic(uint64_t) plays; /* begun */
+    _Atomic(uint64_t) plays; /* that have ended */
     _Atomic(uint64_t) calls; /* of the library, by plays that have ended */
     _Atomic(uint32_t) call;  /* the one under way */
     uint64_t seed;           /* of the play under way */
     char kind[KIND_SIZE];    /* the rule that was broken; empty: none */
     char detail[256];
-    struct plan plan; /* the one to be played, where it is not drawn */
+    struct cover cover; /* of all plays */
+    struct plan plan;   /* the one to be played, where it is not drawn */
 };
 
 extern struct watch *watch;
@@ -28,9 +30,9 @@ extern struct watch *watch;
 typedef void watched(uint64_t from, uint64_t count);
 
 /*
- * Runs it in a process of its own.  True if it ended in peace; else what was wrong is in
- * watch->kind and watch->detail.  A play may take `patience` seconds; `errors` takes what the
- * process prints.
+ * Runs it in a child.  True if all rules held; else watch->kind and watch->detail have the rule that
+ * was broken, or how the child died.  A play may take `patience` seconds; `errors` takes what the
+ * child prints.
  */
 bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int errors);
 

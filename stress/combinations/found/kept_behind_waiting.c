@@ -1,6 +1,6 @@
 /*
- * What a call without a worker left of a batch was filed among those that wait: slots free by the
- * statistics were HAFT_BUSY.
+ * A call without a worker filed the rest of a ready batch among those that wait: slots free by
+ * the statistics were HAFT_BUSY.
  */
 #include "stress/combinations/plan.h"
 

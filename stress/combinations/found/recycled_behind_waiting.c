@@ -1,4 +1,4 @@
-/* haft_recycle_exhausted() did the same. */
+/* haft_recycle_exhausted() put slots that were ready behind batches that wait. */
 #include "stress/combinations/plan.h"
 
 const struct plan plan = {

@@ -1,6 +1,6 @@
 /*
- * The same on the workers clock: its count of workers fell below zero, and no grace period waited
- * for the thread that came next.
+ * A worker that a late destructor asked for was closed by hand, and again with its table: the workers
+ * clock counted its thread's workers below zero, and waited for no thread that came next.
  */
 #include "stress/combinations/plan.h"
 

@@ -1,0 +1,79 @@
+/*
+ * stress/combinations/cover.h - which pairs of features have met.
+ *
+ * A call counts when the library is called, not when a plan has it.  The columns of options also
+ * have the clocks, and what makes a table special without being an option: one life a slot, no slot
+ * beyond the capacity.
+ */
+#ifndef HAFT_COMBINATIONS_COVER_H
+#define HAFT_COMBINATIONS_COVER_H
+
+#include "stress/combinations/plan.h"
+
+/* FEATURE(name, whether a plan's `options` have it) */
+#define ALL_FEATURES(FEATURE)                                                                      \
+    FEATURE(caller_memb, options->clock == PLAN_CALLER_MEMB)                                       \
+    FEATURE(caller_qsbr, options->clock == PLAN_CALLER_QSBR)                                       \
+    FEATURE(thread_memb, options->clock == PLAN_THREAD_MEMB)                                       \
+    FEATURE(thread_qsbr, options->clock == PLAN_THREAD_QSBR)                                       \
+    FEATURE(workers, options->clock == PLAN_WORKERS)                                               \
+    FEATURE(frame, options->clock == PLAN_FRAME)                                                   \
+    FEATURE(tag, options->tag_bits != 0)                                                           \
+    FEATURE(first_generation, options->first_generation != 0)                                      \
+    FEATURE(no_objects, options->object_size == 0)                                                 \
+    FEATURE(large_objects, options->object_size >= 4096)                                           \
+    FEATURE(restore_range, options->restore_range != 0)                                            \
+    FEATURE(on_fill, options->warn_at != 0)                                                        \
+    FEATURE(exact_capacity, options->exact_capacity != 0)                                          \
+    FEATURE(wrap, options->wrap != 0)                                                              \
+    FEATURE(pins, options->pins != 0)                                                              \
+    FEATURE(places, options->places != 0)                                                          \
+    FEATURE(on_reclaim, options->on_reclaim != 0)                                                  \
+    FEATURE(one_life, plan_has_one_life(options))                                                  \
+    FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)
+
+#define FEATURE_NAME(name, has) FEATURE_##name,
+enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
+#undef FEATURE_NAME
+
+/* Moments at which a call is made. */
+#define ALL_PHASES(PHASE)                                                                          \
+    PHASE(first_use)    /* nothing is live, or was freed */                                        \
+    PHASE(last_slot)    /* one place is left */                                                    \
+    PHASE(full)         /* no place is left */                                                     \
+    PHASE(last_life)    /* of the slot that the call is on */                                      \
+    PHASE(exhausted)    /* some slot is */                                                         \
+    PHASE(ids_repeat)   /* after wrapping or recycling */                                          \
+    PHASE(trimming)     /* while another call trims or recycles */                                 \
+    PHASE(closing)      /* while the table is closed, or taken from all threads */                 \
+    PHASE(shared_again) /* after it was a local table in between */                                \
+    PHASE(left_worker)  /* while a worker is open whose thread has ended */                        \
+    PHASE(in_section)   /* inside a read section */                                                \
+    PHASE(in_on_reclaim)                                                                           \
+    PHASE(in_on_fill)
+
+#define PHASE_NAME(name) PHASE_##name,
+enum phase { ALL_PHASES(PHASE_NAME) PHASE_COUNT };
+#undef PHASE_NAME
+
+/* How often two of them came together. */
+struct cover {
+    _Atomic(uint64_t) features[FEATURE_COUNT][FEATURE_COUNT]; /* plays */
+    _Atomic(uint64_t) with[CALL_COUNT][FEATURE_COUNT];        /* calls */
+    _Atomic(uint64_t) during[CALL_COUNT][PHASE_COUNT];        /* calls */
+    _Atomic(uint64_t) beside[CALL_COUNT][CALL_COUNT];         /* of two threads on one slot */
+};
+
+/* A play has ended, or was broken off: its features, and how often it made each call. */
+void cover_play(struct cover *cover, const struct plan *plan, const uint64_t *made);
+
+/* A call was made at a moment with these phases, a bit each. */
+void cover_call(struct cover *cover, uint32_t call, uint32_t phases);
+
+/* One on a slot on which another thread is in the middle of one. */
+void cover_overlap(struct cover *cover, uint32_t call, uint32_t other);
+
+/* As JSON: rows and columns by name, counts. */
+void cover_write(FILE *file, const struct cover *cover);
+
+#endif /* HAFT_COMBINATIONS_COVER_H */
