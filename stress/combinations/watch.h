@@ -30,9 +30,9 @@ extern struct watch *watch;
 typedef void watched(uint64_t from, uint64_t count);
 
 /*
- * Runs it in a child.  True if all rules held; else watch->kind and watch->detail have the rule that
- * was broken, or how the child died.  A play may take `patience` seconds; `errors` takes what the
- * child prints.
+ * Runs it in a child.  True if all rules held; else watch->kind and watch->detail have the rule
+ * that was broken, or how the child died.  A play may take `patience` seconds; `errors` takes the
+ * child's output on stderr.
  */
 bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int errors);
 

@@ -1,6 +1,6 @@
 /*
- * A worker that a late destructor asked for was closed by hand, and again with its table: the workers
- * clock counted its thread's workers below zero, and waited for no thread that came next.
+ * A worker that a late destructor asked for was closed by hand, and again with its table: on the
+ * workers clock no grace period waited for the next thread that opened a worker.
  */
 #include "stress/combinations/plan.h"
 
