@@ -112,7 +112,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     options->pins = one_in(chance, 3);
     options->places = one_in(chance, 6);
     options->on_reclaim = one_in(chance, 2);
-    if (one_in(chance, 2)) { /* few places are left */
+    if (!one_in(chance, 3)) { /* few places are left */
         const uint32_t left = below(chance, 4);
 
         options->filled = options->capacity > left ? options->capacity - left : 0;
@@ -228,7 +228,7 @@ static uint32_t draw_callback(struct chance *chance, const struct plan *plan, st
                               const uint8_t *allowed, uint32_t allowed_count,
                               const struct swarm *swarm, bool at_once)
 {
-    const uint32_t wanted = below(chance, MOST_CALLBACK_STEPS + 1);
+    const uint32_t wanted = between(chance, 1, MOST_CALLBACK_STEPS);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < wanted; i++) {
