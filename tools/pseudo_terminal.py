@@ -15,16 +15,19 @@ SECONDS = 60  # until a test gives up
 
 
 class Terminal:
-    """Starts the program on a terminal; `text` is what it has written there."""
+    """Starts the program on a terminal; `text` is what it has written there.
 
-    def __init__(self, command, columns, rows=24):
+    `stdin` in the terminal's place: as of subprocess.
+    """
+
+    def __init__(self, command, columns, rows=24, stdin=None):
         self.master, slave = pty.openpty()
         self.text = ""
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(slave)
         self.slave = slave
-        self.program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave,
-                                        preexec_fn=self._take)
+        self.program = subprocess.Popen(command, stdin=slave if stdin is None else stdin,
+                                        stdout=slave, stderr=slave, preexec_fn=self._take)
 
     def _take(self):
         os.setsid()

@@ -25,7 +25,7 @@ static void show_page(const struct options *options, const struct finding *findi
     }
     append_all(text, finding->notes);
     append_all(text, finding->malformed);
-    screen_show(text->str, "q quits, ? explains");
+    screen_show(text->str, screen_has_keys() ? "q quits, ? explains" : "Ctrl-C quits");
     g_string_free(text, TRUE);
 }
 

@@ -2,6 +2,7 @@
 #include "examples/screen/terminal.h"
 #include "examples/screen/text.h"
 #include "top/grid.h"
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/select.h>
@@ -11,6 +12,8 @@
 /* The alternate screen, no cursor, no line wrapping; and back. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
+
+enum { ESCAPE = 0x1b };
 
 /* The signals below are blocked except while screen_wait() waits. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -83,6 +86,11 @@ void screen_begin(void)
     enter();
 }
 
+bool screen_has_keys(void)
+{
+    return has_keys;
+}
+
 void screen_end(void)
 {
     leave();
@@ -127,13 +135,49 @@ static void stop(void)
     stopped = 0;
 }
 
-/* The first byte: an arrow key sends several, of which the first is Escape. */
+static bool has_key(void)
+{
+    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return poll(&keys, 1, 0) > 0;
+}
+
+/* KEY_NONE: there is none. */
+static int read_byte(void)
+{
+    unsigned char byte;
+
+    if (!has_key()) {
+        return KEY_NONE;
+    }
+    return read(STDIN_FILENO, &byte, 1) == 1 ? byte : KEY_END;
+}
+
+/* What a key such as an arrow sends after Escape: [ or O, and up to a letter or ~. */
+static int skip_sequence(void)
+{
+    int byte = read_byte();
+
+    if (byte != '[' && byte != 'O') {
+        return byte; /* the next key, or that one with Alt */
+    }
+    do {
+        byte = read_byte();
+    } while (byte > KEY_NONE && (byte < '@' || byte > '~'));
+    return byte == KEY_END ? KEY_END : ESCAPE;
+}
+
+/* One key of those that have come; the others are read next time. */
 static int read_key(void)
 {
-    char bytes[64];
-    const ssize_t length = read(STDIN_FILENO, bytes, sizeof bytes);
+    const int key = read_byte();
 
-    return length > 0 ? (unsigned char)bytes[0] : KEY_END;
+    if (key != ESCAPE) {
+        return key;
+    }
+    const int next = skip_sequence();
+
+    return next == KEY_NONE ? ESCAPE : next;
 }
 
 int screen_wait(uint64_t ms)

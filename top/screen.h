@@ -14,6 +14,9 @@ enum { KEY_NONE = 0, KEY_END = -1 /* a signal that ends the program, or no termi
 void screen_begin(void);
 void screen_end(void);
 
+/* Whether stdin is a terminal, so that keys come. */
+bool screen_has_keys(void);
+
 /* Shows as many of the text's lines as there is room for, and `hint` in the terminal's last one. */
 void screen_show(const char *text, const char *hint);
 

@@ -39,8 +39,8 @@ def exports():
 
 
 @contextlib.contextmanager
-def top(folder, columns, *options, rows=24):
-    terminal = pseudo_terminal.Terminal([TOP, *options, folder], columns, rows)
+def top(folder, columns, *options, rows=24, stdin=None):
+    terminal = pseudo_terminal.Terminal([TOP, *options, folder], columns, rows, stdin)
     try:
         yield terminal
     finally:
@@ -99,6 +99,18 @@ def check_keys(folder):
         expect(terminal.end() == 0, "q does not quit with 0", terminal)
         expect(terminal.text.endswith(LEAVE), "q leaves the screen behind", terminal)
         expect(terminal.has_its_modes(), "q leaves the modes behind", terminal)
+    for keys in ("xq", "??q", "\033[A\033OP\033[15~q", "\033q"):
+        with top(folder, 80) as terminal:
+            terminal.until("created/s")
+            terminal.send(keys)
+            expect(terminal.end() == 0, f"q is lost in {keys!r}", terminal)
+
+
+def check_no_keys(folder):
+    with top(folder, 80, stdin=subprocess.DEVNULL) as terminal:
+        terminal.until("Ctrl-C quits")
+        terminal.send("\003")
+        expect(terminal.end() == 0, "without keys, Ctrl-C does not end it", terminal)
 
 
 def check_signals(folder):
@@ -147,7 +159,8 @@ def check_resize(folder):
 
 def main():
     with exports() as folder:
-        for check in (check_width, check_order, check_keys, check_signals, check_stop, check_resize):
+        for check in (check_width, check_order, check_keys, check_no_keys, check_signals, check_stop,
+                      check_resize):
             check(folder)
     sys.exit(1 if failures else 0)
 
