@@ -211,15 +211,28 @@ check_targets()
     done
 }
 
-# check_named_and_targets <pattern of names> <words>: names come first
+# check_named_and_targets <pattern of names> <words>
 check_named_and_targets()
 {
-    local names=$1
+    local names=$1 word targets=()
     shift
-    while [[ ${1:-} =~ $names ]]; do
-        shift
+    for word in "$@"; do
+        [[ $word =~ $names ]] || targets+=("$word")
     done
-    check_targets "$@"
+    check_targets "${targets[@]}"
+}
+
+# check_test <arguments>: --install takes no others, --quick and machines go with --cross
+check_test()
+{
+    if [[ " $* " == *" --install "* ]]; then
+        [[ $# == 1 ]] || usage_error "--install takes no other arguments"
+    elif [[ " $* " == *" --cross "* ]]; then
+        check_named_and_targets '^(aarch64|i386)$' "${words[@]}"
+    else
+        [[ " $* " != *" --quick "* ]] || usage_error "--quick goes with --cross"
+        check_targets "${words[@]}"
+    fi
 }
 
 check_installation()
@@ -299,7 +312,8 @@ check_arguments()
                 install | uninstall) check_installation "$@" ;;
                 fresh) ;; # words are commands with their own arguments: tools/fresh looks at them
                 verify) check_verify "$@" ;;
-                test | cross) check_named_and_targets '^(aarch64|i386)$' "${words[@]}" ;;
+                test) check_test "$@" ;;
+                cross) check_named_and_targets '^(aarch64|i386)$' "${words[@]}" ;;
                 compilers)
                     check_named_and_targets '^(clang14|clang19|debug_rcu)(,[a-z]+)*$' "${words[@]}"
                     ;;
