@@ -3,7 +3,8 @@
 #
 # Usage: must_fail.sh <report|any|skip> <nothing|what> <program> [argument...]
 #   report  only ThreadSanitizer's report of a data race counts
-#   any     so does a violation that the program itself saw
+#   any     so does a violation that the program itself saw, and in a build under AddressSanitizer
+#           its report of a freed slot that was used
 #   skip    nothing is run: the build has another sanitizer
 #   what    HAFT_BROKEN of stress/hooked.c, for a program that links it; first the program is run
 #           without it, and must not be rejected
@@ -14,6 +15,9 @@
 set -euo pipefail
 
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0"
+# By default 1, as of a run that met no race.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=67"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}exitcode=67"
 readonly accepted=$1 what=$2
 shift 2
 [[ $accepted != skip ]] || exit 0
@@ -37,6 +41,9 @@ fi
 for number in 1 2 3 4 5; do
     try "${broken[@]}" "$@"
     if [[ $status == 66 ]] && grep -q 'ThreadSanitizer: data race' "$log"; then
+        echo "try $number: $(grep -m1 '^SUMMARY' "$log")"
+        exit 0
+    elif [[ $status == 67 && $accepted == any ]] && grep -q ': use-after-poison ' "$log"; then
         echo "try $number: $(grep -m1 '^SUMMARY' "$log")"
         exit 0
     elif [[ $status == 3 && $accepted == any ]]; then
