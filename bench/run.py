@@ -60,9 +60,17 @@ def arguments():
     return parser.parse_args()
 
 
+def refuse(why):
+    print(f"bench: {why}; ./dev bench --help says more", file=sys.stderr)
+    return 2
+
+
 def figures(options):
     if options.source:
-        return Results.load(options.source)
+        try:
+            return Results.load(options.source)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            sys.exit(refuse(f"--from: '{options.source}' holds no figures that --save kept"))
     programs = quick.PROGRAMS if options.quick else ALL
     return measure(programs, options.repetitions or 5, options.seconds or 0.1)
 
