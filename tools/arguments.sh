@@ -155,10 +155,10 @@ is_passed_on()
 # check_options <command> <arguments>: leaves those that are no options in `words`
 check_options()
 {
-    local command=$1 known form option
+    local known form option
+    read -ra known < <(options_of "$1")
     shift
     words=()
-    read -ra known < <(options_of "$command")
     while [[ $# -gt 0 ]]; do
         option=${1%%=*}
         if [[ $1 != -* ]]; then
@@ -181,6 +181,8 @@ check_options()
 }
 
 # --- other arguments ---
+
+readonly compiler_names='(clang14|clang19|debug_rcu)(,(tsan|asan))*'
 
 refuse_words()
 {
@@ -264,6 +266,15 @@ check_bench()
         usage_error "--quick or --report, not both"
 }
 
+# Commands, each with its arguments in one word; these are looked at when it runs.
+check_commands()
+{
+    local word
+    for word in "$@"; do
+        options_of "${word%% *}" >/dev/null || usage_error "no command '${word%% *}'"
+    done
+}
+
 check_verify()
 {
     local step
@@ -310,13 +321,11 @@ check_arguments()
             case $table in
                 demo) check_demo ;;
                 install | uninstall) check_installation "$@" ;;
-                fresh) ;; # words are commands with their own arguments: tools/fresh looks at them
+                fresh) check_commands "${words[@]}" ;;
                 verify) check_verify "$@" ;;
                 test) check_test "$@" ;;
                 cross) check_named_and_targets '^(aarch64|i386)$' "${words[@]}" ;;
-                compilers)
-                    check_named_and_targets '^(clang14|clang19|debug_rcu)(,[a-z]+)*$' "${words[@]}"
-                    ;;
+                compilers) check_named_and_targets "^($compiler_names)$" "${words[@]}" ;;
                 tsan | asan | memcheck | coverage) check_targets "${words[@]}" ;;
                 *) refuse_words ;;
             esac
