@@ -280,4 +280,9 @@ check_impossible_traces
 check_files
 check_options
 
+# Help that is lost is no success.
+code=0
+"$replay" --help >/dev/full 2>err || code=$?
+expect "exit code of lost help" "$code" 3
+
 [[ $failures == 0 ]] || exit 1

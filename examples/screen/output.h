@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EXIT_LOST_OUTPUT = 3 }; /* of all programs that print */
+
 /*
  * Closes stdout.  Returns `code` if all that was printed has been written; if not, says so on
  * stderr and returns `failed`, or `code` if that is a failure already.
@@ -26,11 +28,11 @@ static inline int end_output(const char *program, int code, int failed)
     return code != 0 ? code : failed;
 }
 
-/* Prints `help` and exits with 0, or with 1 if it could not be written. */
+/* Prints `help` and exits with 0, or with EXIT_LOST_OUTPUT. */
 _Noreturn static inline void print_help(const char *program, const char *help)
 {
     fputs(help, stdout);
-    exit(end_output(program, EXIT_SUCCESS, EXIT_FAILURE));
+    exit(end_output(program, EXIT_SUCCESS, EXIT_LOST_OUTPUT));
 }
 
 #endif /* EXAMPLES_SCREEN_OUTPUT_H */
