@@ -51,13 +51,11 @@ void watch_note(const char *kind, const char *detail)
     snprintf(watch->detail, sizeof watch->detail, "%s", detail);
 }
 
-/* The rest of the line in which `word` stands, in the last output of the child. */
+/* The rest of the line in which `word` stands first, in what the child printed. */
 static bool find_printed(int errors, const char *word, char *found, size_t size)
 {
     static char text[TEXT_SIZE];
-    const off_t end = lseek(errors, 0, SEEK_END);
-    const off_t from = end > TEXT_SIZE - 1 ? end - (TEXT_SIZE - 1) : 0;
-    const ssize_t length = pread(errors, text, TEXT_SIZE - 1, from);
+    const ssize_t length = pread(errors, text, TEXT_SIZE - 1, 0);
 
     text[length < 0 ? 0 : length] = '\0';
     const char *at = strstr(text, word);
