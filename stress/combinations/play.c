@@ -303,7 +303,7 @@ static void end_objects(void)
     }
 }
 
-/* What was made goes to the counts of all plays. */
+/* Adds the calls of this play to the counts of all plays. */
 static void note_made(void)
 {
     uint64_t made[CALL_COUNT];
