@@ -18,7 +18,8 @@ bool backend_is_at_once(const char *mode);
 /* Plays a plan to its end; more than once where chance has a part in it. */
 void backend_play(const struct plan *plan, const char *mode, uint32_t times);
 
-const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock);
+extern const struct rcu_flavor_struct *const backend_memb;
+extern const struct rcu_flavor_struct *const backend_qsbr;
 
 /* Wait until `ready(what)`. */
 void backend_await(bool (*ready)(const void *what), const void *what);

@@ -20,19 +20,8 @@ bool backend_is_at_once(const char *mode)
     return true;
 }
 
-const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock)
-{
-    switch (clock) {
-    case PLAN_CALLER_MEMB:
-    case PLAN_THREAD_MEMB:
-        return &model_flavour;
-    case PLAN_CALLER_QSBR:
-    case PLAN_THREAD_QSBR:
-        return &urcu_qsbr_flavor;
-    default:
-        return NULL;
-    }
-}
+const struct rcu_flavor_struct *const backend_memb = &model_flavour;
+const struct rcu_flavor_struct *const backend_qsbr = &urcu_qsbr_flavor;
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

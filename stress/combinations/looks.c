@@ -31,7 +31,7 @@ void step_resolve(struct thread *thread, haft_worker *worker, const struct step 
     end_call(outer);
     check_found(reg, id, object);
     if (object != NULL && !in_callback(thread)) {
-        hold(thread, object, object->value);
+        hold(thread, object);
     }
 }
 

@@ -18,8 +18,14 @@ void require_that(bool holds, const char *kind)
 
 static bool turn_to(struct reg *reg, uint32_t from, uint32_t to)
 {
-    return atomic_compare_exchange_strong_explicit(&reg->state, &from, to, memory_order_seq_cst,
+    return atomic_compare_exchange_strong_explicit(&reg->state, &from, to, memory_order_relaxed,
                                                    memory_order_relaxed);
+}
+
+/* With pins: after this store, a thread that is about to pin is seen, or it sees the store. */
+static bool turn_before_pins(struct reg *reg, uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong(&reg->state, &from, to);
 }
 
 struct reg *find_register(uint32_t at, enum register_state state)
@@ -37,7 +43,10 @@ struct reg *find_register(uint32_t at, enum register_state state)
 /* A register whose object is pinned, or about to be, keeps its id. */
 static bool claim(struct reg *reg, uint32_t from)
 {
-    if (!turn_to(reg, from, REGISTER_CLAIMED)) {
+    if (!play.plan->options.pins) {
+        return turn_to(reg, from, REGISTER_CLAIMED);
+    }
+    if (!turn_before_pins(reg, from, REGISTER_CLAIMED)) {
         return false;
     }
     if (atomic_load(&reg->pins) == 0 && atomic_load(&reg->intents) == 0) {
@@ -69,8 +78,15 @@ void unclaim_register(struct reg *reg)
 struct reg *claim_reserved(uint32_t at)
 {
     struct reg *reg = find_register(at, REGISTER_RESERVED);
+    uint32_t reserved = REGISTER_RESERVED;
 
-    return reg != NULL && turn_to(reg, REGISTER_RESERVED, REGISTER_CLAIMED) ? reg : NULL;
+    /* Acquired: the reservation is handed over, as haft_publish() asks. */
+    if (reg == NULL ||
+        !atomic_compare_exchange_strong_explicit(&reg->state, &reserved, REGISTER_CLAIMED,
+                                                 memory_order_acquire, memory_order_relaxed)) {
+        return NULL;
+    }
+    return reg;
 }
 
 struct reg *find_pinned(uint32_t at)
@@ -166,14 +182,18 @@ void model_issued(struct reg *reg, haft_id id, enum register_state state)
     if (is_aside(id)) {
         count(&play.live_restored, 1);
     }
-    atomic_store_explicit(&reg->state, state, memory_order_release);
+    if (state == REGISTER_RESERVED) { /* released, to claim_reserved() */
+        atomic_store_explicit(&reg->state, state, memory_order_release);
+    } else {
+        atomic_store_explicit(&reg->state, state, memory_order_relaxed);
+    }
 }
 
 void model_published(struct reg *reg)
 {
     count(&play.reserved, -1);
     count(&play.live, 1);
-    atomic_store_explicit(&reg->state, REGISTER_LIVE, memory_order_release);
+    atomic_store_explicit(&reg->state, REGISTER_LIVE, memory_order_relaxed);
 }
 
 static void note_end(haft_id id)
@@ -201,7 +221,7 @@ void model_aborted(struct reg *reg)
 {
     note_end(id_in(reg));
     count(&play.reserved, -1);
-    atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_release);
+    atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_relaxed);
 }
 
 static void check_reclaimed_object(haft_id id, const struct stamp *object)
@@ -235,12 +255,12 @@ void model_reclaimed(haft_id id, const struct stamp *object)
 
 /* --- what a thread holds --- */
 
-void hold(struct thread *thread, const void *object, uint64_t value)
+void hold(struct thread *thread, const struct stamp *object)
 {
     struct seat *seat = thread->seat;
 
     if (play.plan->options.object_size != 0 && seat->held_count < MOST_HELD) {
-        seat->held[seat->held_count++] = (struct held){object, value};
+        seat->held[seat->held_count++] = (struct held){object, object->value};
     }
 }
 

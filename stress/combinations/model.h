@@ -2,9 +2,10 @@
  * stress/combinations/model.h - what the fuzzer knows beside the library.
  *
  * A register is a place for an object's id and what became of the object.  Threads at once share
- * registers through atomic words, which order nothing that the library should order itself: all of
- * them are relaxed except those of pins, where a thread must not miss that another takes the
- * register (a store and a load on each side).
+ * registers through atomic words, which order nothing that the library should order: they are
+ * relaxed, except where a reservation is handed to another thread (release, acquire), and in tables
+ * with pins, where a thread must not miss that another takes the register (seq_cst: a store and a
+ * load on each side).
  *
  * Three rules hold whatever the threads do, and every call checks them:
  *   - a slot's ids are issued in rising order of generation, unless ids repeat: a slot that is
@@ -146,7 +147,7 @@ haft_id id_in(const struct reg *reg);
 
 /* --- what a thread holds --- */
 
-void hold(struct thread *thread, const void *object, uint64_t value);
+void hold(struct thread *thread, const struct stamp *object); /* unless it has no bytes */
 void check_held(const struct seat *seat);
 void let_go(struct seat *seat); /* after a last look */
 

@@ -18,19 +18,8 @@ bool backend_is_at_once(const char *mode)
     return strcmp(mode, "threads") == 0;
 }
 
-const struct rcu_flavor_struct *backend_flavour(enum plan_clock clock)
-{
-    switch (clock) {
-    case PLAN_CALLER_MEMB:
-    case PLAN_THREAD_MEMB:
-        return &urcu_memb_flavor;
-    case PLAN_CALLER_QSBR:
-    case PLAN_THREAD_QSBR:
-        return &urcu_qsbr_flavor;
-    default:
-        return NULL;
-    }
-}
+const struct rcu_flavor_struct *const backend_memb = &urcu_memb_flavor;
+const struct rcu_flavor_struct *const backend_qsbr = &urcu_qsbr_flavor;
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

@@ -42,7 +42,9 @@ static void ignore_leak(const haft_leak *leak, void *arg)
 static void open_domain(void)
 {
     const haft_domain_options options = {
-        .flavour = backend_flavour((enum plan_clock)play.plan->options.clock),
+        .flavour = is_memb()   ? backend_memb
+                   : is_qsbr() ? backend_qsbr
+                               : NULL,
         .clock = clock_of_plan(),
         .on_stall = ignore_stall,
     };

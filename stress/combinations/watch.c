@@ -75,6 +75,11 @@ static void note_death(int status, int errors)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (find_printed(errors, words[i], kind, sizeof kind)) {
+            char *number = strstr(kind, " (pid"); /* of the process: no other kind for that */
+
+            if (number != NULL) {
+                *number = '\0';
+            }
             watch_note(kind, "");
             return;
         }
