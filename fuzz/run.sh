@@ -37,7 +37,7 @@ fi
 
 mkdir -p "$out/$target" "fuzz/corpus/$target"
 "$clang" "${options[@]}" -o "$out/$target/fuzzer" "${sources[@]}" fuzz/libfuzzer.c \
-    lib/*.c concurrent/*.c "${libraries[@]}"
+    lib/*/*.c concurrent/*/*.c "${libraries[@]}"
 mkdir -p "$out/$target/found"
 # New inputs stay outside the tree; what is worth keeping is merged into the corpus by
 #   <fuzzer> -merge=1 fuzz/corpus/<target> <out>/<target>/found

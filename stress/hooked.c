@@ -9,7 +9,7 @@
  *   generation:BITS      a slot's next life has the generation of the last one; BITS: the bits of
  *                        an id's index
  */
-#include "lib/atomics.h"
+#include "lib/base/atomics.h"
 #include "stress/edges.h"
 #include "stress/ordered.h"
 #include "stress/support.h"

@@ -4,10 +4,10 @@
  * The last writer of each line stands in a table by the line's hash.  Lines that share a place
  * are taken for one: with a million places and tables of a few megabytes that is rare.
  *
- * White-box: it provides the operations of lib/atomics.h.
+ * White-box: it provides the operations of lib/base/atomics.h.
  */
 #include "stress/traffic.h"
-#include "lib/atomics.h"
+#include "lib/base/atomics.h"
 
 #define PLACES (UINT32_C(1) << 20)
 #define MOST_THREADS 1024

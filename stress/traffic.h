@@ -2,7 +2,7 @@
  * stress/traffic.h - which operations touch words that another thread wrote last.
  *
  * For programs over a library built with -DHAFT_HOOKED: link stress/traffic.c.  It carries the
- * operations out as lib/atomics_direct.h would, and counts.  Counts are of 64-byte lines, as
+ * operations out as lib/base/atomics_direct.h would, and counts.  Counts are of 64-byte lines, as
  * far as atomic operations go: plain writes beside them are not seen.
  */
 #ifndef HAFT_STRESS_TRAFFIC_H

@@ -1,5 +1,5 @@
 /* White-box: the depot, a queue of batches that anyone may take from. */
-#include "concurrent/depot.h"
+#include "concurrent/batches/depot.h"
 #include "tests/support.h"
 
 #define BATCHES 300

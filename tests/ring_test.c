@@ -1,5 +1,5 @@
 /* White-box: a worker's ring of closed batches, and its bounds. */
-#include "concurrent/ring.h"
+#include "concurrent/batches/ring.h"
 #include "tests/support.h"
 
 static struct pool pool;

@@ -1,5 +1,5 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
-#include "concurrent/table.h"
+#include "concurrent/table/table.h"
 #include "tests/support.h"
 
 TestSuite(shelf, .timeout = SUITE_SECONDS);

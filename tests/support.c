@@ -1,6 +1,6 @@
 /* What the unit tests share: layouts, domains, readers.  White-box: who knows AddressSanitizer. */
 #include "tests/support.h"
-#include "lib/asan.h"
+#include "lib/base/asan.h"
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* White-box: lines of text, where no table has such times and lengths in a test. */
-#include "lib/text.h"
+#include "lib/base/text.h"
 #include "tests/support.h"
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* White-box: the arithmetic of slot words, for every word of tiny layouts. */
-#include "lib/word.h"
+#include "lib/slots/word.h"
 #include "tests/support.h"
 
 TestSuite(word, .timeout = SUITE_SECONDS);

@@ -6,7 +6,7 @@
  *
  * Every atomic operation of haft names its order in the function and the edge it belongs to as
  * its first argument; the edges are explained in docs/memory-model.md and at the top of each
- * source file that uses them.  lib/atomics.h adds what only the library needs.
+ * source file that uses them.  lib/base/atomics.h adds what only the library needs.
  *
  * A build with -DHAFT_HOOKED leaves the operations to the program: each is a call of a function
  * that the program provides, with edge and order.  stress/explorer decides there which thread runs

@@ -9,7 +9,7 @@
  * White-box: what can be broken on purpose is broken here, where the library cannot tell.
  */
 #include "stress/explorer/hooked.h"
-#include "concurrent/batch.h"
+#include "concurrent/batches/batch.h"
 #include "stress/edges.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"

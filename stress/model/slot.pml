@@ -1,8 +1,8 @@
 /*
  * slot.pml - slots, batches and the ticket clock: who may reuse what a reader could still hold.
  *
- * Readers resolve ids within sections.  Workers free (lib/word.h, CLAIM), put slots into batches,
- * take a ticket for each full one (concurrent/domain.h, TICKET), and reuse batches whose ticket
+ * Readers resolve ids within sections.  Workers free (lib/slots/word.h, CLAIM), put slots into batches,
+ * take a ticket for each full one (concurrent/clock/domain.h, TICKET), and reuse batches whose ticket
  * is done (ELAPSED).  Drivers may overlap: each reads `requested`, waits for the sections that were
  * open when it began, and no others, and raises `done`.  A batch may be taken by any worker.
  *

@@ -1,6 +1,6 @@
 /*
  * workers.pml - the workers clock: each thread announces its quiescent points, anyone adds them up
- * (concurrent/clock_workers.c).
+ * (concurrent/clock/clock_workers.c).
  *
  * Threads resolve, hold, pass quiescent points, go offline and come back, free, add up, and reuse,
  * in any order.

@@ -130,7 +130,7 @@ class Builder:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.baseline = Tree(self.folder / "baseline")
-        self._library = _files("lib/*.c") + _files("concurrent/*.c")
+        self._library = _files("lib/*/*.c") + _files("concurrent/*/*.c")
         self._lock = threading.Lock()
         self._made = {}
 

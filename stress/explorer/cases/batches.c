@@ -4,8 +4,8 @@
  * Each thread that has a batch writes into it and looks again: a batch that two threads have is
  * seen by its stamp, or by ThreadSanitizer.
  */
-#include "concurrent/depot.h"
-#include "concurrent/ring.h"
+#include "concurrent/batches/depot.h"
+#include "concurrent/batches/ring.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
 #include <string.h>

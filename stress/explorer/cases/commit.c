@@ -4,7 +4,7 @@
  * Making memory writable is an effect of the kernel that no checker of memory orders knows; so
  * mprotect() leaves a note, as plain as a write to the memory would be.
  */
-#include "lib/reservation.h"
+#include "lib/base/reservation.h"
 #include "stress/explorer/cases/case.h"
 #include "stress/explorer/scheduler.h"
 #include <stddef.h>

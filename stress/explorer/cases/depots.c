@@ -4,7 +4,7 @@
  * A node that it has in hand has left the depot meanwhile and come into it again, or into another
  * one; or a batch waits there whose descriptor is of a segment that it has not seen.
  */
-#include "concurrent/depot.h"
+#include "concurrent/batches/depot.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
 #include <string.h>

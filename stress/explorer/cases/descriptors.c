@@ -2,7 +2,7 @@
  * White-box: descriptors whose memory is given back while another thread takes one, and such as
  * come with a segment, in the pool and in a ring.
  */
-#include "concurrent/ring.h"
+#include "concurrent/batches/ring.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
 #include <string.h>

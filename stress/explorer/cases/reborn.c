@@ -2,7 +2,7 @@
  * White-box: a node of the depot leaves it, its memory is given back, and it is born again, while
  * another thread holds it for the depot's tail.
  */
-#include "concurrent/depot.h"
+#include "concurrent/batches/depot.h"
 #include "stress/explorer/cases/case.h"
 #include <string.h>
 

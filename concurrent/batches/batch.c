@@ -1,0 +1,230 @@
+/*
+ * The pool of batch descriptors: a tagged stack of used ones, and fresh ones behind it.
+ *
+ * Edges in this file.
+ *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
+ *   DEPOT   set_up (release) -> depot_push, depot_take (acquire)  a node has left, before it is new
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
+ *   OWN     this thread alone has the descriptor, or the pool
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include "concurrent/batches/batch.h"
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+
+/* What the groups take up at the start of the directory. */
+static uint64_t groups_size(const struct pool *pool)
+{
+    return (pool->table_count / pool->group_size + 1) * sizeof(struct group);
+}
+
+haft_status pool_open(struct pool *pool, uint64_t batches)
+{
+    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    pool->table_count = batches;
+    groups_setup(pool);
+    status =
+        reservation_open(&pool->directory, groups_size(pool) + MOST_WORKERS * sizeof(atomic_u64));
+    if (status != HAFT_OK) {
+        reservation_close(&pool->table);
+        return status;
+    }
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->segments, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+    return HAFT_OK;
+}
+
+void pool_close(struct pool *pool)
+{
+    reservation_close(&pool->directory);
+    reservation_close(&pool->table);
+}
+
+haft_status pool_commit(struct pool *pool, uint64_t batches)
+{
+    const uint64_t most = batches < pool->table_count ? batches : pool->table_count;
+
+    return reservation_commit(&pool->table, most * sizeof(struct batch));
+}
+
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
+{
+    return (atomic_u64 *)(void *)(pool->directory.base + groups_size(pool)) + segment;
+}
+
+static struct segment *segment_at(const struct pool *pool, uint64_t segment)
+{
+    /* Weakened, a descriptor's first use could come before its segment's set-up. */
+    return (struct segment *)(uintptr_t)load_acquire(ROSTER, directory_entry(pool, segment));
+}
+
+haft_status pool_add(struct pool *pool, struct segment *segment)
+{
+    for (;;) {
+        const uint64_t place = load_relaxed(RETRY, &pool->segments);
+
+        if (place == MOST_WORKERS ||
+            reservation_commit(&pool->directory,
+                               groups_size(pool) + (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+            return HAFT_NO_MEMORY;
+        }
+        if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
+            segment->place = place;
+            store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            return HAFT_OK;
+        }
+    }
+}
+
+struct batch *pool_batch(const struct pool *pool, uint64_t number)
+{
+    if (number < pool->table_count) {
+        return (struct batch *)(void *)pool->table.base + number;
+    }
+    const uint64_t beyond = number - pool->table_count;
+
+    return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
+}
+
+/* A number below `count` that nobody has been given, or NUMBER_NONE. */
+static uint64_t take_fresh(atomic_u64 *used, uint64_t count)
+{
+    uint64_t before = load_relaxed(RETRY, used);
+
+    while (before < count) {
+        if (cas_relaxed(RETRY, used, before, before + 1)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, used);
+    }
+    return NUMBER_NONE;
+}
+
+/* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
+static uint64_t take_from(const struct pool *pool, struct segment *segment)
+{
+    const uint64_t place = take_fresh(&segment->used, WORKER_BATCHES);
+
+    return place == NUMBER_NONE ? NUMBER_NONE
+                                : pool->table_count + segment->place * WORKER_BATCHES + place;
+}
+
+/*
+ * The number of any descriptor never used so far, or NUMBER_NONE.  The table's come last: it has
+ * as many as the depot can hold, and memory for as many as the slots used so far can fill.
+ */
+static uint64_t take_unused(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(RETRY, &pool->segments);
+    uint64_t number = NUMBER_NONE;
+
+    for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            number = take_from(pool, segment);
+        }
+    }
+    if (number == NUMBER_NONE) {
+        number = groups_take(pool);
+    }
+    if (number == NUMBER_NONE) {
+        number = take_fresh(&pool->table_used, pool->table_count);
+    }
+    if (number < pool->table_count) {
+        pool_commit(pool, number + 1); /* was done by whoever drew the slots; to see it done */
+    }
+    return number;
+}
+
+static struct batch *set_up(struct pool *pool, uint64_t number)
+{
+    struct batch *batch = pool_batch(pool, number);
+
+    batch->number = number;
+    batch->node = number;
+    batch->count = 0;
+    batch->retired = 0;
+    batch->due = 0;
+    batch->has_last_lives = false;
+    store_relaxed(OWN, &batch->ticket, 0);
+    /*
+     * Not from 0, once memory was given back: who holds the node from before must not be mistaken.
+     * Weakened, it could believe the node to be the depot's tail still, and lose a batch behind it.
+     */
+    store_release(DEPOT, &batch->node_next,
+                  load_relaxed(OWN, &pool->node_tags) << NUMBER_BITS | NUMBER_NONE);
+    return batch;
+}
+
+struct batch *pool_take_given(struct pool *pool)
+{
+    for (;;) {
+        /* Weakened, the indices that the last holder read could be overwritten before. */
+        const uint64_t top = load_acquire(POOL, &pool->top);
+
+        if (tagged_number(top) == NUMBER_NONE) {
+            return NULL;
+        }
+        struct batch *batch = pool_batch(pool, tagged_number(top));
+        /* If another thread has taken the descriptor and uses it, the tag has changed. */
+        const uint64_t next = load_relaxed(RETRY, &batch->pool_next);
+
+        if (cas_acquire(POOL, &pool->top, top, tagged_next(top, next))) {
+            return batch;
+        }
+    }
+}
+
+struct batch *pool_take(struct pool *pool, struct segment *own)
+{
+    uint64_t number = own != NULL ? take_from(pool, own) : NUMBER_NONE;
+
+    while (number == NUMBER_NONE) {
+        struct batch *batch = pool_take_given(pool);
+
+        if (batch != NULL) {
+            return batch;
+        }
+        number = take_unused(pool); /* if none is left, one has been given back meanwhile */
+    }
+    return set_up(pool, number);
+}
+
+void pool_give(struct pool *pool, struct batch *batch)
+{
+    uint64_t top;
+
+    assert(batch->count == 0 && batch->retired == 0);
+    batch->has_last_lives = false;
+    do {
+        top = load_relaxed(RETRY, &pool->top);
+        store_relaxed(OWN, &batch->pool_next, tagged_number(top));
+    } while (!cas_release(POOL, &pool->top, top, tagged_next(top, batch->number)));
+}
+
+void batch_move(struct batch *to, struct batch *from, uint32_t most)
+{
+    const uint32_t room = most - to->count;
+    const uint32_t moved = from->count < room ? from->count : room;
+    const uint32_t retired = from->retired < moved ? from->retired : moved;
+    const uint64_t ticket = load_relaxed(OWN, &from->ticket);
+
+    from->count -= moved;
+    memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
+    to->count += moved;
+    from->retired = (uint16_t)(from->retired - retired);
+    to->retired = (uint16_t)(to->retired + retired);
+    to->has_last_lives = to->has_last_lives || from->has_last_lives;
+    if (ticket > load_relaxed(OWN, &to->ticket)) {
+        store_relaxed(OWN, &to->ticket, ticket);
+    }
+}

@@ -1,0 +1,61 @@
+/*
+ * The frame clock: a grace period is what lies between two ticks.  Only the program knows that no
+ * section is open, so nobody but haft_domain_tick() drives, and nobody waits.
+ */
+#include "concurrent/clock/domain.h"
+#include "concurrent/table/debug.h"
+#include <assert.h>
+
+static haft_status start(haft_domain *domain)
+{
+    (void)domain;
+    return HAFT_OK;
+}
+
+static haft_status wait_for(haft_domain *domain, uint64_t ticket)
+{
+    (void)domain;
+    (void)ticket;
+    return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
+}
+
+static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    (void)domain;
+    (void)member;
+    (void)backlog;
+}
+
+static const struct clock *after_fork(haft_domain *domain)
+{
+    return domain->clock; /* it waits for no thread */
+}
+
+haft_status haft_domain_tick(haft_domain *domain)
+{
+    if (domain->clock != &frame_clock) {
+        return HAFT_WRONG_CLOCK;
+    }
+    assert(debug_sections(domain) == 0); /* a section is open during the tick */
+    domain_end_grace(domain, domain_requested(domain));
+    assert(debug_sections(domain) == 0);
+    return HAFT_OK;
+}
+
+const struct clock frame_clock = {
+    .name = "frame",
+    .has_flavour = false,
+    .start = start,
+    .stop = clock_ignore,
+    .requested = clock_ignore_ticket,
+    .hurry = clock_ignore,
+    .wait_for = wait_for,
+    .join = clock_join_none,
+    .leave = clock_leave_none,
+    .may_leave = clock_may_leave_none,
+    .quiescent = quiescent,
+    .offline = clock_ignore,
+    .online = clock_ignore,
+    .blame = clock_blame_none,
+    .after_fork = after_fork,
+};

@@ -1,0 +1,101 @@
+/*
+ * The thread clock: a background thread that drives grace periods when enough are requested.
+ *
+ * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
+ * TICKETS_PER_WAKE posts, and whoever runs short.  Fewer tickets than that may wait for long:
+ * they are in nobody's way.
+ *
+ * Edges in this file.
+ *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
+ *   OWN    before the thread starts
+ *   HINT   the stop flag: the semaphore's post orders it
+ */
+#include "concurrent/clock/background.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/rcu.h"
+#include <stddef.h>
+
+#define TICKETS_PER_WAKE 32 /* 4,096 slots: half of what one worker lets wait */
+
+static void sleep_until_woken(struct thread_clock *clock)
+{
+    while (sem_wait(&clock->wake) != 0) {
+        /* interrupted by a debugger */
+    }
+    /* Weakened, the thread could miss the ticket of one that found it woken already. */
+    exchange_acq_rel(WAKE, &clock->woken, 0);
+}
+
+static void *drive_until_stopped(void *arg)
+{
+    haft_domain *domain = arg;
+
+    for (;;) {
+        sleep_until_woken(&domain->thread);
+        if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
+            return NULL;
+        }
+        domain_wait(domain);
+    }
+}
+
+static haft_status start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->thread.stopping, 0);
+    store_relaxed(OWN, &domain->thread.woken, 0);
+    if (sem_init(&domain->thread.wake, 0, 0) != 0) {
+        return HAFT_NO_THREAD;
+    }
+    rcu_clock_start(domain);
+    if (background_start(&domain->thread.thread, drive_until_stopped, domain) != 0) {
+        rcu_clock_stop(domain);
+        sem_destroy(&domain->thread.wake);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static void stop(haft_domain *domain)
+{
+    /* The thread's last grace period may wait for this one. */
+    const bool was_online = rcu_pause(domain->flavour);
+
+    store_relaxed(HINT, &domain->thread.stopping, 1);
+    sem_post(&domain->thread.wake);
+    pthread_join(domain->thread.thread, NULL);
+    sem_destroy(&domain->thread.wake);
+    rcu_clock_stop(domain);
+    rcu_resume(domain->flavour, was_online);
+}
+
+static void hurry(haft_domain *domain)
+{
+    if (exchange_acq_rel(WAKE, &domain->thread.woken, 1) == 0) {
+        sem_post(&domain->thread.wake);
+    }
+}
+
+static void requested(haft_domain *domain, uint64_t ticket)
+{
+    if (ticket % TICKETS_PER_WAKE == 0) {
+        hurry(domain);
+    }
+}
+
+const struct clock thread_clock = {
+    .name = "thread",
+    .has_flavour = true,
+    .start = start,
+    .stop = stop,
+    .requested = requested,
+    .hurry = hurry,
+    .wait_for = rcu_clock_wait_for,
+    .join = clock_join_none,
+    .leave = clock_leave_none,
+    .may_leave = clock_may_leave_none,
+    .quiescent = rcu_clock_quiescent,
+    .offline = rcu_clock_offline,
+    .online = rcu_clock_online,
+    .blame = clock_blame_none,
+    .after_fork = rcu_clock_after_fork,
+};

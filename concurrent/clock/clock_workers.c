@@ -1,0 +1,323 @@
+/*
+ * The workers clock: each thread with open workers announces its own quiescent points; anyone
+ * adds them up.  Quiescent-state-based reclamation by message passing alone.
+ *
+ * A member is a thread with open workers on the domain.  At a quiescent point it reads
+ * `requested` and stores what it read: all frees under tickets up to that came before, so what it
+ * resolves from now on is none of these objects, and what it resolved before it has let go.  The
+ * lowest announcement is done.
+ *
+ * A member that comes online adds nothing to `requested`, but as a read-modify-write.  All of them
+ * on that word are one sequence: who covers a later ticket has seen the member online; the frees
+ * under earlier ones the member has seen itself.  So no fence is needed between coming online and
+ * the first resolve, and none between a free and the look at the members.
+ *
+ * Members stay in the list until the domain closes; one whose thread has closed all its workers
+ * is another thread's next.
+ *
+ * Edges in this file.
+ *   QUIET   announce, go_away (release) -> reach (acquire)
+ *           reads of a section before its end is seen
+ *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
+ *           before later tickets, frees under earlier ones before the first resolve
+ *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
+ *   ADOPT   leave (release) -> claim (acquire)          its last state, to its next thread
+ *   OWN     a thread's own member, or one that nobody else can find: new, or in a fork's child
+ *   HINT    who is blamed for a stall; what progress was last waited for
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include "concurrent/clock/domain.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
+#define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or nobody's */
+
+#define BACKLOG_WORTH 1024 /* slots for which a quiescent point looks at the other members */
+
+struct member {
+    atomic_u64 announced; /* tickets whose frees came before its last quiescent point */
+    atomic_u64 thread;    /* thread_number() of its thread; 0: nobody's */
+    atomic_u64 worker;    /* address of one of its workers; 0: not known */
+    atomic_u64 number;    /* the system's for the thread */
+    uint64_t workers;     /* open, of its thread */
+    struct member *next;  /* constant */
+};
+
+static struct member *first_member(const haft_domain *domain)
+{
+    return (struct member *)(uintptr_t)load_acquire(ROSTER, &domain->members);
+}
+
+/* The calling thread's member, or NULL. */
+static struct member *own_member(const haft_domain *domain)
+{
+    const uint64_t number = thread_number();
+
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(OWN, &member->thread) == number) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+static bool is_away(const struct member *member)
+{
+    return load_relaxed(OWN, &member->announced) == ANNOUNCED_AWAY;
+}
+
+static void come_back(haft_domain *domain, struct member *member)
+{
+    store_relaxed(OWN, &member->announced, ANNOUNCED_NOTHING);
+    /* Weakened, a later ticket could be covered by one who saw the member away. */
+    const uint64_t requested = fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
+
+    store_release(QUIET, &member->announced, requested);
+}
+
+static void go_away(struct member *member)
+{
+    /* Weakened, a slot could be written again before this thread's reads. */
+    store_release(QUIET, &member->announced, ANNOUNCED_AWAY);
+}
+
+static void announce(const haft_domain *domain, struct member *member)
+{
+    const uint64_t requested = domain_requested(domain);
+
+    if (load_relaxed(OWN, &member->announced) != requested) {
+        /* Weakened, a slot could be written again before this thread's reads. */
+        store_release(QUIET, &member->announced, requested);
+    }
+}
+
+/* The tickets up to this have been announced by all; `requested` was read before. */
+static uint64_t reach(const haft_domain *domain, uint64_t requested)
+{
+    uint64_t lowest = requested;
+
+    for (const struct member *member = first_member(domain); member != NULL;
+         member = member->next) {
+        const uint64_t announced = load_acquire(QUIET, &member->announced);
+
+        lowest = announced < lowest ? announced : lowest;
+    }
+    return lowest;
+}
+
+/* Mark what all have announced as done. */
+static void advance(haft_domain *domain)
+{
+    const uint64_t requested = domain_requested(domain);
+    const uint64_t done = domain_done(domain);
+
+    if (done >= requested) {
+        return;
+    }
+    const uint64_t reached = reach(domain, requested);
+
+    if (reached > done) {
+        domain_end_grace(domain, reached);
+    } else if (!domain_is_driven(domain) || load_relaxed(HINT, &domain->stuck_at) != done) {
+        store_relaxed(HINT, &domain->stuck_at, done);
+        domain_begin_grace(domain);
+    }
+}
+
+static haft_status start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->members, 0);
+    return HAFT_OK;
+}
+
+static void stop(haft_domain *domain)
+{
+    for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
+        next = member->next;
+        free(member);
+    }
+}
+
+/* A while that gets longer from call to call: the processor given up, then 50 us to 1 ms asleep. */
+static void pause_for(uint64_t turn)
+{
+    if (turn < 64) {
+        sched_yield();
+        return;
+    }
+    const struct timespec nap = {0, turn < 128 ? 50000 : 1000000};
+
+    nanosleep(&nap, NULL);
+}
+
+static haft_status wait_for(haft_domain *domain, uint64_t ticket)
+{
+    struct member *own = own_member(domain);
+    const bool was_online = own != NULL && !is_away(own);
+
+    if (was_online) {
+        go_away(own);
+    }
+    advance(domain);
+    for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
+        pause_for(turn);
+        domain_notice_stall(domain);
+        advance(domain);
+    }
+    if (was_online) {
+        come_back(domain, own);
+    }
+    return HAFT_OK;
+}
+
+/* A member that was left, for the calling thread; NULL if there is none. */
+static struct member *claim(const haft_domain *domain)
+{
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(RETRY, &member->thread) == 0 &&
+            cas_acquire(ADOPT, &member->thread, 0, thread_number())) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+static struct member *add(haft_domain *domain)
+{
+    struct member *member = aligned_alloc(CACHE_LINE, CACHE_LINE);
+
+    if (member == NULL) {
+        return NULL;
+    }
+    memset(member, 0, sizeof *member);
+    store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
+    store_relaxed(OWN, &member->thread, thread_number());
+    do {
+        member->next = first_member(domain);
+    } while (!cas_release(ROSTER, &domain->members, (uint64_t)(uintptr_t)member->next,
+                          (uint64_t)(uintptr_t)member));
+    return member;
+}
+
+static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
+{
+    struct member *own = own_member(domain);
+
+    if (own == NULL) {
+        own = claim(domain);
+    }
+    if (own == NULL) {
+        own = add(domain);
+    }
+    if (own == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (own->workers++ == 0) {
+        store_relaxed(HINT, &own->number, (uint64_t)syscall(SYS_gettid));
+        come_back(domain, own);
+    }
+    store_relaxed(HINT, &own->worker, (uint64_t)(uintptr_t)worker);
+    *member = own;
+    return HAFT_OK;
+}
+
+static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+{
+    (void)domain;
+    if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
+        store_relaxed(HINT, &member->worker, 0);
+    }
+    if (--member->workers == 0) {
+        go_away(member);
+        /* Weakened, the next thread could find the member in the state before. */
+        store_release(ADOPT, &member->thread, 0);
+    }
+}
+
+/* A member's state is its thread's own. */
+static bool may_leave(const struct member *member)
+{
+    return load_relaxed(OWN, &member->thread) == thread_number();
+}
+
+static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    if (is_away(member)) {
+        return;
+    }
+    announce(domain, member);
+    if (backlog >= BACKLOG_WORTH) {
+        advance(domain);
+    }
+}
+
+static void offline(haft_domain *domain)
+{
+    struct member *own = own_member(domain);
+
+    if (own != NULL) {
+        go_away(own);
+    }
+}
+
+static void online(haft_domain *domain)
+{
+    struct member *own = own_member(domain);
+
+    if (own != NULL && is_away(own)) {
+        come_back(domain, own);
+    }
+}
+
+static void blame(const haft_domain *domain, haft_stall *stall)
+{
+    uint64_t lowest = domain_done(domain) + 1;
+
+    for (const struct member *member = first_member(domain); member != NULL;
+         member = member->next) {
+        const uint64_t announced = load_acquire(QUIET, &member->announced);
+
+        if (announced < lowest) {
+            lowest = announced;
+            stall->worker = (haft_worker *)(uintptr_t)load_relaxed(HINT, &member->worker);
+            stall->thread = load_relaxed(HINT, &member->number);
+        }
+    }
+}
+
+/* Members whose threads are gone are the next threads'. */
+static const struct clock *after_fork(haft_domain *domain)
+{
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(OWN, &member->thread) != thread_number()) {
+            member->workers = 0;
+            store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
+            store_relaxed(HINT, &member->worker, 0);
+            store_relaxed(OWN, &member->thread, 0);
+        }
+    }
+    return domain->clock;
+}
+
+const struct clock workers_clock = {
+    .name = "workers",
+    .has_flavour = false,
+    .start = start,
+    .stop = stop,
+    .requested = clock_ignore_ticket,
+    .hurry = advance,
+    .wait_for = wait_for,
+    .join = join,
+    .leave = leave,
+    .may_leave = may_leave,
+    .quiescent = quiescent,
+    .offline = offline,
+    .online = online,
+    .blame = blame,
+    .after_fork = after_fork,
+};

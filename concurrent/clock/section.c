@@ -1,0 +1,46 @@
+/* Read sections of the domain's flavour; without a flavour they last from announcement to
+ * announcement, and begin and end do nothing. */
+#include "concurrent/clock/rcu.h"
+#include "concurrent/table/debug.h"
+#include <haft/section.h>
+#include <stddef.h>
+
+void haft_thread_register(haft_domain *domain)
+{
+    if (domain->flavour != NULL) {
+        rcu_register(domain->flavour);
+    }
+}
+
+void haft_thread_unregister(haft_domain *domain)
+{
+    if (domain->flavour != NULL) {
+        rcu_unregister(domain->flavour);
+    }
+}
+
+void haft_section_begin(haft_domain *domain)
+{
+    debug_count_section(domain, 1);
+    if (domain->flavour != NULL) {
+        rcu_section_begin(domain->flavour);
+    }
+}
+
+void haft_section_end(haft_domain *domain)
+{
+    debug_count_section(domain, UINT64_MAX);
+    if (domain->flavour != NULL) {
+        rcu_section_end(domain->flavour);
+    }
+}
+
+void haft_thread_offline(haft_domain *domain)
+{
+    domain->clock->offline(domain);
+}
+
+void haft_thread_online(haft_domain *domain)
+{
+    domain->clock->online(domain);
+}

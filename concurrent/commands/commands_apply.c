@@ -1,0 +1,133 @@
+/*
+ * Apply: what was recorded, carried out on one thread, by key and order of recording.
+ *
+ * Destructions take two walks.  The first sorts out what is not live: ids that were stale before
+ * any of these destructions.  So what fails in the second was destroyed by the same apply: a
+ * duplicate.  That needs no memory, so apply cannot fail half way.
+ */
+#include "concurrent/commands/commands.h"
+#include <assert.h>
+
+static void publish_created(haft_recorder *recorder, haft_worker *worker)
+{
+    while (recorder->published < recorder->created) {
+        haft_publish(worker, recorder->ids[recorder->published++]);
+    }
+}
+
+/* Those that its calls record come behind the others; what they create is live at once. */
+static void make_calls(haft_recorder *recorder, haft_commands *commands, haft_applied *applied)
+{
+    commands->calling = recorder;
+    for (struct call *call = recorder->calls; call != NULL; call = call->next) {
+        call->function(recorder, call + 1);
+        publish_created(recorder, commands->worker);
+        applied->calls++;
+    }
+    commands->calling = NULL;
+}
+
+static void count_not_live(const haft_table *table, haft_id id, haft_applied *applied)
+{
+    const haft_status status = haft_diagnose(table, id);
+    const bool was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
+
+    applied->stale += was_freed;
+    applied->refused += !was_freed;
+}
+
+/* The first walk: ids that are not live become nil. */
+static void drop_not_live(const haft_recorder *recorder, const haft_table *table,
+                          haft_applied *applied)
+{
+    for (struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
+        for (uint64_t i = 0; i < piece->count; i++) {
+            if (!haft_is_live(recorder->view, piece->ids[i])) {
+                count_not_live(table, piece->ids[i], applied);
+                piece->ids[i] = HAFT_NIL;
+            }
+        }
+    }
+}
+
+/* The second walk. */
+static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
+{
+    for (const struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
+        for (uint64_t i = 0; i < piece->count; i++) {
+            if (haft_id_is_nil(piece->ids[i])) {
+                continue;
+            }
+            if (haft_free(worker, piece->ids[i]) == HAFT_OK) {
+                applied->destroyed++;
+            } else {
+                applied->duplicates++;
+            }
+        }
+    }
+}
+
+static void carry_out(haft_commands *commands, haft_applied *applied)
+{
+    haft_recorder **recorders = commands->recorders;
+    const size_t open = commands->open;
+
+    for (size_t i = 0; i < open; i++) {
+        publish_created(recorders[i], commands->worker);
+    }
+    for (size_t i = 0; i < open; i++) {
+        make_calls(recorders[i], commands, applied);
+    }
+    for (size_t i = 0; i < open; i++) {
+        drop_not_live(recorders[i], commands->table, applied);
+    }
+    for (size_t i = 0; i < open; i++) {
+        destroy_live(recorders[i], commands->worker, applied);
+    }
+}
+
+uint64_t commands_give_up(haft_commands *commands)
+{
+    uint64_t given_up = commands->reserved_count;
+
+    for (size_t i = 0; i < commands->open; i++) {
+        haft_recorder *recorder = commands->recorders[i];
+
+        for (uint64_t unused = recorder->published; unused < recorder->ids_count; unused++) {
+            haft_abort(commands->worker, recorder->ids[unused]);
+        }
+        given_up += recorder->ids_count - recorder->published;
+        recorder->is_open = false;
+        haft_arena_reset(recorder->arena);
+    }
+    for (size_t i = 0; i < commands->reserved_count; i++) {
+        haft_abort(commands->worker, commands->reserved[i]);
+    }
+    commands->open = 0;
+    commands->reserved_count = 0;
+    haft_arena_reset(commands->arena);
+    return given_up;
+}
+
+haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
+{
+    haft_applied counted = {0};
+
+    assert(!commands->applying);
+    if (domain_in_section(commands->table->domain)) {
+        return HAFT_IN_SECTION;
+    }
+    commands->applying = true;
+    carry_out(commands, &counted);
+    for (size_t i = 0; i < commands->open; i++) {
+        counted.created += commands->recorders[i]->published;
+    }
+    counted.unused = commands_give_up(commands);
+    worker_close_batch(commands->worker);
+    haft_worker_quiescent(commands->worker);
+    commands->applying = false;
+    if (applied != NULL) {
+        *applied = counted;
+    }
+    return HAFT_OK;
+}

@@ -1,0 +1,226 @@
+/*
+ * The export: a thread that writes a file every interval.
+ *
+ * The child of a fork finds no lock held here: a process claims its export with one
+ * compare-and-swap, and leaves the one that it inherits alone.
+ *
+ * Edges in this file.
+ *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
+ *           nothing travels with that
+ *   OWN     while it is claimed, whoever opens or closes the export alone writes the claim
+ */
+#include <haft/export.h>
+
+#include "concurrent/clock/background.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/export/export.h"
+#include "concurrent/table/registry.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define DEFAULT_INTERVAL_MS 1000
+#define LEAST_INTERVAL_MS 10
+#define MOST_INTERVAL_MS 3600000
+
+struct haft_export {
+    uint64_t process; /* the one that opened it: see registry.h */
+    struct export_file file;
+    pthread_t thread;
+    pthread_mutex_t lock; /* for what follows, and writing the file */
+    pthread_cond_t stop_wanted;
+    bool stopping;
+    struct export_head head;
+};
+
+static atomic_u64 open_in; /* the process that has an export open, or 0 */
+
+/* Under the lock, once there is a thread. */
+static haft_status write_file(haft_export *export)
+{
+    size_t length;
+
+    export->head.sequence++;
+    char *text = export_text(&export->head, &length);
+
+    if (text == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const bool written = export_file_write(&export->file, text, length);
+
+    free(text);
+    return written ? HAFT_OK : HAFT_NO_FILE;
+}
+
+/* --- the thread --- */
+
+static struct timespec after(uint64_t interval_ms)
+{
+    const uint64_t at = now_ns() + interval_ms * (NS_PER_S / 1000);
+    const struct timespec time = {.tv_sec = (time_t)(at / NS_PER_S),
+                                  .tv_nsec = (long)(at % NS_PER_S)};
+
+    return time;
+}
+
+static void *write_until_stopped(void *arg)
+{
+    haft_export *export = arg;
+
+    pthread_mutex_lock(&export->lock);
+    while (!export->stopping) {
+        const struct timespec next = after(export->head.interval_ms);
+
+        if (pthread_cond_timedwait(&export->stop_wanted, &export->lock, &next) == ETIMEDOUT &&
+            !export->stopping) {
+            write_file(export); /* what fails now may work the next time */
+        }
+    }
+    pthread_mutex_unlock(&export->lock);
+    return NULL;
+}
+
+/* --- opening and closing --- */
+
+static haft_status check(const haft_export_options *options)
+{
+    if (options->directory == NULL) {
+        return HAFT_BAD_DIRECTORY;
+    }
+    return options->interval_ms == 0 || (options->interval_ms >= LEAST_INTERVAL_MS &&
+                                         options->interval_ms <= MOST_INTERVAL_MS)
+               ? HAFT_OK
+               : HAFT_BAD_INTERVAL_MS;
+}
+
+static void init_waiting(haft_export *export)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&export->stop_wanted, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&export->lock, NULL);
+}
+
+static haft_export *prepare(const haft_export_options *options)
+{
+    haft_export *export = calloc(1, sizeof *export);
+
+    if (export != NULL) {
+        export->process = registry_process();
+        export->head.process = process_of_this();
+        export->head.interval_ms =
+            options->interval_ms != 0 ? options->interval_ms : DEFAULT_INTERVAL_MS;
+    }
+    return export;
+}
+
+/* The first file, and the thread that writes the others. */
+static haft_status start(haft_export *export)
+{
+    const haft_status status = write_file(export);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    init_waiting(export);
+    if (background_start(&export->thread, write_until_stopped, export) != 0) {
+        pthread_cond_destroy(&export->stop_wanted);
+        pthread_mutex_destroy(&export->lock);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static haft_status open_file(haft_export *export, const char *directory)
+{
+    haft_status status = export_file_open(&export->file, directory, export->head.process.number);
+
+    if (status == HAFT_OK) {
+        status = start(export);
+        if (status != HAFT_OK) {
+            export_file_remove(&export->file);
+        }
+    }
+    return status;
+}
+
+/* Whether this process had none open.  Its parent's is not its own. */
+static bool claim(void)
+{
+    const uint64_t process = registry_process();
+    const uint64_t before = load_relaxed(RETRY, &open_in);
+
+    return before != process && cas_relaxed(RETRY, &open_in, before, process);
+}
+
+static void give_up_claim(void)
+{
+    store_relaxed(OWN, &open_in, 0);
+}
+
+haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
+{
+    haft_status status = check(options);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (!claim()) {
+        return HAFT_IN_USE;
+    }
+    haft_export *export = prepare(options);
+
+    status = export != NULL ? open_file(export, options->directory) : HAFT_NO_MEMORY;
+    if (status == HAFT_OK) {
+        *opened = export;
+        return HAFT_OK;
+    }
+    free(export);
+    give_up_claim();
+    return status;
+}
+
+/* Not in the child of a fork: the lock and the thread are its parent's. */
+static bool is_mine(const haft_export *export)
+{
+    return export->process == registry_process();
+}
+
+haft_status haft_export_write(haft_export *opened)
+{
+    if (!is_mine(opened)) {
+        return HAFT_NO_FILE;
+    }
+    pthread_mutex_lock(&opened->lock);
+    const haft_status status = write_file(opened);
+
+    pthread_mutex_unlock(&opened->lock);
+    return status;
+}
+
+const char *haft_export_path(const haft_export *opened)
+{
+    return opened->file.path;
+}
+
+haft_status haft_export_close(haft_export *opened)
+{
+    if (is_mine(opened)) {
+        pthread_mutex_lock(&opened->lock);
+        opened->stopping = true;
+        pthread_cond_signal(&opened->stop_wanted);
+        pthread_mutex_unlock(&opened->lock);
+        pthread_join(opened->thread, NULL);
+        pthread_cond_destroy(&opened->stop_wanted);
+        pthread_mutex_destroy(&opened->lock);
+        export_file_remove(&opened->file);
+        give_up_claim();
+    } else {
+        export_file_forget(&opened->file);
+    }
+    free(opened);
+    return HAFT_OK;
+}

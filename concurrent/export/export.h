@@ -1,0 +1,57 @@
+/*
+ * concurrent/export/export.h - the parts of an export.
+ */
+#ifndef HAFT_CONCURRENT_EXPORT_H
+#define HAFT_CONCURRENT_EXPORT_H
+
+#include <haft/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- what it says: export_text.c --- */
+
+/* Who writes, as the file says it. */
+struct process {
+    uint64_t number;
+    uint64_t started; /* clock ticks since the machine's start; 0: not known */
+    char program[64];
+};
+
+/* The calling process. */
+struct process process_of_this(void);
+
+/* What the file begins with. */
+struct export_head {
+    struct process process;
+    uint64_t interval_ms;
+    uint64_t sequence;
+};
+
+/* The file's text, to be freed, and its length; NULL: no memory. */
+char *export_text(const struct export_head *head, size_t *length);
+
+/* --- where it stands: export_file.c --- */
+
+#define EXPORT_NAME_SIZE 48
+
+struct export_file {
+    int directory;
+    char *path;
+    size_t directory_length; /* of the path */
+    char temporary[EXPORT_NAME_SIZE];
+    char locked[EXPORT_NAME_SIZE];
+};
+
+/* HAFT_OK, and the names are this process's alone, which has no other such file open; or
+ * HAFT_BAD_DIRECTORY, HAFT_NO_FILE or HAFT_NO_MEMORY, and there is nothing to close. */
+haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process);
+
+/* Write it anew.  False: the system did not take it, and it is as it was. */
+bool export_file_write(const struct export_file *file, const char *text, size_t length);
+
+/* The end of it; or only of this process's knowledge of it, in the child of a fork. */
+void export_file_remove(struct export_file *file);
+void export_file_forget(struct export_file *file);
+
+#endif /* HAFT_CONCURRENT_EXPORT_H */

@@ -1,0 +1,226 @@
+/*
+ * The export's file.
+ *
+ * Each time a new file is made under another name, which must not be there, and renamed over the
+ * old one.  So the file is never half written, never larger or smaller than its text, and never
+ * somebody else's: neither step follows a link.
+ *
+ * Both names hold the process's number, and processes of one number may share the directory: in
+ * containers, or on several machines.  So they are only used under a lock (flock) on a third file,
+ * which ends with its process: who finds it held goes on to the next names.  Files that a process
+ * of that number has left behind are used again.
+ *
+ * Who only wants to know whether the process runs asks for a share of the lock: for that, which is
+ * soon over, opening waits.  The child of a fork would keep the lock when its parent has ended, so
+ * it closes it first of all.
+ */
+#include "concurrent/export/export.h"
+#include "concurrent/table/registry.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OWNER_ONLY (S_IRUSR | S_IWUSR)
+#define MOST_OF_A_NUMBER 100 /* processes of one number in one directory */
+#define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
+#define PAUSE_NS 1000000     /* then who asked is done */
+
+/* That of this process's export, which it has one of, or -1.  Under the registry's lock, which each
+ * fork takes: so there is no lock that a child has and does not know of. */
+static int held = -1;
+
+/* --- names --- */
+
+static void set_names(struct export_file *file, uint64_t process, int turn)
+{
+    char stem[32];
+    const int length = snprintf(stem, sizeof stem, "haft-%" PRIu64, process);
+
+    if (turn > 1) {
+        snprintf(stem + length, sizeof stem - (size_t)length, "-%d", turn);
+    }
+    snprintf(file->path + file->directory_length, EXPORT_NAME_SIZE, "/%s.json", stem);
+    snprintf(file->temporary, sizeof file->temporary, ".%s.new", stem);
+    snprintf(file->locked, sizeof file->locked, ".%s.lock", stem);
+}
+
+static const char *name_of(const struct export_file *file)
+{
+    return file->path + file->directory_length + 1;
+}
+
+/* --- the lock --- */
+
+static void release(void)
+{
+    if (held >= 0) {
+        close(held);
+    }
+    held = -1;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, release);
+}
+
+/* Somebody else's lock, or something of that name that is no lock. */
+static bool is_taken(int error)
+{
+    return error == EWOULDBLOCK || error == EBUSY || error == EACCES || error == EPERM ||
+           error == ELOOP || error == EISDIR || error == ENXIO;
+}
+
+/* 0; EBUSY: there are only some who ask for it; ESTALE: a former owner has removed it. */
+static int lock_file(int file)
+{
+    struct stat found;
+
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+
+        return error == EWOULDBLOCK && flock(file, LOCK_SH | LOCK_NB) == 0 ? EBUSY : error;
+    }
+    if (fstat(file, &found) != 0) {
+        return errno;
+    }
+    if (!S_ISREG(found.st_mode) || found.st_nlink > 1) {
+        return EPERM; /* somebody's pipe, or a file that has another name as well */
+    }
+    return found.st_nlink != 0 ? 0 : ESTALE;
+}
+
+static int try_names(const struct export_file *file)
+{
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+    registry_lock();
+    held = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    const int error = held < 0 ? errno : lock_file(held);
+
+    if (error != 0) {
+        release();
+    }
+    registry_unlock();
+    return error;
+}
+
+/* 0, or why not: then the lock's file may be somebody else's, and stays. */
+static int lock_names(const struct export_file *file)
+{
+    int error = ESTALE;
+
+    for (int i = 0; i < MOST_TRIES && (error == EBUSY || error == ESTALE); i++) {
+        error = try_names(file);
+        if (error == EBUSY) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
+    }
+    if (error == 0) {
+        /* Whatever umask.  Where it fails, the next of this number may need another turn. */
+        fchmod(held, OWNER_ONLY);
+    }
+    return error; /* ESTALE: a file system that counts no names? */
+}
+
+/* --- opening and closing --- */
+
+void export_file_forget(struct export_file *file)
+{
+    if (file->directory >= 0) {
+        close(file->directory);
+    }
+    free(file->path);
+}
+
+haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process)
+{
+    int error = EWOULDBLOCK;
+
+    *file = (struct export_file){.directory_length = strlen(directory)};
+    file->path = malloc(file->directory_length + EXPORT_NAME_SIZE);
+    if (file->path == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    memcpy(file->path, directory, file->directory_length);
+    file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
+        export_file_forget(file);
+        return HAFT_NO_FILE; /* the directory may be as it should */
+    }
+    if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        export_file_forget(file);
+        return HAFT_BAD_DIRECTORY;
+    }
+    for (int turn = 1; turn <= MOST_OF_A_NUMBER && is_taken(error); turn++) {
+        set_names(file, process, turn);
+        error = lock_names(file);
+    }
+    if (error != 0) {
+        export_file_forget(file);
+        return HAFT_NO_FILE;
+    }
+    return HAFT_OK;
+}
+
+void export_file_remove(struct export_file *file)
+{
+    unlinkat(file->directory, name_of(file), 0);
+    unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
+    registry_lock();
+    release();
+    registry_unlock();
+    export_file_forget(file);
+}
+
+/* --- writing --- */
+
+static bool write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, text, length);
+
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        text += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+static bool write_temporary(const struct export_file *file, const char *text, size_t length)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+    unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
+    const int made = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+
+    if (made < 0) {
+        return false;
+    }
+    const bool wrote =
+        fchmod(made, OWNER_ONLY) == 0 && write_all(made, text, length); /* whatever umask */
+
+    return close(made) == 0 && wrote;
+}
+
+bool export_file_write(const struct export_file *file, const char *text, size_t length)
+{
+    const bool written =
+        write_temporary(file, text, length) &&
+        renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
+
+    if (!written) {
+        unlinkat(file->directory, file->temporary, 0);
+    }
+    return written;
+}

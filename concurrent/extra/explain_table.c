@@ -1,0 +1,74 @@
+/* Answers of the shared table, in words. */
+#include "concurrent/table/table.h"
+#include "lib/slots/explain.h"
+#include <haft/explain.h>
+#include <inttypes.h>
+
+/* What holds the slots up that wait for a grace period. */
+static void add_wait(struct text *text, const haft_domain *domain)
+{
+    const uint64_t waited_ns = domain_waited_ns(domain);
+    haft_stall stall = {.domain = NULL};
+
+    if (domain->clock == &frame_clock) {
+        text_add(text, ": the next haft_domain_tick()");
+        return;
+    }
+    if (waited_ns == 0) {
+        return;
+    }
+    text_add(text, ", which has lasted ");
+    text_add_time(text, waited_ns);
+    domain->clock->blame(domain, &stall);
+    if (stall.worker != NULL) {
+        text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
+                 stall.thread);
+    }
+}
+
+static void add_busy(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    text_add(text, "busy: ");
+    if (stats->retired == 0) {
+        text_add(text, "free slots are on their way between workers");
+        return;
+    }
+    text_add_counted(text, stats->retired, "slot");
+    text_add(text, " %s for ", stats->retired == 1 ? "waits" : "wait");
+    text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
+    text_add(text, "a grace period");
+    add_wait(text, table->domain);
+}
+
+static void add_full(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    const struct use use = {stats->live, stats->reserved, stats->exhausted};
+
+    explain_full(text, table->capacity, &use);
+    if (stats->live + stats->reserved + stats->exhausted < table->capacity) {
+        text_add(text, "; other workers may hold the rest back");
+    }
+}
+
+int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+    struct text text = text_in(line, size);
+
+    text_add(&text, "%s: ", table->name);
+    if (status == HAFT_FULL) {
+        add_full(&text, table, &stats);
+    } else if (status == HAFT_BUSY) {
+        add_busy(&text, table, &stats);
+    } else if (status == HAFT_NO_MEMORY) {
+        explain_no_memory(&text, &table->slots, stats.high_water);
+    } else {
+        text_add(&text, "%s", haft_status_text(status));
+    }
+    return text_length(&text);
+}
+
+int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
+{
+    return places_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
+}

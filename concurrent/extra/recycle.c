@@ -1,0 +1,108 @@
+/*
+ * Exhausted slots taken back into use.
+ *
+ * Nobody has an exhausted slot: it is in no batch, and only its word tells of it.  Whoever recycles
+ * takes it by the word, as haft_restore() takes a slot of its range.
+ *
+ * Edges in this file.
+ *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)
+ *           the last use of the slot's object before its bytes are written;
+ *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
+ *           that ids repeat, before the word from which it would not follow that an old one was
+ *           issued
+ *   COUNT   how far the table's slots were ever used
+ *   HINT    ids repeat from now on: haft_diagnose() tells less
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include <haft/recycle.h>
+
+#include "concurrent/table/table.h"
+
+struct recycling {
+    haft_worker *worker;
+    struct batch *batch; /* to be filled */
+    uint64_t slots;
+};
+
+/* Whether the slot was exhausted: then it is free, and this thread's. */
+static bool revive(const struct slots *slots, uint64_t index)
+{
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(RETRY, at);
+
+    /* Weakened, the object could be written before the last use of the one before; and an id from
+     * before could be said never to have been issued. */
+    return word_index(&slots->format, word) == MARK_EXHAUSTED &&
+           cas_acq_rel(REVIVE, at, word,
+                       word_with_index(&slots->format, slots->format.first, MARK_END));
+}
+
+static void recycle_slot(struct recycling *recycling, uint64_t index)
+{
+    haft_worker *worker = recycling->worker;
+    haft_table *table = worker->table;
+
+    /* Before anyone has an id of it. */
+    store_relaxed(HINT, &table->slots.recycled, 1);
+    if (!revive(&table->slots, index)) {
+        return;
+    }
+    recycling->slots++;
+    if (index < table->restore_end) {
+        count_up(&worker->counters.renewed, 1);
+        return;
+    }
+    count_up(&worker->counters.recycled, 1);
+    recycling->batch->indices[recycling->batch->count++] = (uint32_t)index;
+    if (recycling->batch->count == table->batch_max) {
+        worker_offer(worker, recycling->batch);
+        recycling->batch = worker_empty_batch(worker);
+    }
+}
+
+static bool is_exhausted(const haft_table *table, uint64_t index)
+{
+    const struct slots *slots = &table->slots;
+
+    return word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index))) ==
+           MARK_EXHAUSTED;
+}
+
+static void recycle_all(struct recycling *recycling)
+{
+    const haft_table *table = recycling->worker->table;
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t end = load_relaxed(COUNT, &table->fresh);
+
+    recycling->batch = worker_empty_batch(recycling->worker);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        if (table_has_given(table, runs_of(runs, index))) {
+            index = runs_end(runs, runs_of(runs, index)) - 1; /* none is in there */
+        } else if (is_exhausted(table, index)) {
+            recycle_slot(recycling, index);
+        }
+    }
+    worker_offer(recycling->worker, recycling->batch);
+}
+
+haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled)
+{
+    struct recycling recycling = {0};
+
+    if (pthread_mutex_trylock(&table->trim_lock) != 0) {
+        return HAFT_BUSY;
+    }
+    recycling.worker = worker_hire(table);
+    if (recycling.worker != NULL) {
+        recycle_all(&recycling);
+        worker_dismiss(recycling.worker);
+    }
+    pthread_mutex_unlock(&table->trim_lock);
+    if (recycling.worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (recycled != NULL) {
+        *recycled = recycling.slots;
+    }
+    return HAFT_OK;
+}

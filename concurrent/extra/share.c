@@ -1,0 +1,256 @@
+/*
+ * Handing a local table's slots to a shared one, and back.
+ *
+ * The shared table takes the slots as they are.  What the local table had not in use stays where it
+ * was until workers take it: a list of free slots through their words, and a list of fresh runs
+ * (given.c).  Nobody ever adds to the list of slots, so a head that has not changed is the same
+ * list still, and a compare-and-swap of the head may cut off as many slots as were walked over.
+ *
+ * A worker that nobody has opened, the heir, stands for the local table's past in the statistics.
+ *
+ * Edges in this file.
+ *   OWN     one thread has both tables: before the one is handed over, after all have left it
+ *   RETRY   the list's head, and words of slots that were still in the list when they were
+ *           read if the compare-and-swap succeeds.  What wrote them came before haft_share()
+ */
+#include <haft/share.h>
+
+#include "concurrent/table/table.h"
+#include "lib/local/local_table.h"
+#include <stdlib.h>
+#include <string.h>
+
+static haft_status check_moment(const haft_local *local)
+{
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    return local->mode == LOCAL_OPEN && local->held == 0 ? HAFT_OK : HAFT_IN_USE;
+}
+
+/* The local table's destructor, as on_reclaim. */
+static void destroy(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    const haft_local *local = arg;
+
+    (void)worker;
+    local->on_destroy(object, id, local->destroy_arg);
+}
+
+static void choose_reclaim(haft_table *table, haft_local *local, const haft_share_options *options)
+{
+    if (options != NULL && options->on_reclaim != NULL) {
+        table->on_reclaim = options->on_reclaim;
+        table->reclaim_arg = options->reclaim_arg;
+    } else if (local->on_destroy != NULL) {
+        table->on_reclaim = destroy;
+        table->reclaim_arg = local;
+    }
+}
+
+/* Index limit with room for what workers hold back, as far as the reservation goes. */
+static uint64_t shared_limit(const haft_local *local)
+{
+    const uint64_t wished = HAFT_FIRST_INDEX + local->capacity + slots_spare(local->capacity);
+    const uint64_t most = local->slots.view.mask + 1;
+    const uint64_t limit = wished < most ? wished : most;
+
+    return limit > local->slots.limit ? limit : local->slots.limit;
+}
+
+/* The closed worker that has done all that the local table has done. */
+static haft_status add_heir(haft_table *table, const haft_local *local)
+{
+    haft_worker *heir = worker_new(table);
+
+    if (heir == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    store_relaxed(OWN, &heir->counters.inserted, local->front.count);
+    store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
+    table_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
+    worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
+    worker_set_share(heir, 1);
+    store_relaxed(OWN, &heir->state, WORKER_CLOSED);
+    return HAFT_OK;
+}
+
+/* The local table's fresh runs, through the same links; the one in use is the heir's. */
+static void take_runs(haft_table *table, const haft_local *local)
+{
+    const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
+
+    store_relaxed(OWN, &table->given.head, tagged_number(local->slots.runs.first));
+    store_relaxed(OWN, &table->given.slots, slots);
+}
+
+static haft_status take_over(haft_table *table, haft_domain *domain, haft_local *local)
+{
+    table->slots = local->slots;
+    table->slots.limit = shared_limit(local);
+    table->slots.wrapped = local->wraps;
+    table->capacity = local->capacity;
+    haft_status status = runs_reserve(&table->slots);
+
+    status = status == HAFT_OK ? table_start(table, domain) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = pool_commit(&table->pool, local->used / table->batch_max + DEPOT_NODES);
+    if (status == HAFT_OK) {
+        status = add_heir(table, local);
+    }
+    if (status != HAFT_OK) {
+        table_stop(table);
+        return status;
+    }
+    store_relaxed(OWN, &table->fresh, local->used);
+    store_relaxed(OWN, &table->legacy.listed, *local_head(local));
+    take_runs(table, local);
+    table->legacy.local = local;
+    return HAFT_OK;
+}
+
+haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_options *options,
+                       haft_table **table)
+{
+    haft_status status = check_moment(local);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_table *opened = table_new(local->name);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    choose_reclaim(opened, local, options);
+    status = take_over(opened, domain, local);
+    if (status != HAFT_OK) {
+        if (local->slots.runs.records == NULL) {
+            runs_close(&opened->slots.runs);
+        }
+        table_free(opened);
+        return status;
+    }
+    *table = opened;
+    return HAFT_OK;
+}
+
+/* --- while it is shared --- */
+
+/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
+static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
+                     uint64_t *rest)
+{
+    const struct slots *slots = &table->slots;
+    uint64_t count = 0;
+
+    for (*rest = first; count < most && *rest != MARK_END; count++) {
+        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
+        *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
+    }
+    return count;
+}
+
+uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices)
+{
+    haft_table *table = worker->table;
+    uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
+
+    while (first != MARK_END) {
+        uint64_t rest;
+        const uint64_t count = walk(table, first, most, indices, &rest);
+
+        if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
+            return count;
+        }
+        first = load_relaxed(RETRY, &table->legacy.listed);
+    }
+    return 0;
+}
+
+/* --- and back --- */
+
+static haft_local *plain_local(const haft_table *table)
+{
+    haft_local *local = calloc(1, sizeof *local);
+    char *name = strdup(table->name);
+
+    if (local == NULL || name == NULL) {
+        free(name);
+        free(local);
+        return NULL;
+    }
+    local->capacity = table->capacity;
+    local->name = name;
+    local->wraps = table->slots.wrapped;
+    local->is_fifo = table->distance != 0;
+    local->min_free = table->distance;
+    return local;
+}
+
+/* Count what is in use below `used`; retired slots, whose callback has run, become free. */
+static void take_stock(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+
+    local->front.count = 0;
+    local->held = local->exhausted = 0;
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(&local->slots, index);
+        uint64_t word = load_relaxed(OWN, at);
+
+        if (word_index(format, word) == MARK_FREE) {
+            word = local->wraps ? word_wrapped(format, word) : word;
+            const bool is_last = word_generation(format, word) == 0;
+
+            word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);
+            slots_rest(&local->slots, at);
+            store_relaxed(OWN, at, word);
+        }
+        local->front.count += word_index(format, word) == index;
+        local->held += word_index(format, word) == MARK_RESERVED;
+        local->exhausted += word_index(format, word) == MARK_EXHAUSTED;
+    }
+}
+
+/* Room for what the table has come to hold, and then for what is to stay free, if it fits. */
+static void fit_capacity(haft_local *local)
+{
+    const uint64_t taken = local->front.count + local->held + local->exhausted;
+    const uint64_t slots = local->slots.limit - HAFT_FIRST_INDEX;
+
+    if (local->capacity < taken) {
+        local->capacity = taken;
+    }
+    if (local->min_free > slots - local->capacity) {
+        local->min_free = slots - local->capacity;
+    }
+    local->is_crowded = local_is_watched(local) || slots - local->min_free > local->capacity;
+}
+
+haft_status haft_unshare(haft_table *table, haft_local **local)
+{
+    haft_status status = table_check_closing(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain_local(table);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    table_reclaim_rest(table);
+    opened->slots = table->slots;
+    opened->used = load_relaxed(OWN, &table->fresh);
+    table_stop(table);
+    table_free(table);
+    take_stock(opened);
+    fit_capacity(opened);
+    local_rebuild(opened);
+    *local = opened;
+    return HAFT_OK;
+}

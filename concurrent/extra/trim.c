@@ -1,0 +1,285 @@
+/*
+ * Memory given back while others work.
+ *
+ * Free slots lie in batches, and those of one run of pages in many batches.  So all batches that
+ * are due are taken, from every ring and from the depot; of the runs whose slots are then all in
+ * hand, the floors are noted and the pages given back; the other slots go into new batches, in
+ * order of index.  Meanwhile nobody else finds the slots in hand: they are told HAFT_BUSY.
+ *
+ * What workers hold for themselves, and fresh slots in their extents, stay.  Batch descriptors
+ * become superfluous with the slots that they held: for so many, memory is given back as well,
+ * before the runs can be drawn again.
+ *
+ * Edges in this file.
+ *   OWN    this thread alone has the slots, or the batch
+ *   COUNT  how far the table's slots were ever used; all in hand lie below
+ */
+#include <haft/trim.h>
+
+#include "concurrent/table/table.h"
+#include <string.h>
+
+struct trim {
+    haft_table *table;
+    haft_worker *worker;       /* takes slots back */
+    struct reservation memory; /* of the bits */
+    uint64_t *bits;            /* one for each slot: in hand */
+    uint64_t end;              /* slots in hand lie below */
+    struct run_list runs;      /* given back; linked, the lowest first */
+    uint64_t bytes;            /* given back */
+};
+
+/* --- taking slots out of batches --- */
+
+static void hold(const struct trim *trim, const uint32_t *indices, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        trim->bits[indices[i] / 64] |= UINT64_C(1) << indices[i] % 64;
+    }
+}
+
+static void take_batch(const struct trim *trim, struct batch *batch)
+{
+    worker_reclaim(trim->worker, batch);
+    hold(trim, batch->indices, batch->count);
+    batch->count = 0;
+    worker_give_batch(trim->worker, batch);
+}
+
+static void take_ring(const struct trim *trim, struct ring *ring, uint64_t done)
+{
+    struct batch *batch;
+
+    /* No more than that: its owner may go on. */
+    for (int i = 0; i < RING_BATCHES; i++) {
+        batch = ring_take(ring, &trim->table->pool, done);
+        if (batch == NULL) {
+            return;
+        }
+        take_batch(trim, batch);
+    }
+}
+
+static void take_depot(const struct trim *trim, uint64_t done)
+{
+    haft_table *table = trim->table;
+    const uint64_t most = table->slots.limit / table->batch_max; /* at any time */
+    struct batch *batch;
+
+    for (uint64_t i = 0; i <= most; i++) {
+        batch = depot_take(&table->depot, &table->pool, done);
+        if (batch == NULL) {
+            return;
+        }
+        take_batch(trim, batch);
+    }
+}
+
+/* All slots that are in nobody's hands, nor fresh. */
+static void collect(struct trim *trim)
+{
+    haft_table *table = trim->table;
+    const uint64_t done = domain_done(table->domain);
+    uint32_t indices[BATCH_SLOTS];
+    uint64_t count;
+
+    while ((count = worker_take_listed(trim->worker, BATCH_SLOTS, indices)) != 0) {
+        hold(trim, indices, count);
+    }
+    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        take_ring(trim, &worker->ready, done);
+        take_ring(trim, &worker->waiting, done);
+    }
+    take_depot(trim, done);
+    trim->end = load_relaxed(COUNT, &table->fresh);
+}
+
+/* --- giving runs back --- */
+
+/* The bits of a run that has less slots than a word has bits. */
+static uint64_t bits_of(uint64_t first, uint64_t count)
+{
+    return ((UINT64_C(1) << count) - 1) << first % 64;
+}
+
+static bool is_whole(const struct trim *trim, uint64_t first, uint64_t count)
+{
+    if (count < 64) {
+        const uint64_t bits = bits_of(first, count);
+
+        return (trim->bits[first / 64] & bits) == bits;
+    }
+    for (uint64_t word = first / 64; word < (first + count) / 64; word++) {
+        if (trim->bits[word] != UINT64_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void let_go(const struct trim *trim, uint64_t first, uint64_t count)
+{
+    if (count < 64) {
+        trim->bits[first / 64] &= ~bits_of(first, count);
+    } else {
+        memset(&trim->bits[first / 64], 0, (size_t)count / 8);
+    }
+}
+
+/* The highest word that a slot of the run begins from. */
+static uint64_t floor_of(const struct slots *slots, uint64_t first, uint64_t count)
+{
+    uint64_t floor = 0;
+
+    for (uint64_t index = first; index < first + count; index++) {
+        const uint64_t word =
+            slots_begin_at(slots, index, load_relaxed(OWN, slots_word(slots, index)));
+        const uint64_t begin = word_with_index(&slots->format, word, 0);
+
+        floor = begin > floor ? begin : floor;
+    }
+    return floor;
+}
+
+/* If the run is in hand, it becomes the first of those to be given back. */
+static bool choose(struct trim *trim, uint64_t run)
+{
+    const struct slots *slots = &trim->table->slots;
+    const struct runs *runs = &slots->runs;
+    const uint64_t first = runs_first(runs, run);
+    const uint64_t count = runs_end(runs, run) - first;
+
+    if (!is_whole(trim, first, count)) {
+        return false;
+    }
+    /* Before the words are gone: whoever finds them gone finds the floor. */
+    runs_set_floor(runs, run, floor_of(slots, first, count));
+    runs_set_link(runs, run, trim->runs.first);
+    trim->runs.first = run;
+    trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;
+    trim->runs.slots += count;
+    let_go(trim, first, count);
+    return true;
+}
+
+/* Give all runs in hand back, those that lie together at once. */
+static void give_back(struct trim *trim)
+{
+    struct slots *slots = &trim->table->slots;
+    uint64_t run = runs_of(&slots->runs, trim->end);
+
+    while (run > runs_least(&slots->runs)) {
+        const uint64_t end = run;
+
+        while (run > runs_least(&slots->runs) && choose(trim, run - 1)) {
+            run--;
+        }
+        if (run != end) {
+            trim->bytes += runs_give_back(slots, run, end);
+        } else {
+            run--;
+        }
+    }
+}
+
+/* --- the other slots --- */
+
+/* The batch in which the lowest index comes first, to those who look for slots. */
+static void put_batch(const struct trim *trim, struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count / 2; i++) {
+        const uint32_t index = batch->indices[i];
+
+        batch->indices[i] = batch->indices[batch->count - 1 - i];
+        batch->indices[batch->count - 1 - i] = index;
+    }
+    worker_offer(trim->worker, batch);
+}
+
+static void put_rest(const struct trim *trim)
+{
+    struct batch *batch = worker_empty_batch(trim->worker);
+
+    for (uint64_t word = 0; word <= trim->end / 64; word++) {
+        for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
+            batch->indices[batch->count++] =
+                (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
+            if (batch->count == trim->table->batch_max) {
+                put_batch(trim, batch);
+                batch = worker_empty_batch(trim->worker);
+            }
+        }
+    }
+    put_batch(trim, batch);
+}
+
+/* --- in all --- */
+
+static haft_status prepare(struct trim *trim)
+{
+    haft_table *table = trim->table;
+    haft_status status = reservation_open(&trim->memory, table->slots.limit / 8 + sizeof(uint64_t));
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = reservation_commit(&trim->memory, trim->memory.size);
+    if (status == HAFT_OK) {
+        status = runs_prepare(&table->slots, table->slots.limit);
+    }
+    trim->worker = status == HAFT_OK ? worker_hire(table) : NULL;
+    if (trim->worker == NULL) {
+        reservation_close(&trim->memory);
+        return HAFT_NO_MEMORY;
+    }
+    trim->bits = (uint64_t *)(void *)trim->memory.base;
+    return HAFT_OK;
+}
+
+static void run_trim(struct trim *trim)
+{
+    haft_table *table = trim->table;
+
+    collect(trim);
+    /* Where generations began again, the highest is not the last. */
+    if (!table->slots.wrapped) {
+        give_back(trim);
+    }
+    put_rest(trim);
+    if (trim->runs.slots != 0) {
+        trim->bytes += groups_give_back(&table->pool, trim->runs.slots / table->batch_max);
+        table_give_runs(table, trim->runs);
+    }
+    worker_dismiss(trim->worker);
+    reservation_close(&trim->memory);
+}
+
+static haft_status give_nothing(uint64_t *given_back)
+{
+    if (given_back != NULL) {
+        *given_back = 0;
+    }
+    return HAFT_OK;
+}
+
+haft_status haft_trim(haft_table *table, uint64_t *given_back)
+{
+    struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
+
+    if (table->distance != 0) { /* its slots are not to be mixed */
+        return give_nothing(given_back);
+    }
+    if (pthread_mutex_trylock(&table->trim_lock) != 0) {
+        return HAFT_BUSY;
+    }
+    const haft_status status = prepare(&trim);
+
+    if (status == HAFT_OK) {
+        run_trim(&trim);
+    }
+    pthread_mutex_unlock(&table->trim_lock);
+    if (status == HAFT_OK && given_back != NULL) {
+        *given_back = trim.bytes;
+    }
+    return status;
+}

@@ -1,0 +1,149 @@
+/*
+ * Fresh slots: never used, or not since their memory was given back; handed out in extents.
+ *
+ * A worker draws an extent from the table and takes its batches from there, so that the slots of
+ * one thread lie together.  Were batches of different threads neighbours, each thread's hardware
+ * prefetcher would keep pulling the other's slots out of its cache: two threads that churned
+ * took more than twice the time.  An extent is no private store: others may take from it.
+ *
+ * Only the owner fills an extent, when it is empty and so nobody's compare-and-swap can succeed.
+ *
+ * Edges in this file.
+ *   EXTENT  worker_give_fresh (release) -> take_from (acquire)
+ *           the bump above a slot before its use
+ *   COUNT   statistics
+ *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
+ *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: nobody has
+ *           touched it
+ */
+#include "concurrent/table/table.h"
+
+/*
+ * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
+ * have been used before.
+ */
+#define AGAIN (UINT64_C(1) << 31)
+
+static uint64_t extent_of(uint64_t first, uint64_t count, uint64_t flag)
+{
+    return first << 32 | flag | count;
+}
+
+static uint64_t extent_first(uint64_t extent)
+{
+    return extent >> 32;
+}
+
+static uint64_t extent_count(uint64_t extent)
+{
+    return extent & (AGAIN - 1);
+}
+
+uint64_t fresh_at_hand(const haft_worker *worker, bool again)
+{
+    const uint64_t extent = load_relaxed(COUNT, &worker->extent);
+
+    return again == ((extent & AGAIN) != 0) ? extent_count(extent) : 0;
+}
+
+haft_range fresh_range(const haft_worker *worker)
+{
+    const uint64_t extent = load_relaxed(ONWARD, &worker->extent);
+
+    return HAFT_RANGE(extent_first(extent), extent_first(extent) + extent_count(extent));
+}
+
+/* Up to `most` slots from an extent, to a multiple of `most`: how many, from `*first` on. */
+static uint64_t take_from(atomic_u64 *extent, uint64_t most, uint64_t *first)
+{
+    for (;;) {
+        const uint64_t before = load_relaxed(RETRY, extent);
+        const uint64_t count = extent_count(before);
+
+        *first = extent_first(before);
+        const uint64_t aligned = most - *first % most;
+        const uint64_t taken = count < aligned ? count : aligned;
+
+        if (taken == 0 ||
+            /* Weakened, a scan could end below the slots that this worker has from another's. */
+            cas_acquire(EXTENT, extent, before,
+                        extent_of(*first + taken, count - taken, before & AGAIN))) {
+            return taken;
+        }
+    }
+}
+
+/* Memory for the slots below `end`, and for the batches they may be in. */
+static haft_status commit(haft_table *table, uint64_t end)
+{
+    const haft_status status = slots_commit(&table->slots, end);
+
+    return status != HAFT_OK ? status
+                             : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
+}
+
+void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count, bool again)
+{
+    store_release(EXTENT, &worker->extent, extent_of(first, count, again ? AGAIN : 0));
+}
+
+/* A new extent for the worker, whose own is empty.  HAFT_OK, HAFT_FULL or HAFT_NO_MEMORY. */
+static haft_status draw(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t most = table->extent_slots;
+    uint64_t run;
+    const uint64_t run_slots = table_take_run(table, &run);
+
+    if (run_slots != 0) {
+        worker_give_fresh(worker, run, run_slots, true);
+        return HAFT_OK;
+    }
+
+    for (;;) {
+        const uint64_t first = load_relaxed(RETRY, &table->fresh);
+        const uint64_t left = table->slots.limit - first;
+        const uint64_t aligned = most - first % most;
+        const uint64_t drawn = left < aligned ? left : aligned;
+
+        if (drawn == 0) {
+            return HAFT_FULL;
+        }
+        const haft_status status = commit(table, first + drawn);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if (cas_relaxed(RETRY, &table->fresh, first, first + drawn)) {
+            worker_give_fresh(worker, first, drawn, false);
+            return HAFT_OK;
+        }
+    }
+}
+
+/* Take from the extents of others, open or closed. */
+static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
+{
+    uint64_t taken = 0;
+
+    for (haft_worker *other = first_worker(worker->table); other != NULL && taken == 0;
+         other = other->next) {
+        taken = take_from(&other->extent, most, first);
+    }
+    commit(worker->table, *first + taken); /* was done by the one that drew them; to see it done */
+    return taken;
+}
+
+uint64_t worker_take_fresh(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
+{
+    uint64_t taken;
+
+    *status = HAFT_OK;
+    while ((taken = take_from(&worker->extent, most, first)) == 0) {
+        *status = draw(worker);
+        if (*status != HAFT_OK) {
+            return steal(worker, most, first);
+        }
+    }
+    return taken;
+}

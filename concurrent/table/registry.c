@@ -1,0 +1,123 @@
+/*
+ * The lists of open domains and tables.
+ *
+ * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
+ * haft/fork.h the lists are whole.  Where the system has no memory for that, the lock is one of
+ * those that such a child may find held.  haft_before_fork() takes it as well, before or after:
+ * hence a thread's count.
+ *
+ * Locks are to be taken in one order.  A program opens tables with locks of its own held, and this
+ * one is held while memory is allocated (export_text.c); what was handed to pthread_atfork last
+ * runs first before a fork.  So it is done after the allocator's, and before the program's.
+ */
+#include "concurrent/table/registry.h"
+#include <haft/allocator.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static haft_domain *open_domains;
+static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
+static _Thread_local unsigned taken;
+static uint32_t forks; /* from the first process to this; written where there is one thread */
+
+void registry_lock(void)
+{
+    if (taken++ == 0) {
+        pthread_mutex_lock(&lock);
+    }
+}
+
+void registry_unlock(void)
+{
+    if (--taken == 0) {
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void registry_yield(void)
+{
+    const unsigned times = taken;
+
+    taken = 0;
+    pthread_mutex_unlock(&lock);
+    sched_yield();
+    pthread_mutex_lock(&lock);
+    taken = times;
+}
+
+static void begin_child(void)
+{
+    forks++;
+    registry_unlock();
+}
+
+/* Before main, and before other constructors but for those that ask for the same. */
+__attribute__((constructor(101))) static void watch_forks(void)
+{
+    const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
+
+    first.free(first.context, first.alloc(first.context, 1, 1), 1);
+    pthread_atfork(registry_lock, registry_unlock, begin_child);
+}
+
+uint64_t registry_process(void)
+{
+    return (uint64_t)forks << 32 | (uint32_t)getpid();
+}
+
+void registry_add_domain(haft_domain *domain)
+{
+    registry_lock();
+    domain->next_open = open_domains;
+    domain->open_link = &open_domains;
+    if (open_domains != NULL) {
+        open_domains->open_link = &domain->next_open;
+    }
+    open_domains = domain;
+    registry_unlock();
+}
+
+void registry_remove_domain(haft_domain *domain)
+{
+    registry_lock();
+    *domain->open_link = domain->next_open;
+    if (domain->next_open != NULL) {
+        domain->next_open->open_link = domain->open_link;
+    }
+    registry_unlock();
+}
+
+void registry_add_table(haft_table *table)
+{
+    registry_lock();
+    table->next_open = open_tables;
+    table->open_link = &open_tables;
+    if (open_tables != NULL) {
+        open_tables->open_link = &table->next_open;
+    }
+    open_tables = table;
+    registry_unlock();
+}
+
+void registry_remove_table(haft_table *table)
+{
+    registry_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    registry_unlock();
+}
+
+haft_domain *first_open_domain(void)
+{
+    return open_domains;
+}
+
+haft_table *first_open_table(void)
+{
+    return open_tables;
+}

@@ -1,0 +1,26 @@
+/* Required ids that did not resolve in a shared table. */
+#include <haft/require.h>
+
+#include "concurrent/table/table.h"
+#include "lib/slots/bad_access.h"
+#include <assert.h>
+
+void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
+{
+    assert(slots == table->slots.view.base);
+    (void)slots;
+    for (;;) {
+        const haft_status status = haft_diagnose(table, id);
+
+        if (status != HAFT_OK) {
+            bad_access(&table->slots, table->name, id, status);
+            return NULL;
+        }
+        /* Published since the caller looked; and if it is gone again, its status says so. */
+        void *object = haft_resolve(table->slots.view, id);
+
+        if (object != NULL) {
+            return object;
+        }
+    }
+}

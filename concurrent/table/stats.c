@@ -1,0 +1,163 @@
+/*
+ * Statistics: sums over the workers' own counters.
+ *
+ * Edges in this file.
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   COUNT   each number alone; what was done is read before what it was done to
+ *   RETRY   the budget, as a number
+ *   HINT    which workers are open
+ */
+#include "concurrent/table/table.h"
+#include <haft/counted.h>
+#include <stddef.h>
+
+struct sums {
+    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, recycled,
+        unveiled, moved, refused, stale, open;
+};
+
+/*
+ * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
+ * meanwhile; what one worker begins and another ends may still be seen the other way round.
+ */
+static struct sums sum(const haft_table *table)
+{
+    struct sums sums = {0};
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        const struct counters *counters = &worker->counters;
+
+        sums.recycled += load_relaxed(COUNT, &counters->recycled);
+        sums.recycled += load_relaxed(COUNT, &counters->renewed);
+        sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
+        sums.exhausted += load_relaxed(COUNT, &counters->worn);
+        sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
+        sums.freed += load_relaxed(COUNT, &counters->freed);
+        sums.aborted += load_relaxed(COUNT, &counters->aborted);
+        sums.inserted += load_relaxed(COUNT, &counters->inserted);
+        sums.published += load_relaxed(COUNT, &counters->published);
+        sums.reserved += load_relaxed(COUNT, &counters->reserved);
+        sums.unveiled += load_relaxed(COUNT, &counters->unveiled);
+        sums.moved += load_relaxed(COUNT, &counters->moved);
+        sums.refused += load_relaxed(COUNT, &counters->refused);
+        sums.stale += load_relaxed(COUNT, &counters->stale);
+        sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
+    }
+    return sums;
+}
+
+/* a - b, or 0 where calls under way make it negative. */
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Fresh slots in all extents: those used before, or those never used. */
+static uint64_t slots_at_hand(const haft_table *table, bool again)
+{
+    uint64_t slots = 0;
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        slots += fresh_at_hand(worker, again);
+    }
+    return slots;
+}
+
+/* Slots ever used, but for the restore range: drawn from the table, and in no extent any more. */
+static uint64_t used_slots(const haft_table *table)
+{
+    return difference(load_relaxed(COUNT, &table->fresh),
+                      table->restore_end + slots_at_hand(table, false));
+}
+
+haft_table_stats haft_table_stats_get(const haft_table *table)
+{
+    const struct sums sums = sum(table);
+    const uint64_t used = used_slots(table) + sums.unveiled;
+    haft_table_stats stats = {
+        .live = difference(sums.published + sums.inserted, sums.freed),
+        .reserved = difference(sums.reserved, sums.published + sums.aborted),
+        .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
+        .exhausted = difference(sums.exhausted, sums.recycled),
+        .given_back = load_relaxed(COUNT, &table->given.slots) + slots_at_hand(table, true),
+        .high_water = used,
+        .capacity = table->capacity,
+        .limit = table->slots.limit - HAFT_FIRST_INDEX,
+        .batches_moved = sums.moved,
+        .workers = sums.open,
+        .created = sums.published + sums.inserted,
+        .freed = sums.freed,
+        .refused_frees = sums.refused,
+        .stale_resolves = sums.stale,
+        .clock = haft_domain_stats_get(table->domain),
+    };
+    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
+                                      stats.given_back);
+    return stats;
+}
+
+void haft_count_stale(haft_worker *worker)
+{
+    count_up(&worker->counters.stale, 1);
+}
+
+/*
+ * Slots taken (live or reserved) or exhausted, but for the restore range.  Beginnings are read
+ * before ends, of all workers: so the result is never above what was true at some moment, however
+ * long this thread is kept from going on in between.  What was restored is read after it was
+ * counted as begun, and before it is counted as ended; while it waits to be taken back it makes the
+ * result too low.
+ */
+static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
+{
+    uint64_t begun = 0;
+    uint64_t ended = 0;
+    uint64_t recycled = 0;
+
+    *exhausted = 0;
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+        begun += load_acquire(TALLY, &worker->counters.reserved);
+        begun += load_acquire(TALLY, &worker->counters.inserted);
+    }
+    const uint64_t restored = load_acquire(TALLY, &table->restored);
+
+    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        ended += load_relaxed(COUNT, &worker->counters.aborted);
+        ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+    }
+    *exhausted = difference(*exhausted, recycled);
+    return difference(begun, ended + restored);
+}
+
+void table_look_at_fill(haft_table *table, uint64_t more)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t objects = table->is_exact ? load_relaxed(COUNT, &table->taken) : taken;
+
+    fill_look(&table->slots.fill, table->name, objects + exhausted + more, table->capacity);
+}
+
+haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
+                                       2 * (uint64_t)(worker->share - 1));
+    const uint64_t slots =
+        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
+
+    /* Too few slots to have creations go on: those that wait for them come no nearer. */
+    const uint64_t cooling = fresh == HAFT_NO_MEMORY ? table->distance : 0;
+
+    /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
+    if (taken + exhausted + others + cooling >= slots) {
+        return fresh;
+    }
+    if (table->is_exact) {
+        return exact_is_full(table) ? HAFT_FULL : HAFT_BUSY;
+    }
+    return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+}

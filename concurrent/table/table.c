@@ -1,0 +1,316 @@
+/*
+ * The shared table: opening and closing.
+ *
+ * Edges in this file.
+ *   ADOPT   haft_worker_close (release) -> haft_table_close (acquire)   what workers did last
+ *   OWN     before the table is handed to other threads, or after the last has left it
+ *   COUNT   the number of tables on the domain
+ */
+#include "concurrent/extra/common.h"
+#include "concurrent/table/registry.h"
+#include <assert.h>
+#include <haft/share.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKERS_EXPECTED 16 /* that the smallest tables' budgets are spread over */
+#define EXTENT_SLOTS 2048u  /* 64 KiB of slots with 24-byte objects */
+#define EXTENTS_LEAST 64    /* that a table is divided into, if it is large enough */
+
+static uint32_t batch_max_for(uint64_t budget)
+{
+    const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
+
+    return most < BATCH_SLOTS ? (uint32_t)most : BATCH_SLOTS;
+}
+
+/* Large enough that its ends do not matter, small beside the table. */
+static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
+{
+    const uint64_t part = slots / EXTENTS_LEAST / batch_max * batch_max;
+
+    return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
+}
+
+static haft_status open_slots(haft_table *table, const haft_table_options *options)
+{
+    const struct slots_options slots_options = {
+        .capacity = options->capacity,
+        .extra =
+            options->reuse_distance != 0 ? options->reuse_distance : slots_spare(options->capacity),
+        .aside = options->restore_range,
+        .object_size = options->object_size,
+        .object_alignment = options->object_alignment,
+        .layout = options->layout,
+        .tag = options->tag,
+        .pins = options->pins,
+        .huge_pages = options->huge_pages,
+        .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
+        .wrapped = options->wrap,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
+    };
+    uint64_t most = 0;
+    const haft_status status = slots_check(&slots_options, &most);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (options->reuse_distance != 0 &&
+        (!options->wrap || options->pins ||
+         options->reuse_distance > most - options->capacity - options->restore_range)) {
+        return HAFT_BAD_REUSE_DISTANCE;
+    }
+    return slots_open(&table->slots, &slots_options);
+}
+
+static haft_status open_pool(haft_table *table)
+{
+    const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
+    haft_status status;
+
+    /* The slots beyond the capacity are there for the distance, or for workers to hold back. */
+    table->budget_size =
+        table->distance != 0 ? 0 : table->slots.limit - table->restore_end - table->capacity;
+    table->batch_max = batch_max_for(table->budget_size);
+    table->extent_slots = extent_for(slots, table->batch_max);
+    status = pool_open(&table->pool, slots / table->batch_max + DEPOT_NODES);
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = pool_commit(&table->pool, table->restore_end / table->batch_max + DEPOT_NODES);
+    if (status != HAFT_OK) {
+        pool_close(&table->pool);
+    }
+    return status;
+}
+
+static void stop(haft_table *table)
+{
+    common_destroy(table);
+    pthread_mutex_destroy(&table->trim_lock);
+    pool_close(&table->pool);
+}
+
+haft_status table_start(haft_table *table, haft_domain *domain)
+{
+    const haft_status status = open_pool(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    table->domain = domain;
+    table->is_quick =
+        slots_has_words(&table->slots) && !table->is_exact && table->slots.places.records == NULL;
+    table->inspects = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
+                      table->restore_end != HAFT_FIRST_INDEX;
+    table->number = table_number();
+    store_relaxed(OWN, &table->fresh, table->restore_end);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->given.head, NUMBER_NONE);
+    store_relaxed(OWN, &table->given.slots, 0);
+    store_relaxed(OWN, &table->budget, table->budget_size);
+    depot_open(&table->depot, &table->pool);
+    if (table->distance != 0) {
+        depot_open(&table->cooling, &table->pool);
+    }
+    pthread_mutex_init(&table->trim_lock, NULL);
+    common_init(table);
+    if (table->slots.has_pins && common_open(table) != HAFT_OK) { /* haft_unpin cannot fail */
+        stop(table);
+        return HAFT_NO_MEMORY;
+    }
+    fetch_add_relaxed(COUNT, &domain->tables, 1);
+    registry_add_table(table);
+    return HAFT_OK;
+}
+
+void table_stop(haft_table *table)
+{
+    registry_remove_table(table);
+    for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
+        next = worker->next;
+        free(worker);
+    }
+    stop(table);
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
+}
+
+haft_table *table_new(const char *name)
+{
+    haft_table *table = aligned_alloc(CACHE_LINE, sizeof *table);
+    char *copy = strdup(name);
+
+    if (table == NULL || copy == NULL) {
+        free(copy);
+        free(table);
+        return NULL;
+    }
+    memset(table, 0, sizeof *table);
+    table->restore_end = HAFT_FIRST_INDEX;
+    table->name = copy;
+    return table;
+}
+
+void table_free(haft_table *table)
+{
+    free(table->name);
+    free(table);
+}
+
+haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
+                            haft_table **table)
+{
+    haft_table *opened = table_new(options->name != NULL ? options->name : "table");
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    opened->capacity = options->capacity;
+    opened->on_reclaim = options->on_reclaim;
+    opened->reclaim_arg = options->reclaim_arg;
+    opened->is_exact = options->exact_capacity || options->reuse_distance != 0;
+    opened->distance = options->reuse_distance;
+    haft_status status = open_slots(opened, options);
+
+    if (status == HAFT_OK) {
+        opened->restore_end += options->restore_range;
+        status = slots_commit(&opened->slots, opened->restore_end);
+        status = status == HAFT_OK ? runs_reserve(&opened->slots) : status;
+        status = status == HAFT_OK ? table_start(opened, domain) : status;
+        if (status != HAFT_OK) {
+            slots_close(&opened->slots);
+        }
+    }
+    if (status != HAFT_OK) {
+        table_free(opened);
+        return status;
+    }
+    *table = opened;
+    return HAFT_OK;
+}
+
+/* Implicit workers close with the table, if the clock lets this thread close them. */
+static bool has_open_workers(const haft_table *table)
+{
+    const struct clock *clock = table->domain->clock;
+    bool found = false;
+
+    implicit_lock();
+    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+        found = found || (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
+                          !(worker->is_implicit && clock->may_leave(worker->member)));
+    }
+    implicit_unlock();
+    return found;
+}
+
+haft_status table_check_closing(haft_table *table)
+{
+    assert(!table->is_closing); /* else from on_reclaim */
+    if (domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED;
+    }
+    if (has_open_workers(table)) {
+        return HAFT_IN_USE;
+    }
+    if (domain_in_section(table->domain)) {
+        return HAFT_IN_SECTION;
+    }
+    if (table_has_pins(table)) {
+        table_take_all_back(table); /* an on_reclaim may unpin the rest */
+    }
+    return table_has_pins(table) ? HAFT_IN_USE : HAFT_OK;
+}
+
+void table_reclaim_rest(haft_table *table)
+{
+    const struct word_format *format = &table->slots.format;
+    const uint64_t end = load_relaxed(OWN, &table->fresh);
+
+    table->is_closing = true;
+    table_close_implicit(table);
+    domain_wait_for(table->domain, domain_ticket(table->domain));
+    for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
+        atomic_u64 *at = slots_word(&table->slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+
+        if (word_index(format, word) == MARK_FREE) {
+            table->on_reclaim(slots_object(at), word_last_life(format, word, index), NULL,
+                              table->reclaim_arg);
+        }
+    }
+}
+
+/* One that was a local table ends as such. */
+static haft_status close_shared(haft_table *table)
+{
+    haft_local *local;
+    const haft_status status = haft_unshare(table, &local);
+
+    if (status == HAFT_OK) {
+        haft_local_close(local);
+    }
+    return status;
+}
+
+haft_status haft_table_close(haft_table *table)
+{
+    if (table->legacy.local != NULL) {
+        return close_shared(table);
+    }
+    const haft_status status = table_check_closing(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    table_reclaim_rest(table);
+    places_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
+    table_stop(table);
+    slots_wake_all(&table->slots, load_relaxed(OWN, &table->fresh));
+    slots_close(&table->slots);
+    table_free(table);
+    return HAFT_OK;
+}
+
+haft_view haft_table_view(const haft_table *table)
+{
+    return table->slots.view;
+}
+
+haft_layout haft_table_layout(const haft_table *table)
+{
+    return table->slots.format.layout;
+}
+
+const char *haft_table_name(const haft_table *table)
+{
+    return table->name;
+}
+
+haft_domain *haft_table_domain(const haft_table *table)
+{
+    return table->domain;
+}
+
+size_t haft_table_object_size(const haft_table *table)
+{
+    return table->slots.object_size;
+}
+
+bool haft_table_has_pins(const haft_table *table)
+{
+    return table->slots.has_pins;
+}
+
+haft_status haft_diagnose(const haft_table *table, haft_id id)
+{
+    return slots_diagnose(&table->slots, id);
+}

@@ -1,0 +1,67 @@
+/*
+ * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning.
+ *
+ * Poisoned bytes may not be touched: the sanitizer reports whoever does.  It keeps books by the
+ * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  Without
+ * the sanitizer these functions are nothing.
+ */
+#ifndef HAFT_LIB_ASAN_H
+#define HAFT_LIB_ASAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASAN_GRANULE ((size_t)8)
+
+/* Poisoned bytes behind an allocation, at least. */
+#define ASAN_REDZONE (2 * ASAN_GRANULE)
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAFT_UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAFT_UNDER_ASAN 1
+#endif
+#endif
+
+#ifdef HAFT_UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+
+static inline bool asan_is_on(void)
+{
+    return true;
+}
+
+static inline void asan_poison(const void *memory, size_t size)
+{
+    __asan_poison_memory_region(memory, size);
+}
+
+static inline void asan_unpoison(const void *memory, size_t size)
+{
+    /* Memory that never was poisoned need have no books. */
+    if (__asan_region_is_poisoned((void *)(uintptr_t)memory, size) != NULL) {
+        __asan_unpoison_memory_region(memory, size);
+    }
+}
+#else
+static inline bool asan_is_on(void)
+{
+    return false;
+}
+
+static inline void asan_poison(const void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+
+static inline void asan_unpoison(const void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+#endif
+
+#endif /* HAFT_LIB_ASAN_H */

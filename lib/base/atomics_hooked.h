@@ -1,0 +1,17 @@
+/*
+ * lib/base/atomics_hooked.h - the operations behind lib/base/atomics.h in a build with
+ * -DHAFT_HOOKED.
+ *
+ * The program provides them, and haft_load() and haft_store() of haft/atomics.h.  Each must do what
+ * its counterpart in lib/base/atomics_direct.h does; what else it does is its affair.
+ */
+#ifndef HAFT_LIB_ATOMICS_HOOKED_H
+#define HAFT_LIB_ATOMICS_HOOKED_H
+
+bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+             memory_order order);
+uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
+uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
+uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
+
+#endif /* HAFT_LIB_ATOMICS_HOOKED_H */

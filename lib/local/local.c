@@ -1,0 +1,401 @@
+/*
+ * haft_local: the table of one thread, its objects' lives.  Free slots are local_list.c's.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+#include "lib/local/local_table.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The options that slots do not know; the capacity is at most `most`. */
+static haft_status check(const haft_local_options *options, uint64_t most)
+{
+    if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
+        return HAFT_BAD_REUSE;
+    }
+    if (options->min_free != 0 &&
+        (options->reuse != HAFT_REUSE_FIFO || options->min_free > most - options->capacity)) {
+        return HAFT_BAD_MIN_FREE;
+    }
+    return HAFT_OK;
+}
+
+static haft_status open_slots(struct slots *slots, const haft_local_options *options)
+{
+    const struct slots_options slots_options = {
+        .capacity = options->capacity,
+        .extra = options->min_free,
+        .spare = slots_spare(options->capacity), /* for the day it is shared */
+        .object_size = options->object_size,
+        .object_alignment = options->object_alignment,
+        .layout = options->layout,
+        .tag = options->tag,
+        .pins = options->pins,
+        .huge_pages = options->huge_pages,
+        .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
+    };
+    uint64_t most;
+    haft_status status = slots_check(&slots_options, &most);
+
+    if (status == HAFT_OK) {
+        status = check(options, most);
+    }
+    return status == HAFT_OK ? slots_open(slots, &slots_options) : status;
+}
+
+static void fill_in(haft_local *local, const haft_local_options *options)
+{
+    local->is_fifo = options->reuse == HAFT_REUSE_FIFO;
+    local->wraps = options->wrap;
+    local->min_free = options->min_free;
+    local->used = HAFT_FIRST_INDEX;
+    local->capacity = options->capacity;
+    local->on_destroy = options->on_destroy;
+    local->destroy_arg = options->destroy_arg;
+    local->is_crowded = local_is_watched(local);
+    local_begin_list(local);
+}
+
+haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+{
+    haft_local *opened = calloc(1, sizeof *opened);
+    char *name = strdup(options->name != NULL ? options->name : "local table");
+    haft_status status = HAFT_NO_MEMORY;
+
+    if (opened != NULL && name != NULL) {
+        status = open_slots(&opened->slots, options);
+    }
+    if (status != HAFT_OK) {
+        free(name);
+        free(opened);
+        return status;
+    }
+    fill_in(opened, options);
+    opened->name = name;
+    *local = opened;
+    return HAFT_OK;
+}
+
+haft_view haft_local_view(const haft_local *local)
+{
+    return local->slots.view;
+}
+
+haft_layout haft_local_layout(const haft_local *local)
+{
+    return local->slots.format.layout;
+}
+
+const char *haft_local_name(const haft_local *local)
+{
+    return local->name;
+}
+
+size_t haft_local_object_size(const haft_local *local)
+{
+    return local->slots.object_size;
+}
+
+bool haft_local_has_pins(const haft_local *local)
+{
+    return local->slots.has_pins;
+}
+
+uint64_t haft_local_count(const haft_local *local)
+{
+    return local->front.count;
+}
+
+bool haft_local_is_empty(const haft_local *local)
+{
+    return local->front.count == 0;
+}
+
+uint64_t haft_local_available(const haft_local *local)
+{
+    return local->capacity - local->front.count - local->held - local->exhausted;
+}
+
+/* --- the way in --- */
+
+/* The next slot to use: its own word still says that it is free. */
+static haft_status take_slot(haft_local *local, uint64_t *index)
+{
+    const struct slots *slots = &local->slots;
+
+    if (local->front.head == MARK_END) {
+        return local_take(local, index);
+    }
+    *index = local->front.head;
+    local->front.head =
+        (uint32_t)word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
+    return HAFT_OK;
+}
+
+void local_look_at_fill(haft_local *local)
+{
+    const bool outer = local->in_callback;
+
+    if (local->slots.fill.warn_at != 0) {
+        local->in_callback = true;
+        fill_look(&local->slots.fill, local->name, local->capacity - haft_local_available(local),
+                  local->capacity);
+        local->in_callback = outer;
+    }
+}
+
+static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t index;
+    const haft_status status = take_slot(local, &index);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
+
+    slots_wake(&local->slots, at);
+    places_note_birth(&local->slots.places, index, caller);
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
+    local->held++;
+    id->bits = word_with_index(format, word, index);
+    if (object != NULL) {
+        *object = slots_object(at);
+    }
+    return HAFT_OK;
+}
+
+haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
+{
+    const haft_status status = reserve(local, id, object, CALLER);
+
+    if (status == HAFT_OK) {
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+/* The word of the slot that `id` was reserved in. */
+static atomic_u64 *reserved_word(haft_local *local, haft_id id)
+{
+    atomic_u64 *at = slots_word(&local->slots, word_index(&local->slots.format, id.bits));
+
+    assert(load_relaxed(OWN, at) == word_with_index(&local->slots.format, id.bits, MARK_RESERVED));
+    return at;
+}
+
+void haft_local_publish(haft_local *local, haft_id id)
+{
+    store_relaxed(OWN, reserved_word(local, id), id.bits);
+    local->held--;
+    local->front.count++;
+}
+
+/* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
+                                                        haft_id *id, const void *caller)
+{
+    void *bytes;
+    const haft_status status = reserve(local, id, &bytes, caller);
+
+    if (status == HAFT_OK) {
+        slots_fill(&local->slots, bytes, object);
+        haft_local_publish(local, *id);
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
+{
+    const struct slots *slots = &local->slots;
+    const bool is_common = object != NULL && slots_has_words(slots);
+    atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
+
+    if (at == NULL) {
+        return insert_any(local, object, id, CALLER);
+    }
+    slots_copy_words(slots, slots_object(at), object);
+    store_relaxed(OWN, at, id->bits);
+    return HAFT_OK;
+}
+
+/* --- the way out --- */
+
+uint64_t local_next_life(const haft_local *local, uint64_t word)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t next = word_next_life(format, word, MARK_END);
+
+    return word_generation(format, next) == 0 && local->wraps ? next | format->generation_one
+                                                              : next;
+}
+
+/* A life has ended, `next` comes after it: generation 1 only if generations begin again. */
+static void note_wrap(haft_local *local, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
+
+    local->slots.wrapped |= word_generation(format, next) == format->generation_one;
+}
+
+/* Slot `index` has ended a life: onto the free list, or out of use after its last. */
+static void settle(haft_local *local, uint64_t index, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
+
+    slots_rest(&local->slots, slots_word(&local->slots, index));
+    if (word_generation(format, next) == 0) {
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next, MARK_EXHAUSTED));
+        local->exhausted++;
+        return;
+    }
+    local_push(local, index, next);
+}
+
+static void call_on_destroy(haft_local *local, void *object, haft_id id)
+{
+    const bool outer = local->in_callback;
+
+    local->in_callback = true;
+    local->on_destroy(object, id, local->destroy_arg);
+    local->in_callback = outer;
+}
+
+/* End the live object `id`.  While its destructor runs, its slot is in nobody's hands. */
+static void destroy(haft_local *local, haft_id id, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t next = local_next_life(local, id.bits);
+    atomic_u64 *at = slots_word(&local->slots, index);
+
+    local->front.count--;
+    note_wrap(local, next);
+    places_note_death(&local->slots.places, index, caller);
+    if (local->on_destroy != NULL) {
+        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
+        local->held++;
+        call_on_destroy(local, slots_object(at), id);
+        local->held--;
+    }
+    settle(local, index, next);
+}
+
+static void give_up(haft_local *local, haft_id id, const void *caller)
+{
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    const uint64_t next = local_next_life(local, load_relaxed(OWN, reserved_word(local, id)));
+
+    local->held--;
+    note_wrap(local, next);
+    places_note_death(&local->slots.places, index, caller);
+    settle(local, index, next);
+}
+
+void haft_local_abort(haft_local *local, haft_id id)
+{
+    give_up(local, id, CALLER);
+}
+
+haft_status haft_local_free(haft_local *local, haft_id id)
+{
+    if (haft_local_front_put(local, local->slots.view, id)) {
+        return HAFT_OK;
+    }
+    if (!haft_is_live(local->slots.view, id)) {
+        return haft_local_diagnose(local, id);
+    }
+    destroy(local, id, CALLER);
+    return HAFT_OK;
+}
+
+static void clear(haft_local *local, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+        const uint64_t field = word_index(format, word);
+
+        if (field == index) {
+            destroy(local, (haft_id){word}, caller);
+        } else if (field == MARK_RESERVED) {
+            give_up(local, (haft_id){word_with_index(format, word, index)}, caller);
+        }
+    }
+}
+
+void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
+{
+    local->on_destroy = on_destroy;
+    local->destroy_arg = destroy_arg;
+    local->front.generation_mask = local_mask_in_place(local);
+}
+
+void haft_local_clear(haft_local *local)
+{
+    clear(local, CALLER);
+}
+
+void haft_local_close(haft_local *local)
+{
+    assert(!local->in_callback);
+    local->mode = LOCAL_CLOSING;
+    local_begin_list(local);
+    places_report(&local->slots, local->name, local->used);
+    if (local->on_destroy != NULL) {
+        clear(local, CALLER);
+    }
+    slots_wake_all(&local->slots, local->used);
+    slots_close(&local->slots);
+    free(local->name);
+    free(local);
+}
+
+/* --- looking --- */
+
+haft_status haft_local_diagnose(const haft_local *local, haft_id id)
+{
+    return slots_diagnose(&local->slots, id);
+}
+
+haft_range haft_local_used_range(const haft_local *local)
+{
+    return HAFT_RANGE(HAFT_FIRST_INDEX, local->used);
+}
+
+uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),
+                             void *arg)
+{
+    struct slots *slots = &local->slots;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(slots, index);
+        const haft_id id = {load_relaxed(OWN, at)};
+
+        if (word_index(&slots->format, id.bits) != index) {
+            continue;
+        }
+        calls++;
+        if (!visit(id, slots_object(at), arg)) {
+            break;
+        }
+    }
+    return calls;
+}

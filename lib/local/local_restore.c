@@ -1,0 +1,160 @@
+/*
+ * haft_local: ids that somebody else chose, such as those of a saved game.
+ *
+ * Edges in this file.
+ *   HINT  ids repeat: then more of them are said to be stale
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+#include "lib/local/local_table.h"
+#include <assert.h>
+
+/* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
+static haft_status check_slot(const haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+    const uint64_t asked = word_generation(format, id.bits);
+
+    if (word_index(format, word) == MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (!local_is_free(local, index, word)) {
+        return HAFT_OCCUPIED;
+    }
+    if (word == 0 && local->wraps) {
+        return HAFT_OK; /* even below the first generation: the slot may have begun again */
+    }
+    if (asked != 0 && asked < word_generation(format, slots_begin_at(&local->slots, index, word))) {
+        return HAFT_STALE;
+    }
+    return HAFT_OK;
+}
+
+/*
+ * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
+ * not be free afterwards.
+ */
+static haft_status claim(haft_local *local, haft_id id, bool fills)
+{
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    haft_status status = check_slot(local, id);
+
+    if (status == HAFT_OK &&
+        (local->mode == LOCAL_CLOSING || (fills && haft_local_available(local) == 0))) {
+        status = HAFT_FULL;
+    }
+    if (status == HAFT_OK) {
+        status = slots_commit(&local->slots, index + 1);
+    }
+    if (status == HAFT_OK) {
+        local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        local_claim(local, index);
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+{
+    struct slots *slots = &local->slots;
+    haft_status status = slots_check_chosen(slots, id, slots->limit);
+
+    if (status == HAFT_OK) {
+        status = claim(local, id, true);
+    }
+    if (status == HAFT_OK) {
+        atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+
+        slots_fill(slots, slots_object(at), object);
+        places_note_birth(&slots->places, word_index(&slots->format, id.bits), CALLER);
+        store_relaxed(OWN, at, id.bits);
+        local->front.count++;
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_restore_free(haft_local *local, haft_id next)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, next.bits);
+    const bool is_exhausted = word_generation(format, next.bits) == 0;
+    haft_status status = slots_check_fields(&local->slots, next, local->slots.limit);
+
+    if (status == HAFT_OK) {
+        status = claim(local, next, is_exhausted);
+    }
+    if (status == HAFT_OK && is_exhausted) {
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next.bits, MARK_EXHAUSTED));
+        local->exhausted++;
+    } else if (status == HAFT_OK) {
+        local_push(local, index, next.bits);
+    }
+    return status;
+}
+
+uint64_t haft_local_recycle_exhausted(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+        if (word_index(format, word) == MARK_EXHAUSTED) {
+            local_push(local, index, format->first);
+            local->exhausted--;
+            count++;
+        }
+    }
+    if (count != 0) {
+        store_relaxed(HINT, &local->slots.recycled, 1);
+    }
+    return count;
+}
+
+void haft_local_load_begin(haft_local *local)
+{
+    assert(local->mode == LOCAL_OPEN && !local->in_callback);
+    local->mode = LOCAL_LOADING;
+    local_begin_list(local);
+}
+
+void haft_local_load_end(haft_local *local)
+{
+    assert(local->mode == LOCAL_LOADING && !local->in_callback);
+    local->mode = LOCAL_OPEN;
+    local_rebuild(local);
+}
+
+/* The id of slot `index`, if it is live; else that of its next life. */
+static haft_id id_or_next(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t begin = slots_begin_at(&local->slots, index, word);
+
+    if (word_index(format, word) == MARK_RESERVED) {
+        begin = local_next_life(local, word);
+    }
+    return (haft_id){word_with_index(format, begin, index)};
+}
+
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *object, void *arg), void *arg)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(&local->slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+        void *object = word_index(format, word) == index ? slots_object(at) : NULL;
+
+        calls++;
+        if (!visit(id_or_next(local, index, word), object, arg)) {
+            break;
+        }
+    }
+    return calls;
+}

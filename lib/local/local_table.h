@@ -1,0 +1,110 @@
+/*
+ * lib/local/local_table.h - the table of one thread, as the files of haft_local see it.
+ *
+ * Where a slot is that may be taken: in the list of free slots, which runs through their words
+ * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
+ * or at `used` and above, never used.
+ *
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ */
+#ifndef HAFT_LIB_LOCAL_TABLE_H
+#define HAFT_LIB_LOCAL_TABLE_H
+
+#include "lib/slots/slots.h"
+#include <haft/local_front.h>
+
+/* While it is loaded or closed, a table has no list of free slots: they only say END. */
+enum local_mode { LOCAL_OPEN, LOCAL_LOADING, LOCAL_CLOSING };
+
+struct haft_local {
+    struct haft_local_front front; /* first: the list's head if it is in place, and the live */
+    struct slots slots;
+
+    bool is_fifo;
+    bool wraps;
+    enum local_mode mode;
+    bool is_in_place;     /* the list begins in front.head: open, LIFO, nothing to be watched */
+    uint32_t listed_head; /* the same for any other list; MARK_END: there is none */
+    uint64_t queue_tail;
+    uint64_t queue_count; /* slots in a list that is not in place */
+    uint64_t min_free;    /* that many slots stay in the queue */
+
+    uint64_t used;        /* one more than the highest index used so far */
+    uint64_t fresh_at;    /* the fresh run in use: its next slot, */
+    uint64_t fresh_end;   /* and the end */
+    uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
+
+    uint64_t capacity;
+    bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
+                           was shared */
+    bool in_callback;   /* on_destroy or on_fill runs */
+    uint64_t held;      /* slots reserved, or with their destructor running */
+    uint64_t exhausted; /* slots */
+    haft_local_destroy *on_destroy;
+    void *destroy_arg;
+    char *name;
+};
+
+/* local.c */
+
+/* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
+uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* An object or a reservation has come: on_fill, if it is time for it. */
+void local_look_at_fill(haft_local *local);
+
+/* local_list.c */
+
+/* The list is empty, and what the mode and the options say about it holds from now on. */
+void local_begin_list(haft_local *local);
+
+/* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */
+haft_status local_take(haft_local *local, uint64_t *index);
+
+/* Slot `index` is free, and begins its next life from `word`. */
+void local_push(haft_local *local, uint64_t index, uint64_t word);
+
+/* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
+void local_claim(haft_local *local, uint64_t index);
+
+/* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
+void local_drop_chosen(haft_local *local);
+
+/* Make the list anew, in order of index; runs that have no slot in use become fresh runs. */
+void local_rebuild(haft_local *local);
+
+/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const uint64_t field = word_index(&local->slots.format, word);
+
+    return field == MARK_END || (field >= HAFT_FIRST_INDEX && field != index);
+}
+
+/* The front's generation_mask, as it must be. */
+static inline uint64_t local_mask_in_place(const haft_local *local)
+{
+    return local->is_in_place && local->on_destroy == NULL ? local->slots.format.generation_mask
+                                                           : 0;
+}
+
+/* Whether each slot that comes or goes is to be looked at, or the fill. */
+static inline bool local_is_watched(const haft_local *local)
+{
+    return asan_is_on() || local->slots.places.records != NULL || local->slots.fill.warn_at != 0;
+}
+
+/* Where the list begins. */
+static inline uint32_t *local_head(haft_local *local)
+{
+    return local->is_in_place ? &local->front.head : &local->listed_head;
+}
+
+/* Slots in the list: all used ones that are nowhere else. */
+static inline uint64_t local_listed(const haft_local *local)
+{
+    return local->used - HAFT_FIRST_INDEX - local->front.count - local->held - local->exhausted -
+           local->fresh_slots;
+}
+
+#endif /* HAFT_LIB_LOCAL_TABLE_H */

@@ -1,0 +1,324 @@
+/*
+ * haft_packed: opening, questions, and objects that come.
+ *
+ * Edges in this file.
+ *   OWN   no thread changes the table while others read it
+ */
+#include "lib/packed/packed.h"
+#include <assert.h>
+#include <stdlib.h>
+
+#define MAX_OBJECT_SIZE ((size_t)1 << 30)
+#define MAX_ALIGNMENT 4096u
+
+/* What a slot holds beyond its word, as struct slots sees it. */
+#define SLOT_OBJECT_SIZE (sizeof(haft_packed_slot) - sizeof(haft_atomic_u64))
+
+/* --- opening --- */
+
+static haft_status check(const haft_packed_options *options)
+{
+    const size_t alignment = options->object_alignment;
+
+    if (options->object_size < 1 || options->object_size > MAX_OBJECT_SIZE) {
+        return HAFT_BAD_OBJECT_SIZE;
+    }
+    if (alignment != 0 && ((alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT ||
+                           options->object_size % alignment != 0)) {
+        return HAFT_BAD_OBJECT_ALIGNMENT;
+    }
+    return HAFT_OK;
+}
+
+/* Address space for the arrays: an element more than the capacity, for sorting. */
+static haft_status open_arrays(struct haft_packed *packed)
+{
+    for (int array = 0; array < PACKED_ARRAYS; array++) {
+        const uint64_t bytes = packed_bytes(packed, (enum packed_array)array);
+        const haft_status status =
+            reservation_open(&packed->memory[array], (packed->capacity + 1) * bytes);
+
+        if (status != HAFT_OK) {
+            while (array-- > 0) {
+                reservation_close(&packed->memory[array]);
+            }
+            return status;
+        }
+    }
+    packed->view.objects = packed->memory[OBJECTS].base;
+    packed->ids = (haft_id *)(void *)packed->memory[IDS].base;
+    packed->dead = (uint32_t *)(void *)packed->memory[DEAD].base;
+    packed->order = (uint32_t *)(void *)packed->memory[ORDER].base;
+    return HAFT_OK;
+}
+
+static void close_memory(struct haft_packed *packed)
+{
+    for (int array = 0; array < PACKED_ARRAYS; array++) {
+        reservation_close(&packed->memory[array]);
+    }
+    slots_close(&packed->slots);
+}
+
+/* Use each page of an array's elements from `begin` on, which no one has written to. */
+static void touch(char *base, uint64_t begin, uint64_t end, uint64_t bytes)
+{
+    memset(base + begin * bytes, 0, (size_t)((end - begin) * bytes));
+}
+
+/* Memory for the next step of slots and positions. */
+static haft_status make_ready(struct haft_packed *packed)
+{
+    const uint64_t begin = packed->ready;
+    const uint64_t left = packed->capacity - begin;
+    const uint64_t end = begin + (packed->step < left ? packed->step : left);
+    haft_status status = slots_commit(&packed->slots, HAFT_FIRST_INDEX + end);
+
+    for (int array = OBJECTS; array <= DEAD && status == HAFT_OK; array++) {
+        status = packed_commit(packed, (enum packed_array)array, end);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (packed->is_touched) {
+        for (int array = OBJECTS; array <= DEAD; array++) {
+            touch(packed->memory[array].base, begin, end,
+                  packed_bytes(packed, (enum packed_array)array));
+        }
+        touch(packed->slots.view.base, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end,
+              sizeof(haft_packed_slot));
+    }
+    packed->ready = end;
+    return HAFT_OK;
+}
+
+static haft_status open_memory(struct haft_packed *packed, const haft_packed_options *options)
+{
+    const struct slots_options slots_options = {
+        .capacity = options->capacity,
+        .object_size = SLOT_OBJECT_SIZE,
+        .layout = options->layout,
+        .tag = options->tag,
+        .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
+        .places = options->places,
+        .on_leak = options->on_leak,
+        .leak_arg = options->leak_arg,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
+    };
+    haft_status status = slots_open(&packed->slots, &slots_options);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    assert(packed->slots.view.stride == sizeof(haft_packed_slot));
+    packed->slot = (haft_packed_slot *)(void *)packed->slots.view.base;
+    packed->view.slots = packed->slot;
+    packed->view.mask = packed->slots.view.mask;
+    status = open_arrays(packed);
+    if (status != HAFT_OK) {
+        slots_close(&packed->slots);
+        return status;
+    }
+    status = packed->is_touched ? make_ready(packed) : HAFT_OK;
+    if (status != HAFT_OK) {
+        close_memory(packed);
+    }
+    return status;
+}
+
+haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
+{
+    struct haft_packed *opened = calloc(1, sizeof *opened);
+    char *name = strdup(options->name != NULL ? options->name : "packed table");
+    haft_status status = opened != NULL && name != NULL ? check(options) : HAFT_NO_MEMORY;
+
+    if (status == HAFT_OK) {
+        opened->view.object_size = options->object_size;
+        opened->capacity = options->capacity;
+        opened->step = options->growth_step != 0 ? options->growth_step : 1;
+        opened->is_touched = options->growth_step != 0;
+        status = open_memory(opened, options);
+    }
+    if (status != HAFT_OK) {
+        free(name);
+        free(opened);
+        return status;
+    }
+    opened->free_head = MARK_END;
+    opened->keep_order = options->keep_order;
+    opened->on_destroy = options->on_destroy;
+    opened->destroy_arg = options->destroy_arg;
+    opened->name = name;
+    *packed = opened;
+    return HAFT_OK;
+}
+
+void haft_packed_close(haft_packed *packed)
+{
+    assert(!packed->in_callback);
+    places_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
+    if (packed->on_destroy != NULL) {
+        packed_destroy_all(packed, CALLER);
+    }
+    asan_unpoison(packed->view.objects, (size_t)((packed->used + 1) * packed->view.object_size));
+    close_memory(packed);
+    free(packed->name);
+    free(packed);
+}
+
+haft_packed_view haft_packed_view_get(const haft_packed *packed)
+{
+    return packed->view;
+}
+
+haft_layout haft_packed_layout(const haft_packed *packed)
+{
+    return packed->slots.format.layout;
+}
+
+const char *haft_packed_name(const haft_packed *packed)
+{
+    return packed->name;
+}
+
+uint64_t haft_packed_capacity(const haft_packed *packed)
+{
+    return packed->capacity;
+}
+
+/* --- by id --- */
+
+haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id)
+{
+    return slots_diagnose(&packed->slots, id);
+}
+
+haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return HAFT_PACKED_UNUSED;
+    }
+    return packed_slot(packed, id)->death != 0 ? HAFT_PACKED_DEAD : HAFT_PACKED_ALIVE;
+}
+
+haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return haft_packed_diagnose(packed, id);
+    }
+    *position = packed_slot(packed, id)->position;
+    return HAFT_OK;
+}
+
+/* --- by position --- */
+
+void *haft_packed_objects(const haft_packed *packed)
+{
+    return packed->view.objects;
+}
+
+const haft_id *haft_packed_ids(const haft_packed *packed)
+{
+    return packed->ids;
+}
+
+haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position)
+{
+    const haft_id nil = HAFT_NIL;
+
+    return position < packed->count ? packed->ids[position] : nil;
+}
+
+haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position)
+{
+    return haft_packed_state(packed, haft_packed_id_at(packed, position));
+}
+
+uint64_t haft_packed_count(const haft_packed *packed)
+{
+    return packed->count;
+}
+
+uint64_t haft_packed_dead_count(const haft_packed *packed)
+{
+    return packed->dead_count;
+}
+
+uint64_t haft_packed_available(const haft_packed *packed)
+{
+    return packed->capacity - packed->count - packed->exhausted;
+}
+
+bool haft_packed_is_empty(const haft_packed *packed)
+{
+    return packed->count == 0;
+}
+
+/* --- insert --- */
+
+/* The next slot to use, taken off the free list or fresh. */
+static haft_status take_slot(struct haft_packed *packed, uint64_t *index)
+{
+    if (packed->free_head != MARK_END) {
+        *index = packed->free_head;
+        packed->free_head =
+            word_index(&packed->slots.format, load_relaxed(OWN, &packed->slot[*index].word));
+        return HAFT_OK;
+    }
+    if (packed->used == packed->capacity) {
+        return HAFT_FULL;
+    }
+    const haft_status status = packed->used < packed->ready ? HAFT_OK : make_ready(packed);
+
+    if (status == HAFT_OK) {
+        *index = HAFT_FIRST_INDEX + packed->used++;
+    }
+    return status;
+}
+
+/* An object has come: on_fill, if it is time for it. */
+static void look_at_fill(struct haft_packed *packed)
+{
+    const bool outer = packed->in_callback;
+
+    packed->in_callback = true;
+    fill_look(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
+              packed->capacity);
+    packed->in_callback = outer;
+}
+
+haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
+{
+    uint64_t index;
+    const haft_status status = take_slot(packed, &index);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_packed_slot *slot = &packed->slot[index];
+    const uint64_t position = packed->count++;
+    char *bytes = packed_object(packed, position);
+    const uint64_t word = slots_begin(&packed->slots, load_relaxed(OWN, &slot->word));
+
+    packed_wake(packed, position);
+    if (object == NULL) {
+        memset(bytes, 0, (size_t)packed->view.object_size);
+    } else {
+        memcpy(bytes, object, (size_t)packed->view.object_size);
+    }
+    id->bits = word_with_index(&packed->slots.format, word, index);
+    packed->ids[position] = *id;
+    slot->position = (uint32_t)position;
+    slot->death = 0;
+    places_note_birth(&packed->slots.places, index, CALLER);
+    store_relaxed(OWN, &slot->word, id->bits);
+    if (packed->slots.fill.warn_at != 0) {
+        look_at_fill(packed);
+    }
+    return HAFT_OK;
+}

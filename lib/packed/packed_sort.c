@@ -1,0 +1,118 @@
+/*
+ * haft_packed_sort: a merge sort of positions, then each object moves to its place once.
+ *
+ * order[i] is the position from which the object for position i comes.  Merging needs a second
+ * array of positions, moving in cycles the memory of one object: both are there before the first
+ * object moves, so nothing can fail half-way.
+ */
+#include "lib/packed/packed.h"
+
+struct sorting {
+    const struct haft_packed *packed;
+    int (*compare)(const void *a, const void *b, void *arg);
+    void *arg;
+    uint32_t *order;
+    uint32_t *left; /* as long as order */
+};
+
+/* Whether the objects from positions `a` and `b` may stand in this order. */
+static bool in_order(const struct sorting *sorting, uint32_t a, uint32_t b)
+{
+    return sorting->compare(packed_object(sorting->packed, a), packed_object(sorting->packed, b),
+                            sorting->arg) <= 0;
+}
+
+/* Merge order[begin..middle) and order[middle..end), each in order. */
+static void merge(const struct sorting *sorting, uint64_t begin, uint64_t middle, uint64_t end)
+{
+    uint32_t *order = sorting->order;
+    uint32_t *left = sorting->left;
+    const uint64_t left_count = middle - begin;
+    uint64_t taken = 0;
+
+    if (in_order(sorting, order[middle - 1], order[middle])) {
+        return;
+    }
+    memcpy(left, &order[begin], (size_t)left_count * sizeof left[0]);
+    for (uint64_t at = begin; taken < left_count; at++) {
+        if (middle == end || in_order(sorting, left[taken], order[middle])) {
+            order[at] = left[taken++];
+        } else {
+            order[at] = order[middle++];
+        }
+    }
+}
+
+static void sort(const struct sorting *sorting, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        sorting->order[i] = (uint32_t)i;
+    }
+    for (uint64_t width = 1; width < count; width *= 2) {
+        for (uint64_t begin = 0; begin + width < count; begin += 2 * width) {
+            const uint64_t end = begin + 2 * width < count ? begin + 2 * width : count;
+
+            merge(sorting, begin, begin + width, end);
+        }
+    }
+}
+
+/* Move the objects of the cycle that begins at `start`; `spare` is a position beyond them all. */
+static void move_cycle(struct haft_packed *packed, uint64_t start, uint64_t spare)
+{
+    const size_t size = (size_t)packed->view.object_size;
+    uint32_t *order = packed->order;
+    const haft_id first = packed->ids[start];
+    uint64_t to = start;
+
+    memcpy(packed_object(packed, spare), packed_object(packed, start), size);
+    while (order[to] != start) {
+        const uint64_t from = order[to];
+
+        packed_move(packed, to, from);
+        order[to] = (uint32_t)to;
+        to = from;
+    }
+    memcpy(packed_object(packed, to), packed_object(packed, spare), size);
+    packed->ids[to] = first;
+    packed_slot(packed, first)->position = (uint32_t)to;
+    order[to] = (uint32_t)to;
+}
+
+haft_status haft_packed_sort(haft_packed *packed,
+                             int (*compare)(const void *a, const void *b, void *arg), void *arg)
+{
+    const uint64_t count = packed->count;
+
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (packed_commit(packed, ORDER, count) != HAFT_OK) {
+        return HAFT_NO_MEMORY;
+    }
+    const struct sorting sorting = {
+        .packed = packed,
+        .compare = compare,
+        .arg = arg,
+        .order = packed->order,
+        .left = packed->order + count,
+    };
+
+    packed->in_callback = true;
+    sort(&sorting, count);
+    packed->in_callback = false;
+    /* `compare` may have inserted: the spare is behind that, too. */
+    if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
+        return HAFT_NO_MEMORY;
+    }
+    packed_wake(packed, packed->count);
+    for (uint64_t position = 0; position < count; position++) {
+        if (packed->order[position] != position) {
+            move_cycle(packed, position, packed->count);
+        }
+    }
+    if (packed->count < packed->ready) {
+        packed_rest(packed, packed->count, 1);
+    }
+    return HAFT_OK;
+}

@@ -1,0 +1,10 @@
+/* lib/slots/bad_access.h - a table's answer to haft_require() of an id that names nothing. */
+#ifndef HAFT_LIB_BAD_ACCESS_H
+#define HAFT_LIB_BAD_ACCESS_H
+
+#include "lib/slots/slots.h"
+
+/* Apply the table's policy: on_bad_access, or abort.  `status` is not HAFT_OK. */
+void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status);
+
+#endif /* HAFT_LIB_BAD_ACCESS_H */

@@ -1,0 +1,18 @@
+/* lib/slots/explain.h - answers in words: what all tables have in common.  See haft/explain.h. */
+#ifndef HAFT_LIB_EXPLAIN_H
+#define HAFT_LIB_EXPLAIN_H
+
+#include "lib/base/text.h"
+#include "lib/slots/slots.h"
+
+/* What takes a table's capacity up. */
+struct use {
+    uint64_t live;
+    uint64_t reserved;
+    uint64_t exhausted; /* slots */
+};
+
+void explain_full(struct text *text, uint64_t capacity, const struct use *use);
+void explain_no_memory(struct text *text, const struct slots *slots, uint64_t used);
+
+#endif /* HAFT_LIB_EXPLAIN_H */

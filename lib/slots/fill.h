@@ -1,0 +1,21 @@
+/* lib/slots/fill.h - the warning before a table is full: see haft/fill.h. */
+#ifndef HAFT_LIB_FILL_H
+#define HAFT_LIB_FILL_H
+
+#include "lib/base/atomics.h"
+#include <haft/fill.h>
+
+struct fill {
+    uint64_t warn_at; /* 0: never */
+    haft_on_fill *on_fill;
+    void *arg;
+    atomic_u64 warned; /* 1: since it fell an eighth below warn_at */
+};
+
+/*
+ * `in_use` are in use, in a table of that name and capacity with a warn_at; the last of them comes
+ * just now.  Calls on_fill if there are enough.  Any threads.
+ */
+void fill_look(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
+
+#endif /* HAFT_LIB_FILL_H */

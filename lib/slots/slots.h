@@ -1,0 +1,172 @@
+/*
+ * lib/slots/slots.h - the slots of a table: where they lie, and what the word of each one says.
+ */
+#ifndef HAFT_LIB_SLOTS_H
+#define HAFT_LIB_SLOTS_H
+
+#include "lib/base/asan.h"
+#include "lib/base/reservation.h"
+#include "lib/slots/fill.h"
+#include "lib/slots/places.h"
+#include "lib/slots/runs.h"
+#include "lib/slots/word.h"
+#include <haft/bad_access.h>
+#include <haft/view.h>
+#include <string.h>
+
+/* What a table is opened with, as far as slots are concerned. */
+struct slots_options {
+    uint64_t capacity;
+    uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
+    bool pins;      /* a counter behind each object */
+    bool huge_pages;
+    uint64_t aside; /* slots below all others, that are not for the capacity */
+    uint64_t spare; /* address space wished for beyond those, for slots */
+    size_t object_size;
+    size_t object_alignment; /* 0: 8 */
+    haft_layout layout;      /* all zero: the default */
+    uint64_t tag;
+    uint64_t first_generation; /* 0: 1 */
+    bool random_first_generation;
+    bool wrapped; /* ids repeat from the first on, as far as haft_diagnose() can know */
+    haft_on_bad_access *on_bad_access;
+    void *bad_access_arg;
+    bool places; /* of each slot's last allocation and free */
+    haft_on_leak *on_leak;
+    void *leak_arg;
+    uint64_t warn_at;
+    haft_on_fill *on_fill;
+    void *fill_arg;
+};
+
+struct slots {
+    haft_view view;
+    struct word_format format;
+    size_t object_size;
+    bool has_pins;
+    uint64_t limit; /* one more than the highest index that is ever issued */
+    struct reservation memory;
+    struct runs runs;
+    haft_on_bad_access *on_bad_access; /* NULL: abort */
+    void *bad_access_arg;
+    struct places places;
+    struct fill fill;
+    atomic_u64 recycled; /* not 0: exhausted slots have begun again */
+    bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
+};
+
+/* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */
+haft_status slots_check(const struct slots_options *options, uint64_t *most);
+
+/* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+haft_status slots_open(struct slots *slots, const struct slots_options *options);
+void slots_close(struct slots *slots);
+
+/* The objects below index `end` may be touched again: who comes after the table may lie there. */
+void slots_wake_all(const struct slots *slots, uint64_t end);
+
+/* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
+uint64_t slots_spare(uint64_t capacity);
+
+/* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
+haft_status slots_commit(struct slots *slots, uint64_t end);
+
+/* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
+haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
+
+/*
+ * Why no slot below index `end` can ever be what `id` says, whatever its generation; or HAFT_OK.
+ * Any threads.
+ */
+haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
+
+/* The same of an id that somebody else chose for an object: without generation it is malformed. */
+haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
+
+/* What is to be said of an id: see haft_diagnose().  Any threads. */
+haft_status slots_diagnose(const struct slots *slots, haft_id id);
+
+/* The word of slot `index`; the object lies behind it. */
+static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
+{
+    return (atomic_u64 *)(void *)(slots->view.base + index * slots->view.stride);
+}
+
+static inline void *slots_object(atomic_u64 *word)
+{
+    return word + 1;
+}
+
+/* The pins of the object behind `word`, in a table that has them. */
+static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
+{
+    return word + 1 + (slots->object_size + 7) / 8;
+}
+
+/* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
+static inline void slots_rest(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+}
+
+static inline void slots_wake(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_unpoison(word + 1, slots->object_size);
+}
+
+/*
+ * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
+ * tables whose runs are never given back.
+ */
+static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
+{
+    return word == 0 ? slots->format.first : word;
+}
+
+/* The same for slot `index` of a table whose runs may have been given back. */
+static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+{
+    const struct runs *runs = &slots->runs;
+
+    if (word == 0 && runs->records != NULL) {
+        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+
+        return floor != 0 ? floor : slots->format.first;
+    }
+    return slots_begin(slots, word);
+}
+
+/* Copy an object into its slot; NULL stands for zeros. */
+static inline void slots_fill(const struct slots *slots, void *object, const void *from)
+{
+    asan_unpoison(object, slots->object_size);
+    if (from == NULL) {
+        memset(object, 0, slots->object_size);
+    } else {
+        memcpy(object, from, slots->object_size);
+    }
+}
+
+/* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
+static inline bool slots_has_words(const struct slots *slots)
+{
+    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+}
+
+/* slots_fill() for such objects, without a call. */
+static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+{
+    const size_t size = slots->object_size;
+
+    asan_unpoison(object, size);
+    size_t at = size & 8;
+
+    if (at != 0) {
+        memcpy(object, from, 8);
+    }
+    for (; at < size; at += 16) {
+        memcpy((char *)object + at, (const char *)from + at, 16);
+    }
+}
+
+#endif /* HAFT_LIB_SLOTS_H */
