@@ -30,7 +30,6 @@ struct slot {
     uint64_t generation; /* of the life it has, or else of the next; 0: none is left */
     uint64_t value;      /* of the object */
     uint64_t ended;      /* moment of the last end, 0: none */
-    uint64_t due;        /* shared, with a distance: objects created before it is used again */
     uint32_t pins;
     bool given_up; /* RETIRED without a life */
     bool dead;     /* packed: killed */
@@ -50,9 +49,7 @@ struct model {
     /* shared */
     bool is_exact;
     uint64_t aside_end; /* indices below it are for restoring */
-    uint64_t distance;
-    uint64_t created; /* objects ever reserved or restored */
-    uint64_t pins;    /* of all objects */
+    uint64_t pins;      /* of all objects */
 
     struct slot slots[MOST_SLOTS];
     uint64_t used;             /* local: all from here on are UNUSED */

@@ -80,7 +80,6 @@ static void read_numbers(const uint8_t *data, struct values *values)
     values->first_generation = next_option(&data);
     values->min_free = next_option(&data);
     values->restore_range = next_option(&data);
-    values->reuse_distance = next_option(&data);
     values->warn_at = next_option(&data);
     values->block_size = (size_t)next_option(&data);
     values->max_block_size = (size_t)next_option(&data);
@@ -120,8 +119,7 @@ static bool is_affordable(const struct values *values)
 {
     return values->capacity <= UINT32_MAX && values->object_size <= UINT32_MAX &&
            values->min_free <= UINT32_MAX && values->restore_range <= UINT32_MAX &&
-           values->reuse_distance <= UINT32_MAX &&
-           (values->capacity + values->min_free + values->restore_range + values->reuse_distance) *
+           (values->capacity + values->min_free + values->restore_range) *
                    (values->object_size + 4096) <
                (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 32 : UINT64_C(1) << 26);
 }
@@ -142,17 +140,10 @@ static bool applies(enum kind kind, haft_status status)
     case HAFT_BAD_MIN_FREE:
         return kind == LOCAL;
     case HAFT_BAD_RESTORE_RANGE:
-    case HAFT_BAD_REUSE_DISTANCE:
         return kind == SHARED;
     default:
         return status != HAFT_BAD_PINS; /* which only typed tables say */
     }
-}
-
-/* Slots that one after the other take from `most`: whether these three are too many. */
-static bool are_too_many(uint64_t most, uint64_t a, uint64_t b, uint64_t c)
-{
-    return a > most || b > most - a || c > most - a - b;
 }
 
 /* Of the options that only some kinds of table have. */
@@ -165,12 +156,7 @@ static bool is_other_to_blame(const struct values *values, haft_status status, u
         return values->min_free != 0 &&
                (values->reuse != HAFT_REUSE_FIFO || values->min_free > most - values->capacity);
     case HAFT_BAD_RESTORE_RANGE:
-        return are_too_many(most, values->capacity, values->restore_range, 0);
-    case HAFT_BAD_REUSE_DISTANCE:
-        return values->reuse_distance != 0 &&
-               (!values->wrap || values->pins ||
-                are_too_many(most, values->capacity, values->restore_range,
-                             values->reuse_distance));
+        return values->capacity > most || values->restore_range > most - values->capacity;
     case HAFT_BAD_WARN_AT:
         return values->warn_at > values->capacity ||
                (values->warn_at != 0) != (values->on_fill != NULL);
@@ -347,7 +333,6 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .warn_at = values->warn_at,
         .on_fill = values->on_fill,
         .wrap = values->wrap,
-        .reuse_distance = values->reuse_distance,
         .pins = values->pins,
         .exact_capacity = values->exact_capacity,
         .restore_range = values->restore_range,

@@ -7,7 +7,7 @@
 #include <haft/domain.h>
 #include <haft/local.h>
 
-#define VALUES_BYTES 124 /* 13 numbers and some flags */
+#define VALUES_BYTES 115 /* 12 numbers and some flags */
 
 struct values {
     /* of tables */
@@ -15,7 +15,7 @@ struct values {
     haft_layout layout;
     unsigned reuse;
     bool wrap, keep_order, pins, exact_capacity, random_first_generation;
-    uint64_t growth_step, restore_range, reuse_distance, warn_at;
+    uint64_t growth_step, restore_range, warn_at;
     haft_on_fill *on_fill;
 
     /* of domains, command sets, arenas and exports */

@@ -280,27 +280,11 @@ static void alignment_from(struct setup *setup, uint8_t byte)
     }
 }
 
-/* What a shared table can have beside its capacity; a distance wants wrap, and no pins. */
-static void fit_shared(struct setup *setup, uint64_t most)
-{
-    const uint64_t room = most - setup->capacity;
-
-    setup->restore_range = setup->restore_range < room ? setup->restore_range : room;
-    setup->reuse_distance = setup->reuse_distance < room - setup->restore_range
-                                ? setup->reuse_distance
-                                : room - setup->restore_range;
-    if (setup->kind == SHARED && setup->reuse_distance != 0) {
-        setup->wrap = true;
-        setup->pins = false;
-    }
-}
-
 static struct setup setup_from(const uint8_t *bytes)
 {
     static const uint64_t capacities[] = {1,  2,  3,  4,  6,   9,   12,  20,
                                           28, 40, 60, 60, 100, 250, 400, 8};
     static const uint64_t ranges[] = {0, 0, 0, 0, 1, 2, 6, 24};
-    static const uint64_t distances[] = {0, 0, 0, 0, 0, 1, 3, 16};
     static const haft_clock clocks[] = {HAFT_CLOCK_FRAME, HAFT_CLOCK_WORKERS, HAFT_CLOCK_CALLER,
                                         HAFT_CLOCK_FRAME};
     struct setup setup = {
@@ -318,7 +302,6 @@ static struct setup setup_from(const uint8_t *bytes)
         .pins = bytes[11] & 1,
         .exact_capacity = bytes[11] & 2,
         .restore_range = ranges[bytes[11] >> 2 & 7],
-        .reuse_distance = distances[bytes[11] >> 5],
         .growth_step = bytes[7] < 128   ? 0
                        : bytes[7] < 160 ? HAFT_PACKED_FIXED
                                         : bytes[7] % 17,
@@ -334,7 +317,8 @@ static struct setup setup_from(const uint8_t *bytes)
         setup.object_size = 8;
     }
     alignment_from(&setup, bytes[10]);
-    fit_shared(&setup, most);
+    setup.restore_range =
+        setup.restore_range < most - setup.capacity ? setup.restore_range : most - setup.capacity;
     setup.object_size = setup.object_size < MOST_OBJECT ? setup.object_size : MOST_OBJECT;
     return setup;
 }
@@ -386,14 +370,14 @@ static void tell_setup(const struct play *play)
     tell(play,
          "open %s clock=%d layout=%u+%u+%u capacity=%llu size=%zu align=%zu tag=%llu "
          "first=%llu fifo=%d min_free=%llu wrap=%d destroy=%d keep_order=%d step=%llx "
-         "nested=%u pins=%d exact=%d range=%llu distance=%llu",
+         "nested=%u pins=%d exact=%d range=%llu",
          kinds[setup->kind].name, (int)setup->clock, setup->layout.index_bits,
          setup->layout.generation_bits, setup->layout.tag_bits, (unsigned long long)setup->capacity,
          setup->object_size, setup->object_alignment, (unsigned long long)setup->tag,
          (unsigned long long)setup->first_generation, setup->reuse == HAFT_REUSE_FIFO,
          (unsigned long long)setup->min_free, setup->wrap, setup->destroys, setup->keep_order,
          (unsigned long long)setup->growth_step, setup->nested, setup->pins, setup->exact_capacity,
-         (unsigned long long)setup->restore_range, (unsigned long long)setup->reuse_distance);
+         (unsigned long long)setup->restore_range);
 }
 
 static struct operation operation_at(const uint8_t *bytes)

@@ -35,7 +35,6 @@ struct setup {
     bool pins;           /* local, shared */
     bool exact_capacity; /* these three: shared, and opened as such */
     uint64_t restore_range;
-    uint64_t reuse_distance;
     uint8_t nested; /* what callbacks do; 0: look only */
 };
 

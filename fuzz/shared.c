@@ -109,9 +109,6 @@ void shared_took(struct play *play, haft_id id)
 
     must_be(index >= model->aside_end && index < model->limit, "the index is in range");
     must_be(!model->is_exact || shared_taken(model) < model->capacity, "the capacity is exact");
-    must_be(model->distance == 0 || model->created >= slot->due,
-            "a slot is reused after its distance only");
-    model->created++;
     if (slot->state == RETIRED) {
         must_be(slot->pins == 0, "a pinned object's slot is not reused");
         must_be(slot->ended <= shared_horizon(play),
@@ -208,8 +205,6 @@ void shared_retire(struct play *play, haft_id id, bool given_up)
 
     model_end(&play->model, index);
     play->model.slots[index].given_up = given_up;
-    play->model.slots[index].due =
-        index >= play->model.aside_end ? play->model.created + play->model.distance : 0;
     model_set(&play->model, index, RETIRED);
     if (given_up && play->model.slots[index].generation == 0) {
         model_set(&play->model, index, WORN);

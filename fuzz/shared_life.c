@@ -198,7 +198,6 @@ void shared_open(struct play *play)
         .tag = setup->tag,
         .first_generation = setup->first_generation,
         .wrap = setup->wrap,
-        .reuse_distance = setup->reuse_distance,
         .pins = setup->pins,
         .exact_capacity = setup->exact_capacity,
         .restore_range = setup->restore_range,
@@ -208,9 +207,8 @@ void shared_open(struct play *play)
 
     open_domain(play);
     must_answer(haft_table_open(play->domain, &options, &play->table), HAFT_OK, "table_open");
-    play->model.is_exact = setup->exact_capacity || setup->reuse_distance != 0;
+    play->model.is_exact = setup->exact_capacity;
     play->model.aside_end = HAFT_FIRST_INDEX + setup->restore_range;
-    play->model.distance = setup->reuse_distance;
     begin_sharing(play);
 }
 
@@ -272,11 +270,10 @@ static void take_back(struct play *play)
     play->table = NULL;
     play->view = haft_local_view(play->local);
     play->setup.destroys = play->setup.destroys && was_local;
-    model->is_fifo = was_local ? play->setup.reuse == HAFT_REUSE_FIFO : model->distance != 0;
-    model->min_free = was_local ? model->min_free : model->distance;
+    model->is_fifo = was_local && play->setup.reuse == HAFT_REUSE_FIFO;
+    model->min_free = was_local ? model->min_free : 0;
     model->is_exact = false; /* what it is when it is shared again */
     model->aside_end = HAFT_FIRST_INDEX;
-    model->distance = 0;
     model->used = HAFT_FIRST_INDEX;
     haft_local_for_each_slot(play->local, count_slot, model);
     for (uint64_t i = model->used; i < model->limit; i++) {

@@ -81,7 +81,6 @@ static haft_status restore(struct play *play, haft_worker *worker, haft_id id)
 
         model_set(model, index, TAKEN);
         model->slots[index].generation = haft_id_generation(model->layout, id);
-        model->created++;
         model_issue(model, id);
         model_set(model, index, LIVE);
         model->slots[index].value = value;

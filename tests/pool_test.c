@@ -67,7 +67,7 @@ Test(pool, a_segment_adds_what_a_worker_can_hold)
     static bool met[TABLE + 3 * WORKER_BATCHES];
 
     for (int i = 0; i < 3; i++) {
-        segments[i] = malloc(sizeof *segments[i]);
+        segments[i] = aligned_alloc(CACHE_LINE, sizeof *segments[i]);
         memset(segments[i], 0xee, sizeof *segments[i]);
         store_relaxed(OWN, &segments[i]->used, 0);
         assert_status(pool_add(&pool, segments[i]), HAFT_OK);
@@ -96,7 +96,7 @@ Test(pool, a_segment_beyond_the_most_workers_is_refused)
 
 Test(pool, a_workers_own_unused_descriptors_come_first)
 {
-    struct segment *segment = malloc(sizeof *segment);
+    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
     struct batch *given = pool_take(&pool, NULL);
 
     store_relaxed(OWN, &segment->used, 0);
@@ -195,7 +195,7 @@ Test(groups, however_many_of_them_are_used_each_descriptor_is_there_once)
 /* As if the worker had come after those that there are were counted. */
 Test(groups, a_workers_descriptors_that_were_not_counted_stay)
 {
-    struct segment *segment = malloc(sizeof *segment);
+    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
     struct batch *batches[WORKER_BATCHES];
 
     store_relaxed(OWN, &segment->used, 0);
@@ -217,7 +217,7 @@ Test(groups, a_workers_descriptors_that_were_not_counted_stay)
 /* The same, and the depot has exchanged nodes between it and the table. */
 Test(groups, a_node_of_a_workers_descriptor_that_was_not_counted_keeps_a_group_back)
 {
-    struct segment *segment = malloc(sizeof *segment);
+    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
 
     store_relaxed(OWN, &segment->used, 0);
     assert_status(pool_add(&grouped, segment), HAFT_OK);

@@ -81,7 +81,6 @@ Test(status, name_of_a_bad_option_is_the_enumerator)
     expect_name(HAFT_BAD_MIN_FREE);
     expect_name(HAFT_BAD_PINS);
     expect_name(HAFT_BAD_RESTORE_RANGE);
-    expect_name(HAFT_BAD_REUSE_DISTANCE);
     expect_name(HAFT_BAD_WARN_AT);
     expect_name(HAFT_BAD_FLAVOUR);
     expect_name(HAFT_BAD_CLOCK);
@@ -110,7 +109,6 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_MIN_FREE, "min_free"},
         {HAFT_BAD_PINS, "pins"},
         {HAFT_BAD_RESTORE_RANGE, "restore_range"},
-        {HAFT_BAD_REUSE_DISTANCE, "reuse_distance"},
         {HAFT_BAD_WARN_AT, "warn_at"},
         {HAFT_BAD_FLAVOUR, "flavour"},
         {HAFT_BAD_CLOCK, "clock"},

@@ -20,13 +20,10 @@ static uint64_t generation_of(haft_id id)
     return haft_id_generation(LAYOUT, id);
 }
 
-static haft_table_options wrapping(uint64_t capacity, uint64_t distance)
+static haft_table_options wrapping(uint64_t capacity)
 {
-    const haft_table_options options = {.capacity = capacity,
-                                        .object_size = 8,
-                                        .layout = LAYOUT,
-                                        .wrap = true,
-                                        .reuse_distance = distance};
+    const haft_table_options options = {
+        .capacity = capacity, .object_size = 8, .layout = LAYOUT, .wrap = true};
     return options;
 }
 
@@ -52,7 +49,7 @@ static void free_object(const struct shared *shared, haft_id id)
 
 TEST_ON_EACH_CLOCK(wrap, after_the_last_generation_a_slot_goes_on_at_1)
 {
-    const haft_table_options options = wrapping(1, 0);
+    const haft_table_options options = wrapping(1);
     struct shared shared = open_shared(*setting, &options);
     uint64_t lives[1 << 12] = {0};
 
@@ -70,32 +67,34 @@ TEST_ON_EACH_CLOCK(wrap, after_the_last_generation_a_slot_goes_on_at_1)
 
 Test(wrap, with_a_first_generation_it_goes_on_at_1_all_the_same)
 {
-    haft_table_options options = wrapping(1, 1);
+    haft_table_options options = wrapping(1);
 
     options.first_generation = 3;
     struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t lives[1 << 12] = {0};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 100; i++) {
         const haft_id id = insert_after(shared.worker);
 
-        cr_expect(eq(u64, generation_of(id), 3));
+        must(generation_of(id) == (lives[index_of(id)]++ + 2) % 3 + 1);
         free_object(&shared, id);
     }
-    cr_expect(eq(u64, generation_of(insert_after(shared.worker)), 1));
+    cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
     close_shared(&shared);
 }
 
 Test(wrap, a_slot_given_up_in_its_last_life_goes_on_at_1)
 {
-    haft_table_options options = wrapping(1, 1);
+    haft_table_options options = wrapping(1);
     struct shared shared = open_shared(MEMB_CALLER, &options);
+    uint64_t lives[1 << 12] = {0};
 
-    for (uint64_t i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) {
         haft_id id;
 
         settle(shared.worker);
         assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
-        cr_expect(eq(u64, generation_of(id), i / 2 % 3 + 1));
+        cr_expect(eq(u64, generation_of(id), lives[index_of(id)]++ % 3 + 1));
         haft_abort(shared.worker, id);
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
@@ -104,7 +103,7 @@ Test(wrap, a_slot_given_up_in_its_last_life_goes_on_at_1)
 
 Test(wrap, diagnosis_says_stale_of_all_dead_ids_of_used_slots)
 {
-    const haft_table_options options = wrapping(10, 0);
+    const haft_table_options options = wrapping(10);
     struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
 
@@ -120,7 +119,7 @@ Test(wrap, diagnosis_says_stale_of_all_dead_ids_of_used_slots)
 
 Test(wrap, a_pinned_object_keeps_its_last_life_and_the_slot_goes_on_afterwards)
 {
-    haft_table_options options = wrapping(20, 0);
+    haft_table_options options = wrapping(20);
 
     options.pins = true;
     options.first_generation = 3;
@@ -159,7 +158,7 @@ static void note_generation(void *object, haft_id id, haft_worker *worker, void 
 
 Test(wrap, on_reclaim_gets_the_id_of_the_last_life)
 {
-    haft_table_options options = wrapping(1, 0);
+    haft_table_options options = wrapping(1);
 
     options.first_generation = 3;
     options.on_reclaim = note_generation;
@@ -174,7 +173,7 @@ Test(wrap, on_reclaim_gets_the_id_of_the_last_life)
 
 Test(wrap, a_restored_id_of_the_last_generation_can_be_followed_by_the_first)
 {
-    haft_table_options options = wrapping(10, 0);
+    haft_table_options options = wrapping(10);
 
     options.restore_range = 4;
     struct shared shared = open_shared(MEMB_CALLER, &options);
@@ -192,34 +191,32 @@ Test(wrap, a_restored_id_of_the_last_generation_can_be_followed_by_the_first)
 
 TEST_ON_EACH_CLOCK(wrap, trim_and_recycling_change_nothing)
 {
-    for (uint64_t distance = 0; distance < 200; distance += 100) {
-        const haft_table_options options = wrapping(500, distance);
-        struct shared shared = open_shared(*setting, &options);
-        haft_id ids[500];
-        uint64_t bytes = 42;
-        uint64_t recycled = 42;
+    const haft_table_options options = wrapping(500);
+    struct shared shared = open_shared(*setting, &options);
+    haft_id ids[500];
+    uint64_t bytes = 42;
+    uint64_t recycled = 42;
 
-        for (int i = 0; i < 500; i++) {
-            ids[i] = insert(shared.worker);
-        }
-        for (int i = 0; i < 500; i++) {
-            free_object(&shared, ids[i]);
-        }
-        settle(shared.worker);
-        expect_status(haft_trim(shared.table, &bytes), HAFT_OK);
-        expect_status(haft_trim(shared.table, NULL), HAFT_OK);
-        expect_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
-        cr_expect(eq(u64, bytes, 0));
-        cr_expect(eq(u64, recycled, 0));
-        for (int i = 0; i < 500; i++) {
-            must(!haft_is_live(shared.view, ids[i]));
-        }
-        for (int i = 0; i < 500; i++) {
-            ids[i] = insert(shared.worker);
-        }
-        cr_expect(eq(u64, stats_of(shared.table).live, 500));
-        close_shared(&shared);
+    for (int i = 0; i < 500; i++) {
+        ids[i] = insert(shared.worker);
     }
+    for (int i = 0; i < 500; i++) {
+        free_object(&shared, ids[i]);
+    }
+    settle(shared.worker);
+    expect_status(haft_trim(shared.table, &bytes), HAFT_OK);
+    expect_status(haft_trim(shared.table, NULL), HAFT_OK);
+    expect_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
+    cr_expect(eq(u64, bytes, 0));
+    cr_expect(eq(u64, recycled, 0));
+    for (int i = 0; i < 500; i++) {
+        must(!haft_is_live(shared.view, ids[i]));
+    }
+    for (int i = 0; i < 500; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 500));
+    close_shared(&shared);
 }
 
 Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
@@ -258,7 +255,7 @@ Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
 
 Test(wrap, what_was_freed_in_its_last_life_goes_on_in_the_local_table)
 {
-    haft_table_options options = wrapping(1, 2);
+    haft_table_options options = wrapping(1);
 
     options.first_generation = 3;
     struct shared shared = open_shared(MEMB_CALLER, &options);

@@ -153,7 +153,6 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->node = number;
     batch->count = 0;
     batch->retired = 0;
-    batch->due = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
     /*

@@ -32,15 +32,14 @@ struct batch {
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
-    uint64_t due;          /* with a reuse distance: not before so many creations; 0: at once */
     uint32_t count;        /* indices */
     uint16_t retired;      /* of them not counted as taken back yet */
     bool has_last_lives;   /* some slot has lived its last generation */
-    uint32_t indices[BATCH_SLOTS];
+    _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
 };
 
 /* Nine cache lines, so that few descriptors fill whole pages: see groups.c. */
-_Static_assert(sizeof(struct batch) % CACHE_LINE == 0, "descriptors fill cache lines");
+_Static_assert(sizeof(struct batch) == 9 * CACHE_LINE, "a descriptor has nine cache lines");
 
 /*
  * A number with a tag, in one word: what the depot and the pool exchange.  A thread that stalls

@@ -2,7 +2,6 @@
  * An exact capacity: one counter of all objects live or reserved, for the whole table.
  *
  * Edges in this file.
- *   TALLY   exact_take (release) -> cool_note_end (acquire)   what is taken before it is created
  *   RETRY   the counter: a number, decided by its compare-and-swap.  The slots themselves travel in
  *           batches
  */
@@ -20,10 +19,6 @@ uint64_t exact_take(haft_table *table, uint64_t most)
             return 0;
         }
         if (cas_relaxed(RETRY, &table->taken, taken, taken + drawn)) {
-            if (table->distance != 0) {
-                /* Weakened, it could be counted as created first: see cool.c. */
-                fetch_add_release(TALLY, &table->created, drawn);
-            }
             return drawn;
         }
     }

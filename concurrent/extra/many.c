@@ -40,7 +40,6 @@ static haft_status take_some(haft_worker *worker, size_t most, struct taken *tak
         if (worker->table->is_exact) {
             taken->count = (uint32_t)exact_take(worker->table, taken->count);
             if (taken->count == 0) {
-                worker_refuse(worker);
                 return HAFT_FULL;
             }
         }
@@ -199,9 +198,6 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
 
         if (status == HAFT_OK) {
             count_up(&worker->counters.freed, 1);
-            if (worker->table->distance != 0) {
-                cool_note_end(worker); /* as in haft_free() */
-            }
             if (worker->table->is_exact) {
                 exact_give(worker->table);
             }

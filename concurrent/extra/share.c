@@ -186,8 +186,6 @@ static haft_local *plain_local(const haft_table *table)
     local->capacity = table->capacity;
     local->name = name;
     local->wraps = table->slots.wrapped;
-    local->is_fifo = table->distance != 0;
-    local->min_free = table->distance;
     return local;
 }
 

@@ -254,21 +254,10 @@ static void run_trim(struct trim *trim)
     reservation_close(&trim->memory);
 }
 
-static haft_status give_nothing(uint64_t *given_back)
-{
-    if (given_back != NULL) {
-        *given_back = 0;
-    }
-    return HAFT_OK;
-}
-
 haft_status haft_trim(haft_table *table, uint64_t *given_back)
 {
     struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
 
-    if (table->distance != 0) { /* its slots are not to be mixed */
-        return give_nothing(given_back);
-    }
     if (pthread_mutex_trylock(&table->trim_lock) != 0) {
         return HAFT_BUSY;
     }

@@ -62,7 +62,6 @@ static void keep(haft_worker *worker, uint32_t share)
         struct batch *rest = worker_empty_batch(worker);
 
         store_relaxed(OWN, &rest->ticket, 0);
-        rest->due = 0;
         batch_move(rest, filling, filling->count - share);
         worker_shelve(worker, rest);
     }
@@ -116,13 +115,6 @@ haft_status worker_fill(haft_worker *worker)
     return HAFT_OK;
 }
 
-void worker_refuse(haft_worker *worker)
-{
-    if (worker->table->distance != 0) {
-        keep(worker, worker->filling->count - 1);
-    }
-}
-
 /* The next slot of the filling batch, which has one, and the id of its next life. */
 static inline atomic_u64 *take_slot(haft_worker *worker, haft_id *id)
 {
@@ -144,7 +136,6 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     }
     /* After the slot is found: nobody is told HAFT_FULL for the sake of one who then finds none. */
     if (worker->table->is_exact && exact_take(worker->table, 1) == 0) {
-        worker_refuse(worker);
         return HAFT_FULL;
     }
     atomic_u64 *word = take_slot(worker, id);

@@ -47,9 +47,6 @@ static __attribute__((noinline)) void look_further(haft_worker *worker, const vo
     const struct batch *open = worker->open;
 
     places_note_death(&worker->table->slots.places, open->indices[open->count - 1], caller);
-    if (worker->table->distance != 0) { /* before it makes room for another: see cool.c */
-        cool_note_end(worker);
-    }
     if (worker->table->is_exact) {
         exact_give(worker->table);
     }

@@ -42,10 +42,6 @@ void worker_shelve(haft_worker *worker, struct batch *batch)
     const bool is_ready = load_relaxed(OWN, &batch->ticket) == 0;
     struct ring *ring = is_ready ? &worker->ready : &worker->waiting;
 
-    if (is_ready && table->distance != 0) {
-        cool_push(table, batch);
-        return;
-    }
     while (!ring_push(ring, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, batch);
@@ -89,10 +85,6 @@ static struct batch *take_from_rings(haft_worker *worker, uint64_t done)
 struct batch *worker_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
-
-    if (table->distance != 0) {
-        return cool_take(worker);
-    }
     const uint64_t done = domain_done(table->domain);
     struct batch *batch = take_from_rings(worker, done);
 
@@ -105,9 +97,6 @@ struct batch *worker_take_ready(haft_worker *worker)
 
 struct batch *worker_steal_ready(haft_worker *worker)
 {
-    if (worker->table->distance != 0) {
-        return cool_steal(worker);
-    }
     const uint64_t done = domain_done(worker->table->domain);
 
     for (haft_worker *other = first_worker(worker->table); other != NULL; other = other->next) {

@@ -149,11 +149,8 @@ haft_status table_shortage(const haft_table *table, const haft_worker *worker, h
     const uint64_t slots =
         fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 
-    /* Too few slots to have creations go on: those that wait for them come no nearer. */
-    const uint64_t cooling = fresh == HAFT_NO_MEMORY ? table->distance : 0;
-
     /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
-    if (taken + exhausted + others + cooling >= slots) {
+    if (taken + exhausted + others >= slots) {
         return fresh;
     }
     if (table->is_exact) {

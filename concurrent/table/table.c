@@ -36,8 +36,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
 {
     const struct slots_options slots_options = {
         .capacity = options->capacity,
-        .extra =
-            options->reuse_distance != 0 ? options->reuse_distance : slots_spare(options->capacity),
+        .extra = slots_spare(options->capacity),
         .aside = options->restore_range,
         .object_size = options->object_size,
         .object_alignment = options->object_alignment,
@@ -57,17 +56,6 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .on_fill = options->on_fill,
         .fill_arg = options->fill_arg,
     };
-    uint64_t most = 0;
-    const haft_status status = slots_check(&slots_options, &most);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    if (options->reuse_distance != 0 &&
-        (!options->wrap || options->pins ||
-         options->reuse_distance > most - options->capacity - options->restore_range)) {
-        return HAFT_BAD_REUSE_DISTANCE;
-    }
     return slots_open(&table->slots, &slots_options);
 }
 
@@ -76,9 +64,8 @@ static haft_status open_pool(haft_table *table)
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
 
-    /* The slots beyond the capacity are there for the distance, or for workers to hold back. */
-    table->budget_size =
-        table->distance != 0 ? 0 : table->slots.limit - table->restore_end - table->capacity;
+    /* The slots beyond the capacity are there for workers to hold back. */
+    table->budget_size = table->slots.limit - table->restore_end - table->capacity;
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     status = pool_open(&table->pool, slots / table->batch_max + DEPOT_NODES);
@@ -118,9 +105,6 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     store_relaxed(OWN, &table->given.slots, 0);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->depot, &table->pool);
-    if (table->distance != 0) {
-        depot_open(&table->cooling, &table->pool);
-    }
     pthread_mutex_init(&table->trim_lock, NULL);
     common_init(table);
     if (table->slots.has_pins && common_open(table) != HAFT_OK) { /* haft_unpin cannot fail */
@@ -176,8 +160,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     opened->capacity = options->capacity;
     opened->on_reclaim = options->on_reclaim;
     opened->reclaim_arg = options->reclaim_arg;
-    opened->is_exact = options->exact_capacity || options->reuse_distance != 0;
-    opened->distance = options->reuse_distance;
+    opened->is_exact = options->exact_capacity;
     haft_status status = open_slots(opened, options);
 
     if (status == HAFT_OK) {

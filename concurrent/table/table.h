@@ -120,7 +120,6 @@ struct haft_table {
     bool inspects;        /* each slot that is taken back is looked at */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
-    uint64_t distance; /* creations between a slot's lives; then batches are single slots */
     uint64_t budget_size;
     char *name;
 
@@ -130,9 +129,7 @@ struct haft_table {
     atomic_u64 budget;                      /* slots that workers may still hold back */
     atomic_u64 roster;                      /* address of the worker added last */
     _Alignas(CACHE_LINE) atomic_u64 taken;  /* of a table that is_exact: objects live or reserved */
-    atomic_u64 created;                     /* of a table with a distance: objects ever reserved */
     struct depot depot;
-    struct depot cooling; /* the same, past their grace period: tickets are creations */
     struct legacy legacy;
     struct given given;
     pthread_mutex_t trim_lock; /* of who takes slots out of all batches */
@@ -243,9 +240,6 @@ haft_range fresh_range(const haft_worker *worker);
  */
 haft_status worker_fill(haft_worker *worker);
 
-/* The table is full: in one with a distance the slot found goes to others. */
-void worker_refuse(haft_worker *worker);
-
 /* The id of the next life of slot `index`, whose word is `at`: the worker has it from a batch. */
 static inline haft_id next_id(const struct slots *slots, const atomic_u64 *at, uint64_t index)
 {
@@ -279,18 +273,6 @@ bool exact_is_full(const haft_table *table);
 /* Room for up to `most` objects more.  How many; 0: it is full. */
 uint64_t exact_take(haft_table *table, uint64_t most);
 void exact_give(haft_table *table);
-
-/* cool.c: a minimum reuse distance */
-
-/* The slot that ends in the open batch may be reused `distance` creations from now. */
-void cool_note_end(haft_worker *worker);
-
-/* A batch, past its grace period, waits for its creations. */
-void cool_push(haft_table *table, struct batch *batch);
-
-/* worker_take_ready() and worker_steal_ready() of such a table. */
-struct batch *cool_take(haft_worker *worker);
-struct batch *cool_steal(haft_worker *worker);
 
 /* shelf.c: batches on their way */
 

@@ -120,7 +120,6 @@ static void hand_on(haft_worker *worker)
     worker_close_batch(worker);
     if (filling->count != 0) {
         store_relaxed(OWN, &filling->ticket, 0);
-        filling->due = 0;
         worker->filling = worker_empty_batch(worker);
         worker_shelve(worker, filling);
     }

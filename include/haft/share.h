@@ -52,9 +52,8 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, but for `wrap`; with a reuse_distance it
- * is a FIFO with as many slots as min_free, and a new queue.  Waits for a grace period and runs
- * on_reclaim for what was freed and not taken back.
+ * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for a grace period
+ * and runs on_reclaim for what was freed and not taken back.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
  * more than the local one's capacity, that has grown to what it holds.

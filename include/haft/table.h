@@ -64,14 +64,7 @@ typedef struct haft_table_options {
      */
     bool random_first_generation;
 
-    bool wrap; /* after its last generation a slot goes on at generation 1: ids repeat */
-
-    /*
-     * With wrap, and without pins: at least so many other objects are reserved, by all threads
-     * together, between a slot's end and its reuse.  See below; 0: none is promised.
-     */
-    uint64_t reuse_distance;
-
+    bool wrap; /* after its last generation a slot goes on at generation 1: ids repeat; see below */
     bool pins; /* objects can be pinned: see haft/pin.h */
 
     /*
@@ -117,20 +110,9 @@ typedef struct haft_table_options {
 } haft_table_options;
 
 /*
- * How long ids last, with `wrap`, generations of b bits and reuse_distance = d.  Objects are
- * numbered as they are reserved, from 1 on; restored ones and those given up count.  Two objects in
- * one slot have numbers more than d apart, so the object whose id repeats that of the n-th has at
- * the earliest the number
- *
- *   n + (2^b - 1) * (d + 1).
- *
- * Slots of the restore range are for who restores, and only wait for their grace period.
- *
- * The price: the table never holds more objects than `capacity`, as with exact_capacity; d slots
- * come on top of it, and workers hold none back; each slot travels alone, so that every reserve and
- * every free is a few shared operations, and each slot used takes about 600 bytes more.  A table
- * that holds fewer objects than its capacity has a slot for the next one after a grace period,
- * however many were freed just before.  haft_trim() gives nothing back.  Other tables pay nothing.
+ * How long ids last, with `wrap` and generations of b bits: an id repeats after 2^b - 1 lives of
+ * its slot at the earliest, and between two lives there is a grace period.  In the restore range
+ * the caller chooses.
  */
 
 /* Each number is exact when no call on the table is under way. */
@@ -159,7 +141,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_REUSE_DISTANCE, HAFT_BAD_WARN_AT
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Threads   any.

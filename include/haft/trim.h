@@ -26,8 +26,6 @@ extern "C" {
  * way it has all free slots in hand: others take fresh ones, or are told HAFT_BUSY for that
  * long; haft_insert_wait() waits.
  *
- * A table with a reuse_distance stays as it is.
- *
  * In the statistics, slots whose memory was given back are `given_back` until a worker draws
  * them; `high_water` and `live` stay as they were.
  *

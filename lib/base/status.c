@@ -57,9 +57,6 @@ static const struct {
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
                                 "restore_range: with the capacity at most 2^index_bits - 4"},
-    [HAFT_BAD_REUSE_DISTANCE] = {"HAFT_BAD_REUSE_DISTANCE",
-                                 "reuse_distance: only with wrap, without pins, and with "
-                                 "the capacity and restore_range at most 2^index_bits - 4"},
     [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
     [HAFT_BAD_FLAVOUR] = {"HAFT_BAD_FLAVOUR",
                           "flavour: such as &urcu_memb_flavor for the thread and the caller "

@@ -96,7 +96,6 @@ static bool insert(struct drain *drain)
     struct play *play = drain->play;
     haft_id id;
     void *object;
-    const uint64_t number = ledger_begin_number(play, drain->subject);
     haft_status status = haft_reserve(drain->worker, &id, &object);
 
     while (status == HAFT_BUSY) {
@@ -104,11 +103,9 @@ static bool insert(struct drain *drain)
         status = haft_reserve(drain->worker, &id, &object);
     }
     if (status == HAFT_FULL) {
-        ledger_no_number(play, drain->subject);
         return false;
     }
     must(&play->run, status, "reserving in the end");
-    ledger_end_number(play, drain->subject, id, number);
     ledger_take(play, drain->subject, id);
     object_write(object, id);
     haft_publish(drain->worker, id);

@@ -55,39 +55,6 @@ struct place *ledger_take(const struct play *play, struct subject *subject, haft
     return place;
 }
 
-uint64_t ledger_begin_number(const struct play *play, struct subject *subject)
-{
-    if (!has_habit(play, DISTANCE)) {
-        return 0;
-    }
-    add(&subject->begun, 1);
-    return peek(&subject->numbered) + 1;
-}
-
-void ledger_no_number(const struct play *play, struct subject *subject)
-{
-    if (has_habit(play, DISTANCE)) {
-        add(&subject->begun, UINT64_MAX);
-    }
-}
-
-bool ledger_end_number(const struct play *play, struct subject *subject, haft_id id, uint64_t least)
-{
-    if (!has_habit(play, DISTANCE)) {
-        return false;
-    }
-    /* Its number is one of those that were begun; its predecessor's was `before` or more. */
-    const uint64_t before = swap(&place_of(subject, id)->number, least);
-    const uint64_t most = add(&subject->begun, 0);
-
-    add(&subject->numbered, 1);
-    if (before != 0 && most - before <= REUSE_AFTER) {
-        broken(play, "id %llx: its slot was reused after %llu creations at most, not %d",
-               (unsigned long long)id.bits, (unsigned long long)(most - before - 1), REUSE_AFTER);
-    }
-    return before != 0 && most - before <= REUSE_AFTER + subject->capacity / 2;
-}
-
 /* Ids of one slot rise with its generations: one from long ago must not take the place of a new. */
 void ledger_intend(struct subject *subject, haft_id id)
 {

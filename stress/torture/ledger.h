@@ -3,10 +3,9 @@
  *
  * Whoever reserves a slot stamps its place with the id, by an exchange that must find nobody's
  * stamp; whoever frees the object takes the stamp away while no grace period can end.  So a slot
- * that is handed out twice is found at once.  Where ids repeat, or objects have numbers, the ledger
- * knows how many lives a slot has had, and which number its last object had at least.  All words
- * are relaxed and hold all there is to know in one word: they order nothing that ThreadSanitizer
- * judges.
+ * that is handed out twice is found at once.  Where ids repeat, the ledger knows how many lives a
+ * slot has had.  All words are relaxed and hold all there is to know in one word: they order
+ * nothing that ThreadSanitizer judges.
  */
 #ifndef HAFT_STRESS_TORTURE_LEDGER_H
 #define HAFT_STRESS_TORTURE_LEDGER_H
@@ -24,7 +23,6 @@ struct place {
     shared_u64 freed_count;  /* frees in the table until then, noted in the same way */
     shared_u64 met;          /* 1: the object was freed while it was held */
     shared_u64 lives;        /* that were ever reserved here; with WRAPS */
-    shared_u64 number;       /* the last object's at least; with DISTANCE */
     shared_u64 recorded;     /* an id whose creation is recorded, and not applied yet */
     shared_u64 is_inherited; /* 1: free in a local table that was shared, and not used since */
     uint64_t is_kept;        /* never freed before the end: every scan must visit it */
@@ -45,23 +43,10 @@ struct subject {
     shared_u64 inserted;  /* published */
     shared_u64 freed;     /* by winners */
     shared_u64 reclaimed; /* calls of on_reclaim */
-    shared_u64 begun;     /* reservations under way or made; with DISTANCE */
-    shared_u64 numbered;  /* made */
 };
 
 /* An id that was just reserved: its slot must be nobody's, and its life a new one. */
 struct place *ledger_take(const struct play *play, struct subject *subject, haft_id id);
-
-/*
- * Around a reservation, with DISTANCE: objects are numbered as they are reserved, and two in one
- * slot have numbers more than the distance apart.  ledger_begin_number() gives what its object's
- * will be at least.  Without a slot there is no number; with one, true if it was reused hardly
- * later than that allows.
- */
-uint64_t ledger_begin_number(const struct play *play, struct subject *subject);
-void ledger_no_number(const struct play *play, struct subject *subject);
-bool ledger_end_number(const struct play *play, struct subject *subject, haft_id id,
-                       uint64_t least);
 
 /* Whoever frees the object may take its stamp away late. */
 void ledger_intend(struct subject *subject, haft_id id);

@@ -62,10 +62,7 @@ static const struct argp_option argp_options[] = {
     {"profile", KEY_PROFILE, "NAME", 0, "only that one; or all (all)", 0},
     {"list", KEY_LIST, NULL, 0, "the profiles", 0},
     {"seed", KEY_SEED, "N", 0, "of all chances; without it the time gives one", 0},
-    {"break", KEY_BREAK, "WHAT", 0,
-     "grace: let grace periods end at once; distance: let slots wait for half of theirs.  The run "
-     "must fail",
-     0},
+    {"break", KEY_BREAK, "WHAT", 0, "grace: let grace periods end at once.  The run must fail", 0},
     {"json", KEY_JSON, NULL, 0, "the result as JSON", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -153,9 +150,8 @@ static _Noreturn void list_profiles(void)
 static void take_break(struct argp_state *state, struct options *options, const char *what)
 {
     options->without_grace = strcmp(what, "grace") == 0;
-    options->without_distance = strcmp(what, "distance") == 0;
-    if (!options->without_grace && !options->without_distance) {
-        argp_error(state, "--break must be grace or distance, not '%s'", what);
+    if (!options->without_grace) {
+        argp_error(state, "--break must be grace, not '%s'", what);
     }
 }
 

@@ -12,7 +12,6 @@ struct options {
     uint64_t seconds;
     const struct profile *profile; /* NULL: all */
     bool without_grace;            /* broken on purpose: grace periods end at once */
-    bool without_distance;         /* broken on purpose: slots wait for half of their distance */
     bool as_json;
 };
 

@@ -35,11 +35,11 @@ refuses "--clock must be caller, thread, workers or frame, not 'sun'" --clock su
 refuses "--flavour must be memb, qsbr, mb or bp, not 'sweet'" --flavour sweet
 refuses "--flavour has no meaning with --clock frame" --flavour memb --clock frame
 refuses "--profile must be all or one that --list names, not 'none'" --profile none
-refuses "--break must be grace or distance, not 'leg'" --break leg
+refuses "--break must be grace, not 'leg'" --break leg
 refuses "no argument is wanted, such as '7'" 7
 
 "$torture" --help | grep -q 'torture --minutes 60 --clock thread' || fail "help has no examples"
-[[ $("$torture" --list | wc -l) == 21 ]] || fail "the list has not every profile"
+[[ $("$torture" --list | wc -l) == 20 ]] || fail "the list has not every profile"
 
 text=$("$torture" --seconds 1 --profile plain --seed 7) || fail "a short run: exit $?"
 [[ $text == *"seed 7"*"grace periods that had ended since"*"no violation"* ]] ||

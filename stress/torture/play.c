@@ -98,7 +98,6 @@ void subject_describe(struct play *play, struct subject *subject)
 static void open_subject(struct play *play, unsigned number)
 {
     const struct profile *profile = play->profile;
-    const uint64_t distance = play->options->without_distance ? REUSE_AFTER / 2 : REUSE_AFTER;
     struct subject *subject = &play->subjects[number];
     const haft_table_options options = {
         .capacity = profile->capacity,
@@ -109,7 +108,6 @@ static void open_subject(struct play *play, unsigned number)
         .exact_capacity = has_habit(play, EXACT),
         .restore_range = has_habit(play, RESTORES) ? RANGE : 0,
         .wrap = has_habit(play, WRAPS),
-        .reuse_distance = has_habit(play, DISTANCE) ? distance : 0,
         .on_reclaim = has_habit(play, RECLAIMS) ? on_reclaim : NULL,
         .reclaim_arg = subject,
     };
@@ -137,10 +135,7 @@ static void fill(struct play *play, struct subject *subject)
 
     must(&play->run, haft_worker_open(subject->table, &worker), "opening a worker");
     for (uint64_t i = 0; i < wanted; i++) {
-        const uint64_t number = ledger_begin_number(play, subject);
-
         must(&play->run, haft_reserve(worker, &id, &object), "filling the table");
-        ledger_end_number(play, subject, id, number);
         struct place *place = ledger_take(play, subject, id);
 
         place->is_kept = has_habit(play, SCANS) && i % 4 == 0;

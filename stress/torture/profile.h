@@ -23,9 +23,8 @@ enum habit {
     TRIMS = 1 << 11,    /* memory is given back while others work; objects are large */
     RESTORES = 1 << 12, /* threads race to restore the ids of a range */
     WRAPS = 1 << 13,    /* after its last generation a slot goes on at 1: ids repeat */
-    DISTANCE = 1 << 14, /* a slot waits for creations; with WRAPS */
-    COMMANDS = 1 << 15, /* destructions and creations are recorded, and applied by one thread */
-    SHARES = 1 << 16,   /* a play's table was a local one before, and is again at its end */
+    COMMANDS = 1 << 14, /* destructions and creations are recorded, and applied by one thread */
+    SHARES = 1 << 15,   /* a play's table was a local one before, and is again at its end */
 };
 
 struct profile {
@@ -39,11 +38,10 @@ struct profile {
     enum count met; /* what a run must meet, beside objects freed while they are held */
 };
 
-#define PROFILES 21
+#define PROFILES 20
 #define MOST_TABLES 8
 
-#define RANGE 16       /* ids for whoever restores them, with RESTORES */
-#define REUSE_AFTER 48 /* creations between a slot's end and its reuse, with DISTANCE */
+#define RANGE 16 /* ids for whoever restores them, with RESTORES */
 
 extern const struct profile profiles[PROFILES];
 

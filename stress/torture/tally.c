@@ -28,7 +28,6 @@ const char *const count_names[COUNT_KINDS] = {
     [COUNT_TRIMMED] = "trims_beside_others",
     [COUNT_RESTORE_LOST] = "restores_lost",
     [COUNT_REPEATED] = "ids_repeated",
-    [COUNT_NEAR] = "reused_at_the_distance",
     [COUNT_OVERTAKEN] = "destructions_overtaken",
     [COUNT_SHARED_OUT] = "tables_shared_out",
 };
@@ -60,7 +59,6 @@ const char *const count_texts[COUNT_KINDS] = {
     [COUNT_TRIMMED] = "times that memory was given back while others worked",
     [COUNT_RESTORE_LOST] = "ids that another thread restored first",
     [COUNT_REPEATED] = "ids that were live again, after all generations of their slot",
-    [COUNT_NEAR] = "slots reused hardly later than their distance allows",
     [COUNT_OVERTAKEN] = "recorded destructions that another thread's free overtook",
     [COUNT_SHARED_OUT] = "local tables whose free slots went to several threads",
 };

@@ -36,7 +36,6 @@ enum count {
     COUNT_TRIMMED,      /* times that memory was given back while others worked */
     COUNT_RESTORE_LOST, /* ids that another thread restored first */
     COUNT_REPEATED,     /* ids of freed objects that were live again, a lap later */
-    COUNT_NEAR,         /* slots reused hardly later than the distance allows */
     COUNT_OVERTAKEN,    /* recorded destructions of what others freed before they were applied */
     COUNT_SHARED_OUT,   /* local tables whose free slots went to several threads */
     COUNT_KINDS

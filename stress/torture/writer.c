@@ -168,8 +168,7 @@ void furnish(struct actor *actor, struct subject *subject, haft_id id, void *obj
     poke(&place->board, id.bits);
     const int64_t others = (int64_t)add(&subject->live, 1);
 
-    if ((has_habit(actor->play, EXACT) || has_habit(actor->play, DISTANCE)) &&
-        others >= (int64_t)subject->capacity) {
+    if (has_habit(actor->play, EXACT) && others >= (int64_t)subject->capacity) {
         broken(actor->play, "more is live than the capacity of %llu",
                (unsigned long long)subject->capacity);
     }
@@ -249,11 +248,9 @@ bool insert_one(struct actor *actor, struct subject *subject)
     const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 8);
     haft_id id;
     void *object;
-    const uint64_t number = ledger_begin_number(actor->play, subject);
     const haft_status status = reserve_somehow(actor, subject, &id, &object, as_stranger);
 
     if (status == HAFT_FULL || status == HAFT_BUSY) {
-        ledger_no_number(actor->play, subject);
         if (status == HAFT_FULL) {
             told_full(actor, subject);
         }
@@ -261,7 +258,6 @@ bool insert_one(struct actor *actor, struct subject *subject)
     }
     must(&actor->play->run, status, "reserving");
     actor->refused = 0;
-    count(actor, COUNT_NEAR, ledger_end_number(actor->play, subject, id, number));
     furnish(actor, subject, id, object);
     if (one_in(&actor->chance, 16)) {
         give_up(actor, subject, id, as_stranger);

@@ -12,8 +12,6 @@ extern const struct explored_case last_slot_case, exact_case, full_case, exhaust
     drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 extern const struct explored_case full_many_case, full_restored_case, recycle_case, diagnose_case,
     hired_case, closing_case, given_up_case;
-/* a reuse distance */
-extern const struct explored_case cool_case, cool_full_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and liburcu */
@@ -40,8 +38,6 @@ const struct explored_case *const all_cases[] = {
     &exact_case,
     &full_case,
     &exhaust_case,
-    &cool_case,
-    &cool_full_case,
     &ticket_case,
     &drivers_case,
     &late_case,

@@ -78,7 +78,6 @@ extern struct fixture fixture;
 struct table_wish {
     uint64_t capacity;
     uint64_t restore_range;
-    uint64_t reuse_distance; /* with it generations wrap, and the capacity is exact */
     size_t object_size;      /* 0: struct object's */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
