@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE 20    /* descriptors that the table brings */
-#define GROUPED 256 /* the same, in whole groups */
+#define TABLE 20 /* descriptors that the table brings */
 #define MOST_SEGMENTS (UINT64_C(1) << 20)
 
 static struct pool pool;
@@ -125,117 +124,6 @@ Test(pool, a_tagged_number_keeps_its_number_and_changes_its_tag)
     }
     cr_expect(eq(u64, tagged_number(tagged_next(UINT64_MAX, 7)), 7));
     cr_expect(eq(u64, tagged_number(tagged_next(0, NUMBER_NONE)), NUMBER_NONE));
-}
-
-/* --- memory given back --- */
-
-static struct pool grouped;
-
-static void open_grouped(void)
-{
-    assert_status(pool_open(&grouped, GROUPED), HAFT_OK);
-    assert_status(pool_commit(&grouped, GROUPED), HAFT_OK);
-}
-
-static void close_grouped(void)
-{
-    pool_close(&grouped);
-}
-
-TestSuite(groups, .timeout = SUITE_SECONDS, .init = open_grouped, .fini = close_grouped);
-
-/* Take `count` descriptors, give them all back, and their memory. */
-static uint64_t use_and_give_back(uint64_t count)
-{
-    static struct batch *batches[GROUPED];
-
-    for (uint64_t i = 0; i < count; i++) {
-        batches[i] = pool_take(&grouped, NULL);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        pool_give(&grouped, batches[i]);
-    }
-    return groups_give_back(&grouped, count);
-}
-
-static void expect_each_once(void)
-{
-    bool met[GROUPED] = {false};
-
-    for (int i = 0; i < GROUPED; i++) {
-        const struct batch *batch = pool_take(&grouped, NULL);
-
-        must(batch->number < GROUPED && !met[batch->number]);
-        met[batch->number] = true;
-    }
-}
-
-/* The last group is used up, and nobody has come to find that out. */
-Test(groups, used_up_to_the_last_descriptor_they_are_given_back_again)
-{
-    const uint64_t count = 3 * grouped.group_size;
-    const uint64_t bytes = count * sizeof(struct batch);
-
-    for (int round = 0; round < 4; round++) {
-        cr_expect(eq(u64, use_and_give_back(count), bytes));
-    }
-    expect_each_once();
-}
-
-Test(groups, however_many_of_them_are_used_each_descriptor_is_there_once)
-{
-    for (uint64_t count = 0; count <= GROUPED; count++) {
-        use_and_give_back(GROUPED);
-        use_and_give_back(count);
-    }
-    use_and_give_back(GROUPED);
-    expect_each_once();
-}
-
-/* As if the worker had come after those that there are were counted. */
-Test(groups, a_workers_descriptors_that_were_not_counted_stay)
-{
-    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
-    struct batch *batches[WORKER_BATCHES];
-
-    store_relaxed(OWN, &segment->used, 0);
-    assert_status(pool_add(&grouped, segment), HAFT_OK);
-    for (int i = 0; i < WORKER_BATCHES; i++) {
-        batches[i] = pool_take(&grouped, segment);
-    }
-    for (int i = 0; i < WORKER_BATCHES; i++) {
-        pool_give(&grouped, batches[i]);
-    }
-    store_relaxed(OWN, &grouped.segments, 0);
-    cr_expect(eq(u64, groups_give_back(&grouped, WORKER_BATCHES), 0));
-    for (int i = 0; i < WORKER_BATCHES; i++) {
-        cr_expect(ge(u64, pool_take(&grouped, NULL)->number, GROUPED));
-    }
-    free(segment);
-}
-
-/* The same, and the depot has exchanged nodes between it and the table. */
-Test(groups, a_node_of_a_workers_descriptor_that_was_not_counted_keeps_a_group_back)
-{
-    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
-
-    store_relaxed(OWN, &segment->used, 0);
-    assert_status(pool_add(&grouped, segment), HAFT_OK);
-    struct batch *uncounted = pool_take(&grouped, segment);
-    struct batch *counted = pool_take(&grouped, NULL);
-
-    while (counted->number >= GROUPED) {
-        counted = pool_take(&grouped, NULL);
-    }
-    const uint64_t node = uncounted->node;
-
-    uncounted->node = counted->node;
-    counted->node = node;
-    pool_give(&grouped, counted); /* the worker has the other one */
-    store_relaxed(OWN, &grouped.segments, 0);
-    cr_expect(eq(u64, groups_give_back(&grouped, 1), 0));
-    cr_expect(eq(u64, counted->node, node));
-    free(segment);
 }
 
 /* --- moving --- */

@@ -3,7 +3,6 @@
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   DEPOT   set_up (release) -> depot_push, depot_take (acquire)  a node has left, before it is new
  *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
@@ -15,12 +14,6 @@
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
-/* What the groups take up at the start of the directory. */
-static uint64_t groups_size(const struct pool *pool)
-{
-    return (pool->table_count / pool->group_size + 1) * sizeof(struct group);
-}
-
 haft_status pool_open(struct pool *pool, uint64_t batches)
 {
     haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
@@ -29,9 +22,7 @@ haft_status pool_open(struct pool *pool, uint64_t batches)
         return status;
     }
     pool->table_count = batches;
-    groups_setup(pool);
-    status =
-        reservation_open(&pool->directory, groups_size(pool) + MOST_WORKERS * sizeof(atomic_u64));
+    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
     if (status != HAFT_OK) {
         reservation_close(&pool->table);
         return status;
@@ -57,7 +48,7 @@ haft_status pool_commit(struct pool *pool, uint64_t batches)
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
 {
-    return (atomic_u64 *)(void *)(pool->directory.base + groups_size(pool)) + segment;
+    return (atomic_u64 *)(void *)pool->directory.base + segment;
 }
 
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
@@ -72,8 +63,7 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
         if (place == MOST_WORKERS ||
-            reservation_commit(&pool->directory,
-                               groups_size(pool) + (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
@@ -134,9 +124,6 @@ static uint64_t take_unused(struct pool *pool)
         }
     }
     if (number == NUMBER_NONE) {
-        number = groups_take(pool);
-    }
-    if (number == NUMBER_NONE) {
         number = take_fresh(&pool->table_used, pool->table_count);
     }
     if (number < pool->table_count) {
@@ -155,16 +142,12 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->retired = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
-    /*
-     * Not from 0, once memory was given back: who holds the node from before must not be mistaken.
-     * Weakened, it could believe the node to be the depot's tail still, and lose a batch behind it.
-     */
-    store_release(DEPOT, &batch->node_next,
-                  load_relaxed(OWN, &pool->node_tags) << NUMBER_BITS | NUMBER_NONE);
+    store_relaxed(OWN, &batch->node_next, NUMBER_NONE);
     return batch;
 }
 
-struct batch *pool_take_given(struct pool *pool)
+/* One that was given back before; NULL if there is none. */
+static struct batch *take_given(struct pool *pool)
 {
     for (;;) {
         /* Weakened, the indices that the last holder read could be overwritten before. */
@@ -188,7 +171,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own)
     uint64_t number = own != NULL ? take_from(pool, own) : NUMBER_NONE;
 
     while (number == NUMBER_NONE) {
-        struct batch *batch = pool_take_given(pool);
+        struct batch *batch = take_given(pool);
 
         if (batch != NULL) {
             return batch;

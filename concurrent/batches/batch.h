@@ -9,9 +9,6 @@
  * fails: batches in the depot are full (or the table's batches are single slots), so there are
  * no more of them than slots / batch_max; all others sit with workers, and each worker brings
  * what it can hold.
- *
- * The table's descriptors lie in groups that begin and end with a page.  The memory of a group that
- * nobody uses can be given back (groups.c); then its descriptors are as good as new.
  */
 #ifndef HAFT_CONCURRENT_BATCH_H
 #define HAFT_CONCURRENT_BATCH_H
@@ -37,9 +34,6 @@ struct batch {
     bool has_last_lives;   /* some slot has lived its last generation */
     _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
 };
-
-/* Nine cache lines, so that few descriptors fill whole pages: see groups.c. */
-_Static_assert(sizeof(struct batch) == 9 * CACHE_LINE, "a descriptor has nine cache lines");
 
 /*
  * A number with a tag, in one word: what the depot and the pool exchange.  A thread that stalls
@@ -70,20 +64,11 @@ struct segment {
 struct pool {
     struct reservation table;     /* the descriptors for the depot */
     uint64_t table_count;         /* how many */
-    uint64_t group_size;          /* descriptors in a group */
-    struct reservation directory; /* a struct group each; then addresses of segments, as words */
+    struct reservation directory; /* addresses of segments, as words */
 
     _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
     atomic_u64 table_used;               /* descriptors handed out once, from the start */
     atomic_u64 segments;                 /* how many */
-    atomic_u64 groups;                   /* the first of the groups given back, tagged */
-    atomic_u64 node_tags;                /* above the tag of each node that was given back */
-};
-
-/* A group of the table's descriptors, from when it was given back for the first time. */
-struct group {
-    atomic_u64 used; /* handed out since, from the start; one more: and out of the list */
-    atomic_u64 next; /* the number of the next group given back */
 };
 
 /* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
@@ -105,27 +90,11 @@ haft_status pool_add(struct pool *pool, struct segment *segment);
  */
 struct batch *pool_take(struct pool *pool, struct segment *own);
 
-/* One that was given back before; NULL if there is none.  Lock-free. */
-struct batch *pool_take_given(struct pool *pool);
-
 /* Give an empty batch back.  Lock-free. */
 void pool_give(struct pool *pool, struct batch *batch);
 
 /* The descriptor with this number, which some batch was seen to have. */
 struct batch *pool_batch(const struct pool *pool, uint64_t number);
-
-/* groups.c */
-
-void groups_setup(struct pool *pool);
-
-/* The number of a descriptor whose group's memory was given back, or NUMBER_NONE.  Lock-free. */
-uint64_t groups_take(struct pool *pool);
-
-/*
- * Give memory of unused descriptors back to the system; the bytes.  It takes up to `most` of them
- * out of use for a while, which must not be missed.  One thread at a time.
- */
-uint64_t groups_give_back(struct pool *pool, uint64_t most);
 
 /* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
 void batch_move(struct batch *to, struct batch *from, uint32_t most);

@@ -6,9 +6,7 @@
  * hand, the floors are noted and the pages given back; the other slots go into new batches, in
  * order of index.  Meanwhile nobody else finds the slots in hand: they are told HAFT_BUSY.
  *
- * What workers hold for themselves, and fresh slots in their extents, stay.  Batch descriptors
- * become superfluous with the slots that they held: for so many, memory is given back as well,
- * before the runs can be drawn again.
+ * What workers hold for themselves, fresh slots in their extents, and batch descriptors stay.
  *
  * Edges in this file.
  *   OWN    this thread alone has the slots, or the batch
@@ -247,7 +245,6 @@ static void run_trim(struct trim *trim)
     }
     put_rest(trim);
     if (trim->runs.slots != 0) {
-        trim->bytes += groups_give_back(&table->pool, trim->runs.slots / table->batch_max);
         table_give_runs(table, trim->runs);
     }
     worker_dismiss(trim->worker);

@@ -19,7 +19,9 @@ extern "C" {
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
  * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
- * as few pages as begin and end with a slot, and where that takes too many, about 16.
+ * as few pages as begin and end with a slot, and where that takes too many, about 16.  What the
+ * table has beside its slots stays too: the most of it is about 4.5 bytes for each slot ever used
+ * (batch descriptors; more in tables below 4,096 objects).
  *
  * Free slots that stay are put in order of index.  Slots that were freed and not taken back so far
  * are, so on_reclaim may run here, with a worker that the table provides.  While this call is under

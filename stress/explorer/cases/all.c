@@ -22,9 +22,9 @@ extern const struct explored_case offline_case, unpinned_case, last_pin_case, re
 extern const struct explored_case done_rises_case, linear_case;
 /* white-box */
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
-    extent_case, reborn_case;
-extern const struct explored_case round_case, two_depots_case, segment_case, groups_case,
-    ring_cell_case, new_segment_case;
+    extent_case;
+extern const struct explored_case round_case, two_depots_case, segment_case, ring_cell_case,
+    new_segment_case;
 
 /* One a line. */
 /* clang-format off */
@@ -61,7 +61,6 @@ const struct explored_case *const all_cases[] = {
     &pool_case,
     &commit_case,
     &extent_case,
-    &reborn_case,
     &publish_many_case,
     &insert_many_case,
     &is_live_case,
@@ -75,7 +74,6 @@ const struct explored_case *const all_cases[] = {
     &round_case,
     &two_depots_case,
     &segment_case,
-    &groups_case,
     &ring_cell_case,
     &new_segment_case,
     &offline_case,
