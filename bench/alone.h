@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <haft/packed.h>
-#include <haft/run.h>
+#include <haft/view.h>
 #include <memory>
 #include <vector>
 

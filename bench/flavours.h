@@ -7,8 +7,7 @@
 #ifndef HAFT_BENCH_FLAVOURS_H
 #define HAFT_BENCH_FLAVOURS_H
 
-#include <haft/section.h>
-#include <haft/tsan.h>
+#include <haft/domain.h>
 #include <urcu/tls-compat.h>
 
 /*
@@ -44,7 +43,7 @@ struct Memb {
     }
 };
 
-/* The same flavour by way of haft/section.h, which inlines nothing. */
+/* The same flavour by way of haft/domain.h, which inlines nothing. */
 struct MembCalled {
     static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
     static void begin(haft_domain *domain) { haft_section_begin(domain); }

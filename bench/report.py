@@ -32,7 +32,7 @@ Live ids in random order: all in one open read section (`open`), each in one of 
 64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `use` does some
 hundred instructions for each object, which is when it pays to resolve many at a time: bare
 resolves overlap their cache misses by themselves. `raw` is the same
-slots without any check. `haft_memb_called` reads through haft/section.h, which inlines nothing of
+slots without any check. `haft_memb_called` reads through haft/domain.h, which inlines nothing of
 liburcu. `weak_ptr` walks an array of weak pointers and locks each.""",
             ["resolve_open", "resolve_each", "resolve_many", "resolve_stale", "use_one", "use_many"],
             "size"),

@@ -25,8 +25,7 @@
 #include <cstdlib>
 #include <haft/local.h>
 #include <haft/table.h>
-#include <haft/typed_local.h>
-#include <haft/worker.h>
+#include <haft/typed.h>
 
 namespace bench
 {

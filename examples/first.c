@@ -1,6 +1,6 @@
 /* first.c - an object, its id, and what becomes of the id when the object is freed. */
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/domain.h>
+#include <haft/table.h>
 #include <stdio.h>
 #include <urcu/urcu-memb.h>
 

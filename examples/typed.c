@@ -4,10 +4,8 @@
  * First on one thread, with the torpedoes dense in a packed table; then in tables that all threads
  * share.  A ship that sinks need not know who aims at it: ids to it just lead nowhere.
  */
-#include <haft/section.h>
-#include <haft/typed_local.h>
-#include <haft/typed_packed.h>
-#include <haft/typed_table.h>
+#include <haft/domain.h>
+#include <haft/typed.h>
 #include <stdio.h>
 #include <urcu/urcu-memb.h>
 

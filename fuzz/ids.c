@@ -12,15 +12,13 @@
  */
 #include "fuzz/ids.h"
 #include "fuzz/target.h"
-#include <haft/counted.h>
-#include <haft/explain.h>
-#include <haft/local_front.h>
+#include <haft/detail/local_front.h>
+#include <haft/diagnose.h>
 #include <haft/many.h>
 #include <haft/pin.h>
-#include <haft/ref.h>
-#include <haft/require.h>
-#include <haft/restore.h>
-#include <haft/unregistered.h>
+#include <haft/share.h>
+#include <haft/threads.h>
+#include <haft/view.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,11 +4,11 @@
 #ifndef HAFT_FUZZ_IDS_H
 #define HAFT_FUZZ_IDS_H
 
-#include <haft/bad_access.h>
 #include <haft/commands.h>
+#include <haft/diagnose.h>
 #include <haft/local.h>
 #include <haft/packed.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 
 #define OBJECTS 6 /* in each table, from the start */
 #define RANGE 2   /* of the shared one, for restoring */

@@ -1,6 +1,6 @@
 /* haft_local beside the model: every answer and every order is known. */
 #include "fuzz/play.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <string.h>
 
 static void check_counts(const struct play *play)

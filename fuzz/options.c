@@ -5,9 +5,9 @@
 #include "fuzz/options.h"
 #include "fuzz/target.h"
 #include <haft/packed.h>
-#include <haft/restore.h>
+#include <haft/share.h>
+#include <haft/table.h>
 #include <haft/typed.h>
-#include <haft/worker.h>
 #include <stdio.h>
 #include <string.h>
 

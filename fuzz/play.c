@@ -1,7 +1,7 @@
 /* A sequence: its setup, its operations, and what to do when table and model differ. */
 #include "fuzz/play.h"
 #include "fuzz/target.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "fuzz/model.h"
 #include <haft/packed.h>
 #include <haft/share.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 
 #define SETUP_BYTES 12
 #define OPERATION_BYTES 4

@@ -3,7 +3,7 @@
  * whether it may be: in nobody's use, past its grace period, under an id never issued before.
  */
 #include "fuzz/play.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <stdlib.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>

@@ -3,9 +3,9 @@
  * local one.
  */
 #include "fuzz/play.h"
+#include <haft/domain.h>
+#include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/section.h>
-#include <haft/trim.h>
 #include <stdlib.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>

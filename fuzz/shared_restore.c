@@ -1,6 +1,6 @@
 /* Ids restored into the shared table beside the model: they lie in the range, and nowhere else. */
 #include "fuzz/play.h"
-#include <haft/restore.h>
+#include <haft/share.h>
 #include <stdlib.h>
 #include <string.h>
 

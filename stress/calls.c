@@ -10,11 +10,11 @@
  *            read-modify-write, insert none, free one; a pin or unpin is one.
  */
 #include "stress/turns.h"
+#include <haft/domain.h>
 #include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
-#include <haft/section.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>
 

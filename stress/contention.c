@@ -16,7 +16,7 @@
  *            touch less than a hundredth of a line; handed over, that of the slot and little more.
  */
 #include "stress/turns.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <stdio.h>
 #include <stdlib.h>
 

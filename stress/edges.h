@@ -1,10 +1,11 @@
 /*
- * stress/edges.h - an edge of haft/atomics.h that is weakened: relaxed at all its operations.
+ * stress/edges.h - an edge of haft/detail/atomics.h that is weakened: relaxed at all its
+ * operations.
  */
 #ifndef HAFT_STRESS_EDGES_H
 #define HAFT_STRESS_EDGES_H
 
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <stdbool.h>
 
 /* Weaken the edge of that name ("PUBLISH"), before other threads begin.  False: no such edge. */

@@ -3,7 +3,7 @@
  * some of them the thread gives the processor up, so that others come in between.
  *
  * The environment's HAFT_BROKEN says what is broken on purpose:
- *   PUBLISH, TICKET ...  that edge of haft/atomics.h is weakened
+ *   PUBLISH, TICKET ...  that edge of haft/detail/atomics.h is weakened
  *   claim                free looks at the word and then stores: several callers can win
  *   floor                slots whose memory was given back begin at the first generation again
  *   generation:BITS      a slot's next life has the generation of the last one; BITS: the bits of
@@ -56,8 +56,8 @@ static __attribute__((constructor)) void take_broken(void)
 
     if (what != NULL && !breaks(what)) {
         fprintf(stderr,
-                "HAFT_BROKEN must be claim, floor, generation:BITS or an edge of haft/atomics.h, "
-                "not '%s'\n",
+                "HAFT_BROKEN must be claim, floor, generation:BITS or an edge of "
+                "haft/detail/atomics.h, not '%s'\n",
                 what);
         _Exit(VERDICT_USAGE);
     }

@@ -7,7 +7,7 @@
 #ifndef HAFT_STRESS_ORDERED_H
 #define HAFT_STRESS_ORDERED_H
 
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <stdbool.h>
 
 #define SPELL_OUT(order, operation, ...)                                                           \

@@ -10,7 +10,7 @@
  * Usage      restore [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
  */
 #include "stress/support.h"
-#include <haft/restore.h>
+#include <haft/share.h>
 
 #define IDS 4 /* the range */
 

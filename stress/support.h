@@ -7,8 +7,8 @@
 #ifndef HAFT_STRESS_SUPPORT_H
 #define HAFT_STRESS_SUPPORT_H
 
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/domain.h>
+#include <haft/table.h>
 #include <stdatomic.h>
 
 /* What a program exits with; 66 is ThreadSanitizer's. */

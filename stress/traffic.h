@@ -24,8 +24,8 @@ struct traffic {
 };
 
 /*
- * The sum over all threads, for haft/atomics.h's edge with that number.  Exact when no other thread
- * uses the library meanwhile.
+ * The sum over all threads, for haft/detail/atomics.h's edge with that number.  Exact when no other
+ * thread uses the library meanwhile.
  */
 struct traffic traffic_of(unsigned edge);
 

@@ -7,7 +7,7 @@
  */
 #include "stress/support.h"
 #include "stress/traffic.h"
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <stdio.h>
 
 #define OBJECTS 100

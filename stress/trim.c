@@ -12,9 +12,9 @@
  *            A round is one burst.
  */
 #include "stress/support.h"
+#include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
-#include <haft/trim.h>
 
 #define BURST 48
 #define STABLE 16 /* objects that stay */

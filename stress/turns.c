@@ -1,5 +1,5 @@
 #include "stress/turns.h"
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <semaphore.h>
 
 #define INDEX_BITS 17

@@ -10,7 +10,6 @@
 #include "stress/support.h"
 #include "stress/traffic.h"
 #include <haft/table.h>
-#include <haft/worker.h>
 
 #define TURN_THREADS 2
 

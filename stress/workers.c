@@ -18,7 +18,7 @@
 #define CAPACITY 4096
 #define BOARD 256               /* objects that stay live */
 #define MOST_OPERATIONS 64      /* of one worker */
-#define SLOTS_IN_TRANSIT 16384u /* of one worker, as haft/worker.h says */
+#define SLOTS_IN_TRANSIT 16384u /* of one worker, as haft/table.h says */
 #define ROSTER_ROUNDS 16        /* of the others, one of "roster" */
 
 static const char *const modes[] = {"churn", "short_lived", "roster", NULL};

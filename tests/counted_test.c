@@ -1,7 +1,7 @@
-/* What is counted besides objects and slots: haft/counted.h, and refused frees. */
+/* What is counted besides objects and slots: haft/diagnose.h, and refused frees. */
 #include "tests/support.h"
-#include <haft/counted.h>
-#include <haft/unregistered.h>
+#include <haft/diagnose.h>
+#include <haft/threads.h>
 
 TestSuite(counted, .timeout = SUITE_SECONDS);
 

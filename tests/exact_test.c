@@ -1,8 +1,8 @@
 /* exact_capacity: never more than `capacity` objects live or reserved. */
 #include "tests/support.h"
 #include <haft/many.h>
-#include <haft/restore.h>
-#include <haft/unregistered.h>
+#include <haft/share.h>
+#include <haft/threads.h>
 
 TestSuite(exact, .timeout = SUITE_SECONDS);
 

@@ -1,6 +1,7 @@
 /* Answers in words: why insertions fail. */
 #include "tests/support.h"
-#include <haft/explain.h>
+#include <haft/diagnose.h>
+#include <haft/packed.h>
 #include <stdio.h>
 #include <string.h>
 

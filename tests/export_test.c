@@ -1,7 +1,7 @@
 /* Statistics in a file: haft/export.h. */
 #include "tests/exporting.h"
-#include <haft/counted.h>
-#include <haft/trim.h>
+#include <haft/diagnose.h>
+#include <haft/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

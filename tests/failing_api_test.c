@@ -2,8 +2,7 @@
 #include "tests/faults.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
-#include <haft/implicit.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <string.h>
 
 TestSuite(nth_call_of, .timeout = SUITE_SECONDS);

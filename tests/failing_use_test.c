@@ -2,9 +2,8 @@
 #include "tests/faults.h"
 #include <haft/commands.h>
 #include <haft/many.h>
-#include <haft/recycle.h>
-#include <haft/trim.h>
-#include <haft/unregistered.h>
+#include <haft/memory.h>
+#include <haft/threads.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
 

@@ -1,6 +1,6 @@
 /* The warning before a table is full, where on_reclaim inserts. */
 #include "tests/support.h"
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 
 TestSuite(fill_reclaim, .timeout = SUITE_SECONDS);
 

@@ -1,9 +1,8 @@
 /* The warning before a table is full: when on_fill is called, and what it may call. */
 #include "tests/support.h"
 #include <haft/packed.h>
-#include <haft/restore.h>
 #include <haft/share.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <string.h>
 
 TestSuite(fill, .timeout = SUITE_SECONDS);

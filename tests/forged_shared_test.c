@@ -1,13 +1,12 @@
 /* Ids that no table gave, where only shared tables take any: restore, pins, many, command sets. */
 #include "tests/support.h"
 #include <haft/commands.h>
-#include <haft/counted.h>
-#include <haft/explain.h>
+#include <haft/diagnose.h>
 #include <haft/many.h>
 #include <haft/pin.h>
-#include <haft/ref.h>
-#include <haft/restore.h>
-#include <haft/unregistered.h>
+#include <haft/share.h>
+#include <haft/threads.h>
+#include <haft/view.h>
 #include <string.h>
 
 TestSuite(forged_shared, .timeout = SUITE_SECONDS);

@@ -1,7 +1,6 @@
 /* Fork while other threads hold every lock there is, most of the time. */
 #include "tests/forking.h"
-#include <haft/implicit.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 

@@ -1,12 +1,10 @@
 /* Fork: what the child may do, for each flavour and each clock, with other threads in the way. */
 #include "tests/forking.h"
 #include <haft/fork.h>
-#include <haft/implicit.h>
+#include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/recycle.h>
 #include <haft/share.h>
-#include <haft/trim.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <sys/wait.h>
 
 TestSuite(fork_, .timeout = SUITE_SECONDS);

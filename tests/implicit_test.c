@@ -1,7 +1,7 @@
 /* Implicit workers: one for each thread that asks, closed when it ends. */
 #include "tests/support.h"
-#include <haft/implicit.h>
 #include <haft/share.h>
+#include <haft/threads.h>
 #include <malloc.h>
 
 TestSuite(implicit, .timeout = SUITE_SECONDS);

@@ -67,11 +67,11 @@ headers()
 {
     local header
     for header in "$1"/include/haft/*.h; do
-        echo "#include <haft/${header##*/}>" |
+        echo "#include <${header#"$1"/include/}>" |
             "${CC:-gcc}" -x c -std=c11 -Wall -Werror -I"$1/include" -fsyntax-only - || return
     done
-    for header in "$1"/include/haft/*; do
-        echo "#include <haft/${header##*/}>" |
+    for header in "$1"/include/haft/*.h*; do
+        echo "#include <${header#"$1"/include/}>" |
             "${CXX:-g++}" -x c++ -std=c++17 -Wall -Werror -I"$1/include" -fsyntax-only - || return
     done
 }

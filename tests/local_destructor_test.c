@@ -1,7 +1,7 @@
 /* haft_local_set_destroy: another on_destroy; haft_local_used_range: the slots to walk over. */
 #include "tests/support.h"
-#include <haft/run.h>
 #include <haft/share.h>
+#include <haft/view.h>
 
 TestSuite(local_destructor, .timeout = SUITE_SECONDS);
 

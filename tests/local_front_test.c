@@ -1,9 +1,9 @@
 /*
- * haft/local_front.h: insertion and free in place are those of the library, id for id.
+ * haft/detail/local_front.h: insertion and free in place are those of the library, id for id.
  * tests/local_model_test.c mixes the two ways.
  */
 #include "tests/support.h"
-#include <haft/local_front.h>
+#include <haft/detail/local_front.h>
 
 TestSuite(local_front, .timeout = SUITE_SECONDS);
 

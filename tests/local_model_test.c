@@ -8,10 +8,10 @@
  *                      object that says the same, and no id is issued twice (but with wrap)
  * At each use          min_free lives have ended since the slot's end, but before a load_end()
  * In half the runs     ids are restored, too
- * Half the time        objects are inserted and freed in place (haft/local_front.h)
+ * Half the time        objects are inserted and freed in place (haft/detail/local_front.h)
  */
 #include "tests/support.h"
-#include <haft/local_front.h>
+#include <haft/detail/local_front.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "tests/support.h"
 #include <haft/many.h>
-#include <haft/restore.h>
+#include <haft/share.h>
 #include <signal.h>
 
 TestSuite(owner, .timeout = SUITE_SECONDS);

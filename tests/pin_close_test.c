@@ -1,8 +1,8 @@
 /* A table closed while objects are pinned by others that were freed and wait. */
 #include "tests/support.h"
-#include <haft/implicit.h>
 #include <haft/many.h>
 #include <haft/pin.h>
+#include <haft/threads.h>
 
 TestSuite(pin_close, .timeout = SUITE_SECONDS);
 

@@ -1,12 +1,11 @@
 /* Where objects were allocated and freed: what texts say of it.  Leaks: leaks_test.c. */
 #include "tests/spawn.h"
-#include <haft/explain.h>
+#include <haft/diagnose.h>
 #include <haft/many.h>
-#include <haft/recycle.h>
-#include <haft/require.h>
-#include <haft/restore.h>
+#include <haft/memory.h>
+#include <haft/packed.h>
 #include <haft/share.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 /* Exhausted slots taken back into use, and first generations drawn by chance. */
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/packed.h>
 #include <haft/pin.h>
-#include <haft/recycle.h>
-#include <haft/restore.h>
 #include <haft/share.h>
-#include <haft/trim.h>
 #include <sched.h>
 
 TestSuite(recycle, .timeout = SUITE_SECONDS);

@@ -1,6 +1,6 @@
 /* Refs: an id with the place it leads to.  Both kinds of table, unless it says otherwise. */
 #include "tests/level.h"
-#include <haft/ref.h>
+#include <haft/view.h>
 #include <string.h>
 
 TestSuite(ref, .timeout = SUITE_SECONDS);

@@ -1,8 +1,8 @@
 /* Ids that must be live: what is given, and what is done about those that are not. */
 #include "tests/level.h"
 #include "tests/packed.h"
-#include <haft/require.h>
-#include <haft/unregistered.h>
+#include <haft/diagnose.h>
+#include <haft/threads.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

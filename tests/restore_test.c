@@ -1,7 +1,6 @@
 /* Ids chosen elsewhere, restored into the shared table. */
 #include "tests/support.h"
 #include <haft/pin.h>
-#include <haft/restore.h>
 #include <haft/scan.h>
 #include <haft/share.h>
 

@@ -1,6 +1,6 @@
 /* Runs: walking over slots by the view, in both kinds of table. */
 #include "tests/support.h"
-#include <haft/run.h>
+#include <haft/view.h>
 #include <string.h>
 
 TestSuite(run, .timeout = SUITE_SECONDS);

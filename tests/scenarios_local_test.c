@@ -1,6 +1,6 @@
 /* haft_local in situations that broke other tables; docs/scenarios.md lists them all. */
 #include "tests/support.h"
-#include <haft/ref.h>
+#include <haft/view.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -10,9 +10,9 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <criterion/parameterized.h>
+#include <haft/domain.h>
 #include <haft/local.h>
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>
 

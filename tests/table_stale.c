@@ -9,7 +9,7 @@
 #include <haft/packed.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

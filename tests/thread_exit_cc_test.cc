@@ -3,8 +3,8 @@
  * after the thread's worker.  Exits with 1 and a line if something is left.
  */
 #include <cstdio>
-#include <haft/implicit.h>
-#include <haft/section.h>
+#include <haft/domain.h>
+#include <haft/threads.h>
 #include <initializer_list>
 #include <thread>
 

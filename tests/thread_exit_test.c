@@ -3,7 +3,7 @@
  * the library's own: the system runs destructors in order of keys, round after round.
  */
 #include "tests/support.h"
-#include <haft/implicit.h>
+#include <haft/threads.h>
 #include <limits.h>
 
 TestSuite(thread_exit, .timeout = SUITE_SECONDS);

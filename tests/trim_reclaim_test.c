@@ -1,6 +1,6 @@
 /* haft_trim: callbacks, a second caller, and tables that change between local and shared. */
 #include "tests/level.h"
-#include <haft/trim.h>
+#include <haft/memory.h>
 #include <stdio.h>
 
 TestSuite(trim_reclaim, .timeout = SUITE_SECONDS);

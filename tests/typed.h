@@ -7,9 +7,7 @@
 #ifndef HAFT_TESTS_TYPED_H
 #define HAFT_TESTS_TYPED_H
 
-#include <haft/typed_local.h>
-#include <haft/typed_packed.h>
-#include <haft/typed_table.h>
+#include <haft/typed.h>
 
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 

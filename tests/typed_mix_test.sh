@@ -15,9 +15,7 @@ failed=0
 source_of()
 {
     cat <<PROGRAM
-#include <haft/typed_local.h>
-#include <haft/typed_packed.h>
-#include <haft/typed_table.h>
+#include <haft/typed.h>
 HAFT_TYPED_ID(ship);
 HAFT_TYPED_ID(torpedo);
 struct ship { torpedo_id fired; };

@@ -1,6 +1,6 @@
 /* Inserting and freeing through the table itself, without a worker. */
 #include "tests/support.h"
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 #include <stdlib.h>
 
 TestSuite(unregistered, .timeout = SUITE_SECONDS);

@@ -1,6 +1,6 @@
 /* Taking a shared table back onto one thread. */
 #include "tests/level.h"
-#include <haft/local_front.h>
+#include <haft/detail/local_front.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * version_test.c - the version in its three forms.
  */
 #include "tests/support.h"
-#include <haft/version.h>
+#include <haft/haft.h>
 #include <stdio.h>
 
 TestSuite(version, .timeout = SUITE_SECONDS);

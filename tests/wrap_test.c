@@ -1,10 +1,8 @@
 /* Shared tables whose generations begin again. */
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/recycle.h>
-#include <haft/restore.h>
 #include <haft/share.h>
-#include <haft/trim.h>
 
 TestSuite(wrap, .timeout = SUITE_SECONDS);
 

@@ -5,9 +5,10 @@
  * Usage: exporter DIRECTORY [die|again]      die: ends without closing the export
  *                                            again: closes and opens it until stdin ends
  */
-#include <haft/counted.h>
+#include <haft/diagnose.h>
+#include <haft/domain.h>
 #include <haft/export.h>
-#include <haft/section.h>
+#include <haft/table.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

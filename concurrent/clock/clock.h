@@ -8,7 +8,7 @@
 #define HAFT_CONCURRENT_CLOCK_H
 
 #include "lib/base/atomics.h"
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -6,7 +6,7 @@
  * null in programs that do not link these flavours, and then equal none that could be passed.
  */
 #include "concurrent/clock/rcu.h"
-#include <haft/tsan.h>
+#include <haft/detail/tsan.h>
 #include <urcu/flavor.h>
 
 #ifdef HAFT_UNDER_TSAN

@@ -2,7 +2,7 @@
  * announcement, and begin and end do nothing. */
 #include "concurrent/clock/rcu.h"
 #include "concurrent/table/debug.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <stddef.h>
 
 void haft_thread_register(haft_domain *domain)

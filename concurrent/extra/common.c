@@ -9,7 +9,7 @@
  *   OWN   the lock is held, or nobody else knows the worker
  */
 #include "concurrent/extra/common.h"
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 
 haft_status common_open(haft_table *table)
 {

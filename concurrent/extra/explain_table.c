@@ -1,7 +1,7 @@
 /* Answers of the shared table, in words. */
 #include "concurrent/table/table.h"
 #include "lib/slots/explain.h"
-#include <haft/explain.h>
+#include <haft/diagnose.h>
 #include <inttypes.h>
 
 /* What holds the slots up that wait for a grace period. */

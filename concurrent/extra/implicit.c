@@ -11,7 +11,7 @@
  */
 #include "concurrent/table/table.h"
 #include <assert.h>
-#include <haft/implicit.h>
+#include <haft/threads.h>
 #include <stdlib.h>
 
 struct entry {

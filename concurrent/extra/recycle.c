@@ -14,7 +14,7 @@
  *   HINT    ids repeat from now on: haft_diagnose() tells less
  *   RETRY   a first look; the compare-and-swap decides
  */
-#include <haft/recycle.h>
+#include <haft/memory.h>
 
 #include "concurrent/table/table.h"
 

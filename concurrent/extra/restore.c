@@ -16,7 +16,7 @@
  */
 #include "concurrent/table/debug.h"
 #include "concurrent/table/table.h"
-#include <haft/restore.h>
+#include <haft/share.h>
 
 /* What `word` says of restoring `id` in its slot. */
 static haft_status check_word(const struct slots *slots, haft_id id, uint64_t word)

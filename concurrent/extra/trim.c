@@ -12,7 +12,7 @@
  *   OWN    this thread alone has the slots, or the batch
  *   COUNT  how far the table's slots were ever used; all in hand lie below
  */
-#include <haft/trim.h>
+#include <haft/memory.h>
 
 #include "concurrent/table/table.h"
 #include <string.h>

@@ -11,7 +11,7 @@
  * runs first before a fork.  So it is done after the allocator's, and before the program's.
  */
 #include "concurrent/table/registry.h"
-#include <haft/allocator.h>
+#include <haft/arena.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Required ids that did not resolve in a shared table. */
-#include <haft/require.h>
+#include <haft/diagnose.h>
 
 #include "concurrent/table/table.h"
 #include "lib/slots/bad_access.h"

@@ -8,7 +8,7 @@
  *   HINT    which workers are open
  */
 #include "concurrent/table/table.h"
-#include <haft/counted.h>
+#include <haft/diagnose.h>
 #include <stddef.h>
 
 struct sums {

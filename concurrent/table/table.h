@@ -24,8 +24,8 @@
 #include "concurrent/clock/domain.h"
 #include "lib/slots/slots.h"
 #include <haft/local.h>
-#include <haft/run.h>
-#include <haft/worker.h>
+#include <haft/table.h>
+#include <haft/view.h>
 
 /* Counted by each worker for itself; sums of differences are the table's statistics. */
 struct counters {

@@ -1,7 +1,8 @@
 /* debug.c - the guide's stale id, found out: reasons, required ids, a policy of one's own. */
 /* guide: begin */
 #include "must.h"
-#include <haft/require.h> /* and with it haft/local.h and haft/table.h */
+#include <haft/local.h>
+#include <haft/table.h>
 /* end */
 
 /* guide: policy */

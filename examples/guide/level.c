@@ -2,7 +2,7 @@
 /* guide: begin */
 #include "must.h"
 #include <haft/share.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 
 struct tree {
     int age;

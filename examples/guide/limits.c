@@ -2,7 +2,7 @@
 /* guide: begin */
 #include "must.h"
 #include <haft/local.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 /* end */
 
 static void say(const char *what, haft_status status)

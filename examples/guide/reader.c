@@ -1,9 +1,9 @@
 /* reader.c - the guide's threads that only read: a flavour of liburcu, read sections, pins. */
 /* guide: begin */
 #include "must.h"
+#include <haft/domain.h>
 #include <haft/pin.h>
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <pthread.h>
 #include <urcu/urcu-memb.h>
 

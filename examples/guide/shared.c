@@ -1,7 +1,7 @@
 /* shared.c - the guide's shared table: jobs on four threads, with the workers clock. */
 /* guide: begin */
 #include "must.h"
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <pthread.h>
 
 enum { THREADS = 4, ROUNDS = 100000, KEPT = 64 };

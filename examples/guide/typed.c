@@ -1,6 +1,6 @@
 /* typed.c - the guide's typed tables: ids that the compiler tells apart. */
 /* guide: declare */
-#include <haft/typed_local.h>
+#include <haft/typed.h>
 #include <stdio.h>
 
 HAFT_TYPED_ID(ship); /* before the structs, so that they can hold ids of each other */

@@ -13,8 +13,8 @@
 #ifndef EXAMPLES_JOBS_JOBS_H
 #define EXAMPLES_JOBS_JOBS_H
 
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/domain.h>
+#include <haft/table.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <haft/arena.h>
 #include <haft/local.h>
-#include <haft/run.h>
+#include <haft/view.h>
 #include <stdbool.h>
 #include <stdint.h>
 

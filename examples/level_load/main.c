@@ -7,7 +7,7 @@
 #include "verify.h"
 #include "walk.h"
 #include "work.h"
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <haft/share.h>
 #include <stdio.h>
 

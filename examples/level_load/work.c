@@ -9,9 +9,9 @@
 #include "failure.h"
 #include "level.h"
 #include "measure.h"
+#include <haft/domain.h>
 #include <haft/scan.h>
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 
 enum { JOBS_PER_WORKER = 16, REDRAW_MS = 100 };
 

@@ -1,5 +1,5 @@
 #include "ships.h"
-#include <haft/run.h>
+#include <haft/view.h>
 #include <lauxlib.h>
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef REPLAY_CALLS_H
 #define REPLAY_CALLS_H
 
-#include <haft/worker.h>
+#include <haft/table.h>
 
 #define BREAK_NOTHING 0
 #define BREAK_FIND_STALE 1     /* an id whose object was freed leads to whatever is there now */

@@ -14,9 +14,9 @@
 #include "options.h"
 #include "pool.h"
 #include "trace.h"
+#include <haft/domain.h>
 #include <haft/export.h>
-#include <haft/section.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <stdatomic.h>
 
 /* Counters of one member, or of all. */

@@ -28,8 +28,8 @@
 #ifndef HAFT_COMMANDS_H
 #define HAFT_COMMANDS_H
 
-#include <haft/allocator.h>
-#include <haft/worker.h>
+#include <haft/arena.h>
+#include <haft/table.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,14 +2,14 @@
  * haft/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what they
  * did when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
  *
- * Each function is one call of the function of its name in haft/domain.h or haft/section.h, whose
- * contract holds.
+ * Each function is one call of the function of its name in haft/domain.h, whose contract
+ * holds.
  */
 #ifndef HAFT_DOMAIN_HPP
 #define HAFT_DOMAIN_HPP
 
+#include <haft/domain.h>
 #include <haft/result.hpp>
-#include <haft/section.h>
 
 namespace haft
 {

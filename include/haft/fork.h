@@ -50,8 +50,9 @@ extern "C" {
 /*
  * haft_before_fork - bring all domains and tables of the process into a state in which they can be
  * copied.  Until haft_after_fork_parent() other threads wait in what locks: opening and closing,
- * writing an export, implicit workers opened and closed, haft/unregistered.h, the last unpin of a
- * freed object; and haft_trim() and haft_recycle_exhausted() tell them HAFT_BUSY.
+ * writing an export, implicit workers opened and closed, inserting and freeing without a worker
+ * (haft/threads.h), the last unpin of a freed object; and haft_trim() and haft_recycle_exhausted()
+ * tell them HAFT_BUSY.
  *
  * Returns   nothing.
  * Threads   the one that forks next, outside read sections (between haft_section_begin and _end)

@@ -1,5 +1,5 @@
 /*
- * haft/haft.h - all of haft's C headers at once.
+ * haft/haft.h - all of haft's C headers at once, and its version.
  *
  * Each header can be included alone and says in its first lines what it is for; README.md has them
  * by purpose.  C++ programs may take haft/haft.hpp instead.
@@ -7,44 +7,59 @@
 #ifndef HAFT_HAFT_H
 #define HAFT_HAFT_H
 
-#include <haft/allocator.h>
 #include <haft/arena.h>
-#include <haft/atomics.h>
-#include <haft/bad_access.h>
 #include <haft/commands.h>
-#include <haft/counted.h>
+#include <haft/diagnose.h>
 #include <haft/domain.h>
-#include <haft/explain.h>
 #include <haft/export.h>
-#include <haft/fill.h>
 #include <haft/fork.h>
 #include <haft/id.h>
-#include <haft/implicit.h>
 #include <haft/local.h>
-#include <haft/local_front.h>
 #include <haft/many.h>
+#include <haft/memory.h>
 #include <haft/packed.h>
 #include <haft/pin.h>
-#include <haft/places.h>
-#include <haft/recycle.h>
-#include <haft/ref.h>
-#include <haft/require.h>
-#include <haft/restore.h>
-#include <haft/run.h>
 #include <haft/scan.h>
-#include <haft/section.h>
 #include <haft/share.h>
 #include <haft/status.h>
 #include <haft/table.h>
-#include <haft/trim.h>
-#include <haft/tsan.h>
+#include <haft/threads.h>
 #include <haft/typed.h>
-#include <haft/typed_local.h>
-#include <haft/typed_packed.h>
-#include <haft/typed_table.h>
-#include <haft/unregistered.h>
-#include <haft/version.h>
 #include <haft/view.h>
-#include <haft/worker.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The one place that states the version; what else must name it is checked against it
+ * (tools/version).  The numbers are those of https://semver.org: a program built with these headers
+ * runs with every library of the same major version, and of the same minor version or a later one.
+ */
+#define HAFT_VERSION_MAJOR 0
+#define HAFT_VERSION_MINOR 1
+#define HAFT_VERSION_PATCH 0
+#define HAFT_VERSION_TEXT "0.1.0"
+
+/* One number, to be compared: 10203 is 1.2.3. */
+#define HAFT_VERSION (HAFT_VERSION_MAJOR * 10000u + HAFT_VERSION_MINOR * 100u + HAFT_VERSION_PATCH)
+
+/*
+ * haft_version, haft_version_text - the version of the library that the program runs with, where
+ * HAFT_VERSION and HAFT_VERSION_TEXT are those of the headers that it was compiled with.
+ *
+ * Returns   the number; the text, a constant string.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+uint32_t haft_version(void);
+const char *haft_version_text(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* HAFT_HAFT_H */

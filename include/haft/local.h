@@ -13,10 +13,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
-#include <haft/bad_access.h>
-#include <haft/fill.h>
-#include <haft/places.h>
-#include <haft/run.h>
+#include <haft/diagnose.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -56,18 +53,18 @@ typedef struct haft_local_options {
     uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
-    bool huge_pages;   /* for the slots, if the system has them: see below */
+    bool huge_pages;   /* for the slots, if the system has them: see haft/memory.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
     void *bad_access_arg;
 
     /* on_fill is called as the last thing of the call that brings the table there. */
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/fill.h; 0: never */
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
     haft_on_fill *on_fill;
     void *fill_arg;
 
-    bool places;           /* keep where objects are allocated and freed: see haft/places.h */
+    bool places;           /* keep where objects are allocated and freed: see haft/diagnose.h */
     haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
     void *leak_arg;
 } haft_local_options;
@@ -86,15 +83,6 @@ typedef struct haft_local_options {
  * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free
  * slot, stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins
  * a new queue.  The m slots come on top of the capacity.
- */
-
-/*
- * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
- * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
- * the first of them with the table.  haft_local_trim() gives the same runs back as without: a huge
- * page of which a part goes is a huge page no more, its parts leave the program's resident memory
- * at once, and the system uses them again when it gets round to it.  Where the system has no huge
- * pages, or is told not to give any, the option changes nothing.
  */
 
 /*
@@ -233,7 +221,7 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
 
 /*
  * haft_local_used_range - the slots that were ever used, for loops that walk over them by
- * themselves (haft/run.h).  Such a loop may free what it meets and insert, as a visitor may.
+ * themselves (haft/view.h).  Such a loop may free what it meets and insert, as a visitor may.
  *
  * Returns   the range: empty in a table that never had an object.  Later slots lie beyond it.
  * Threads   one.

@@ -12,9 +12,9 @@
 #ifndef HAFT_LOCAL_HPP
 #define HAFT_LOCAL_HPP
 
-#include <haft/require.h>
+#include <haft/detail/typed_local.h>
+#include <haft/diagnose.h>
 #include <haft/result.hpp>
-#include <haft/typed_local.h>
 #include <haft/view.hpp>
 
 namespace haft

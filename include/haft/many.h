@@ -1,5 +1,5 @@
 /*
- * haft/many.h - the calls of haft/worker.h for many ids at once.
+ * haft/many.h - the calls of haft/table.h for many ids at once.
  *
  * Each id fares as it would alone, in the order of the array; what many share is done once, and
  * the memory of later slots is fetched meanwhile.  A call that cannot do all does what it can,
@@ -8,7 +8,7 @@
 #ifndef HAFT_MANY_H
 #define HAFT_MANY_H
 
-#include <haft/worker.h>
+#include <haft/table.h>
 
 #ifdef __cplusplus
 extern "C" {

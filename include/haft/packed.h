@@ -31,11 +31,9 @@
 #ifndef HAFT_PACKED_H
 #define HAFT_PACKED_H
 
-#include <haft/atomics.h>
-#include <haft/bad_access.h>
-#include <haft/fill.h>
+#include <haft/detail/atomics.h>
+#include <haft/diagnose.h>
 #include <haft/id.h>
-#include <haft/places.h>
 #include <haft/status.h>
 
 #ifdef __cplusplus
@@ -91,11 +89,11 @@ typedef struct haft_packed_options {
     void *bad_access_arg;
 
     /* on_fill is called as the last thing of the insertion that brings the table there. */
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/fill.h; 0: never */
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
     haft_on_fill *on_fill;
     void *fill_arg;
 
-    bool places;           /* keep where objects are allocated and freed: see haft/places.h */
+    bool places;           /* keep where objects are allocated and freed: see haft/diagnose.h */
     haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
     void *leak_arg;
 } haft_packed_options;
@@ -200,6 +198,34 @@ static inline void *haft_packed_resolve(haft_packed_view view, haft_id id)
     return haft_load_relaxed(HAFT_EDGE_OWN, &slot->word) == id.bits
                ? view.objects + slot->position * view.object_size
                : NULL;
+}
+
+/*
+ * Not for programs: what haft_packed_require() calls when an id does not resolve, apart and out of
+ * the way.  `slots` is where the view has its slots; debug builds look whether the table has them,
+ * too.
+ */
+__attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
+                                                       const void *slots);
+
+/*
+ * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
+ * in haft/diagnose.h.
+ *
+ * Returns   as haft_packed_resolve(): what is dead in a packed table resolves.  NULL after
+ *           on_bad_access has returned; without one the program is aborted.
+ * Threads   as haft_packed_resolve().
+ * Ordering  none.
+ * Progress  wait-free but for on_bad_access.
+ * Cost      as haft_require().
+ */
+static inline void *haft_packed_require(const haft_packed *packed, haft_packed_view view,
+                                        haft_id id)
+{
+    void *object = haft_packed_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object
+                                               : haft_packed_require_failed(packed, id, view.slots);
 }
 
 /*

@@ -14,9 +14,9 @@
 #ifndef HAFT_PACKED_HPP
 #define HAFT_PACKED_HPP
 
-#include <haft/require.h>
+#include <haft/detail/typed_packed.h>
+#include <haft/diagnose.h>
 #include <haft/result.hpp>
-#include <haft/typed_packed.h>
 #include <haft/view.hpp>
 
 namespace haft

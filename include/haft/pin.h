@@ -41,7 +41,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
  *           many unpins, or an id that never named it.
  * Threads   any, registered or not, inside or outside a read section; on_reclaim then runs here,
- *           with the worker that threads without one share (haft/unregistered.h).
+ *           with the worker that threads without one share (haft/threads.h).
  * Ordering  release: what was done with the object comes before the reuse of its memory.
  * Progress  lock-free; blocking (a lock) for the last pin of an object that was freed.
  * Cost      one compare-and-swap; that and a lock.  A chain of objects, each of which unpins the

@@ -24,8 +24,8 @@
 #ifndef HAFT_SCAN_H
 #define HAFT_SCAN_H
 
-#include <haft/run.h>
 #include <haft/table.h>
+#include <haft/view.h>
 
 #ifdef __cplusplus
 extern "C" {

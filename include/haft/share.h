@@ -1,5 +1,6 @@
 /*
- * haft/share.h - hand a local table over to all threads, and back.
+ * haft/share.h - hand a local table over to all threads, and back; and ids chosen elsewhere in a
+ * shared table.
  *
  * One thread builds a level, a document or a configuration in a haft_local; then every worker may
  * use it, without a copy: the slots stay where they are, so every id and every pointer holds
@@ -34,7 +35,7 @@ typedef struct haft_share_options {
  * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
  * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`
  * were.  With `wrap` slots go on at generation 1 as before; no memory is given back any more, now
- * or when it is a local table again: see haft/trim.h.  haft_table_close() ends the table as
+ * or when it is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
@@ -72,6 +73,39 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
  * Cost      a grace period; O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
+
+/* --- ids chosen elsewhere, in a table that all threads share: as a server assigns them --- */
+
+/*
+ * They live in the table's restore_range (haft/table.h): slots that the table itself never hands
+ * out, before or after.  One that was freed may be restored again, at a higher generation, when
+ * its grace period has passed.  To load a saved game, or ids over the whole table, restore into a
+ * haft_local (haft/local.h) and share it.
+ */
+
+/*
+ * haft_restore - an object under an id of the caller's choice, with object_size bytes copied from
+ * `object` (NULL: zeros).  Of all callers racing on one slot, one succeeds.  It is freed as any
+ * other, by any worker, and on_reclaim runs once for it.
+ *
+ * Returns   HAFT_OK: the object is live.  Otherwise nothing has changed:
+ *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
+ *             HAFT_OUT_OF_RANGE   the index is beyond the restore_range
+ *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
+ *             HAFT_EXHAUSTED      the slot has lived all its generations
+ *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *             HAFT_FULL           with exact_capacity: so many objects are live or reserved
+ *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
+ *                                 for a pin, or for a worker to hand on what it freed: try again
+ *                                 after haft_worker_quiescent()
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  acquire: all readers of the slot's former object are done; release: what was written
+ *           before is visible to whoever resolves the id.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      one compare-and-swap, two shared counters, and the copy.  Before HAFT_BUSY: O(slots
+ *           whose grace period has passed and that nobody has taken back).
+ */
+haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
 
 #ifdef __cplusplus
 }

@@ -12,11 +12,11 @@
 #ifndef HAFT_TABLE_HPP
 #define HAFT_TABLE_HPP
 
+#include <haft/detail/typed_table.h>
 #include <haft/domain.hpp>
-#include <haft/implicit.h>
 #include <haft/local.hpp>
 #include <haft/pin.hpp>
-#include <haft/typed_table.h>
+#include <haft/threads.h>
 #include <haft/worker.hpp>
 
 namespace haft
@@ -126,7 +126,7 @@ template <class T, pins P = pins::no> class table
         return status == HAFT_OK ? result<worker_ref<T>>(worker_ref<T>(current)) : status;
     }
 
-    /* Without a worker: haft/unregistered.h. */
+    /* Without a worker: haft/threads.h. */
     template <class... Args> result<id_type> emplace(Args &&...args) const
     {
         haft_id id;

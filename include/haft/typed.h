@@ -5,16 +5,16 @@
  *   HAFT_TYPED_ID(ship);                 ship_id, for objects that hold ids of each other
  *   struct ship { ship_id target; ... };
  *   HAFT_TYPED(ship, struct ship);       ship_view, ship_resolve(), ...
- *   HAFT_TYPED_LOCAL(ship);              ship_local    haft/typed_local.h
- *   HAFT_TYPED_PACKED(ship);             ship_packed   haft/typed_packed.h
- *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor   haft/typed_table.h
- *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()   haft/typed_table.h
+ *   HAFT_TYPED_LOCAL(ship);              ship_local
+ *   HAFT_TYPED_PACKED(ship);             ship_packed
+ *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor
+ *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert() and ship_local_free() are inline (haft/local_front.h).  What
+ * ship_id; ship_local_insert() and ship_local_free() are inline.  What
  * concerns neither is called as ever: haft_table_stats_get(ships.table).  Callbacks in options get
  * what haft gives them: ship_id_of() and a cast are for those.
  *
@@ -30,54 +30,10 @@
 #ifndef HAFT_TYPED_H
 #define HAFT_TYPED_H
 
-#include <haft/ref.h>
-#include <haft/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* A C type, as tables see it. */
-typedef struct haft_type {
-    size_t size;
-    size_t alignment;
-    size_t slot_size; /* of a slot with its word, and pins if any */
-    bool has_pins;
-} haft_type;
-
-/*
- * haft_type_complete - fill in what the type says of a table's options.
- *
- * Returns   HAFT_OK and the options' values, which were 0 or the same before.  Otherwise nothing
- *           has changed:
- *             HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT   it is another
- *             HAFT_BAD_PINS   the type was not declared by HAFT_TYPED_PINNED
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- */
-haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
-                               bool *pins);
-
-/*
- * haft_type_fits - whether a local or shared table has objects of the type: by size, alignment,
- * pins, and the distance of its slots.
- *
- * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- */
-haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool has_pins);
-
-#ifdef __cplusplus
-}
-#endif
-
-/* So that no compiler warns of those that a program does not use. */
-#define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
+#include <haft/detail/typed_local.h>
+#include <haft/detail/typed_packed.h>
+#include <haft/detail/typed_slots.h>
+#include <haft/detail/typed_table.h>
 
 /*
  * HAFT_TYPED_ID(name) - the type name_id, and what can be done with an id alone.
@@ -92,28 +48,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     typedef struct name##_id {                                                                     \
         haft_id id;                                                                                \
     } name##_id;                                                                                   \
-                                                                                                   \
-    HAFT_TYPED_FUNCTION name##_id name##_id_of(haft_id id)                                         \
-    {                                                                                              \
-        name##_id typed = {id};                                                                    \
-        return typed;                                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_id name##_id_untyped(name##_id id)                                    \
-    {                                                                                              \
-        return id.id;                                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_id name##_id_nil(void)                                              \
-    {                                                                                              \
-        return name##_id_of(HAFT_NIL);                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_id_is_nil(name##_id id)                                        \
-    {                                                                                              \
-        return haft_id_is_nil(id.id);                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_id_equal(name##_id a, name##_id b)                             \
-    {                                                                                              \
-        return haft_id_equal(a.id, b.id);                                                          \
-    }                                                                                              \
+    HAFT_TYPED_ID_FUNCTIONS(name)                                                                  \
     struct name##_id
 
 /*
@@ -134,98 +69,115 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 #define HAFT_TYPED_PINNED(name, type) HAFT_TYPED_SLOTS(name, type, 1)
 
 /*
- * What lies before an object, in words: the slot's own word, last, and what fills up to the
- * alignment.  The pins of the slot before lie there as well, so the slots of a table are an array
- * of these structs in any case.
+ * HAFT_TYPED_LOCAL(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_local { local, view }
+ *   name_local_open(options, &ships)   object_size, object_alignment and pins may be left 0; else,
+ *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
+ *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                      untouched, if its objects are of another size or alignment,
+ *                                      or one of the two has pins and the other has not
+ *   name_local_close(ships)
+ *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _require, _for_each,
+ *   _restore, _restore_free, _for_each_slot
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
  */
-#define HAFT_TYPED_WORDS(type, pinned)                                                             \
-    (__alignof__(type) > 8 ? __alignof__(type) / 8 : (size_t)(1 + (pinned)))
+#define HAFT_TYPED_LOCAL(name)                                                                     \
+    typedef struct name##_local {                                                                  \
+        haft_local *local;                                                                         \
+        name##_view view;                                                                          \
+    } name##_local;                                                                                \
+    HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                               \
+    struct name##_local
 
-#define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
-    typedef type name##_object;                                                                    \
-    typedef struct name##_slot {                                                                   \
-        uint64_t word[HAFT_TYPED_WORDS(type, pinned)] __attribute__((aligned(8)));                 \
-        name##_object object;                                                                      \
-    } name##_slot;                                                                                 \
-    typedef struct name##_view {                                                                   \
-        name##_slot *slots;                                                                        \
+/*
+ * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_packed { packed, view }, name_packed_view { slots, mask, objects }
+ *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
+ *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                        HAFT_BAD_OBJECT_ALIGNMENT
+ *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                        untouched, if its objects are of another size or alignment
+ *   name_packed_close(ships)
+ *   name_packed_resolve(view, id), name_packed_is_live(view, id)
+ *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
+ *   _kill, _sort
+ *
+ *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
+ *       ships.view.objects[i].x += 1;
+ *   }
+ */
+#define HAFT_TYPED_PACKED(name)                                                                    \
+    typedef struct name##_packed_view {                                                            \
+        const haft_packed_slot *slots;                                                             \
         uint64_t mask;                                                                             \
-    } name##_view;                                                                                 \
-    typedef struct name##_ref {                                                                    \
-        haft_ref ref;                                                                              \
-    } name##_ref;                                                                                  \
-    typedef bool name##_visit(name##_id id, name##_object *object, void *arg);                     \
-                                                                                                   \
-    HAFT_TYPED_FUNCTION haft_type name##_type(void)                                                \
-    {                                                                                              \
-        haft_type self = {sizeof(type), __alignof__(type), sizeof(name##_slot), (pinned) != 0};    \
-        return self;                                                                               \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \
-    {                                                                                              \
-        char *first = view.base - 8 * (HAFT_TYPED_WORDS(type, pinned) - 1);                        \
-        name##_view typed = {(name##_slot *)(void *)first, view.mask};                             \
-        return typed;                                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_view name##_view_untyped(name##_view view)                            \
-    {                                                                                              \
-        char *first = (char *)(void *)view.slots;                                                  \
-        haft_view untyped = {first + 8 * (HAFT_TYPED_WORDS(type, pinned) - 1), view.mask,          \
-                             sizeof(name##_slot)};                                                 \
-        return untyped;                                                                            \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_resolve(name##_view view, name##_id id)              \
-    {                                                                                              \
-        return (name##_object *)haft_resolve(name##_view_untyped(view), id.id);                    \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_is_live(name##_view view, name##_id id)                        \
-    {                                                                                              \
-        return haft_is_live(name##_view_untyped(view), id.id);                                     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION size_t name##_resolve_many(name##_view view, const name##_id *ids,         \
-                                                   name##_object **objects, size_t count)          \
-    {                                                                                              \
-        return haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects,    \
-                                 count);                                                           \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_ref name##_ref_of(name##_view view, name##_id id)                   \
-    {                                                                                              \
-        name##_ref typed = {haft_ref_of(name##_view_untyped(view), id.id)};                        \
-        return typed;                                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_ref_get(name##_ref ref)                              \
-    {                                                                                              \
-        return (name##_object *)haft_ref_get(ref.ref);                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_is_live(name##_ref ref)                                    \
-    {                                                                                              \
-        return haft_ref_is_live(ref.ref);                                                          \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_id name##_ref_id(name##_ref ref)                                    \
-    {                                                                                              \
-        return name##_id_of(haft_ref_id(ref.ref));                                                 \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_is_nil(name##_ref ref)                                     \
-    {                                                                                              \
-        return haft_ref_is_nil(ref.ref);                                                           \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_equal(name##_ref a, name##_ref b)                          \
-    {                                                                                              \
-        return haft_ref_equal(a.ref, b.ref);                                                       \
-    }                                                                                              \
-    HAFT_TYPED_VISITOR(name)                                                                       \
-    struct name##_slot
+        name##_object *objects;                                                                    \
+    } name##_packed_view;                                                                          \
+    typedef struct name##_packed {                                                                 \
+        haft_packed *packed;                                                                       \
+        name##_packed_view view;                                                                   \
+    } name##_packed;                                                                               \
+    HAFT_TYPED_PACKED_FUNCTIONS(name)                                                              \
+    struct name##_packed
 
-/* How a typed visitor is called by what knows untyped ones only. */
-#define HAFT_TYPED_VISITOR(name)                                                                   \
-    struct name##_visitor {                                                                        \
-        name##_visit *visit;                                                                       \
-        void *arg;                                                                                 \
-    };                                                                                             \
-    HAFT_TYPED_FUNCTION bool name##_visit_untyped(haft_id id, void *object, void *arg)             \
-    {                                                                                              \
-        const struct name##_visitor *visitor = (const struct name##_visitor *)arg;                 \
-        return visitor->visit(name##_id_of(id), (name##_object *)object, visitor->arg);            \
-    }
+/*
+ * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_table { table, view }
+ *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left
+ *                                              0; else, where they are not the type's,
+ *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
+ *                                              HAFT_BAD_PINS
+ *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
+ *                                              `ships` untouched, if its objects are of another
+ *                                              size or alignment, or one of the two has pins and
+ *                                              the other has not
+ *   name_table_close(ships)
+ *   name_diagnose, name_require
+ *
+ *   name_worker { worker }
+ *   name_worker_open(ships, &worker)
+ *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
+ *                                              HAFT_WRONG_TYPE as name_table_adopt()
+ *   name_worker_close(worker)
+ *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
+ *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
+ *
+ *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
+ *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
+ *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
+ */
+#define HAFT_TYPED_TABLE(name)                                                                     \
+    typedef struct name##_table {                                                                  \
+        haft_table *table;                                                                         \
+        name##_view view;                                                                          \
+    } name##_table;                                                                                \
+    typedef struct name##_worker {                                                                 \
+        haft_worker *worker;                                                                       \
+    } name##_worker;                                                                               \
+    typedef struct name##_cursor {                                                                 \
+        haft_cursor cursor;                                                                        \
+    } name##_cursor;                                                                               \
+                                                                                                   \
+    HAFT_TYPED_WHOLE_TABLE(name)                                                                   \
+    HAFT_TYPED_WORKER(name)                                                                        \
+    HAFT_TYPED_MANY(name)                                                                          \
+    HAFT_TYPED_SCAN(name)                                                                          \
+    HAFT_TYPED_UNREGISTERED(name)                                                                  \
+    struct name##_table
+
+/*
+ * HAFT_TYPED_SHARE(name) - after HAFT_TYPED_LOCAL(name) and HAFT_TYPED_TABLE(name): haft/share.h.
+ *
+ *   name_share(local, domain, options, &table), name_unshare(table, &local)
+ */
+#define HAFT_TYPED_SHARE(name)                                                                     \
+    HAFT_TYPED_SHARE_FUNCTIONS(name)                                                               \
+    struct name##_local
 
 #endif /* HAFT_TYPED_H */

@@ -1,5 +1,5 @@
 /*
- * haft/view.h - resolving ids: what every table has in common.
+ * haft/view.h - resolving ids: what every table has in common; refs, and walking over slots.
  *
  * A view is the immutable part of a table that resolving needs.  haft_local_view() and
  * haft_table_view() give it; it stays valid and unchanged until the table is closed, so copy it
@@ -10,12 +10,13 @@
  * to its slot, so one comparison answers everything: in range, live, right life, right table.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live (acquire)   object before word
+ *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live, haft_ref_get, haft_ref_is_live,
+ *            haft_run_next (acquire)   object before word
  */
 #ifndef HAFT_VIEW_H
 #define HAFT_VIEW_H
 
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <haft/id.h>
 
 #ifdef __cplusplus
@@ -96,6 +97,187 @@ static inline bool haft_is_live(haft_view view, haft_id id)
  *           resolves overlaps its cache misses by itself, and is faster one at a time.
  */
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
+
+/* --- refs: an id together with the place it leads to, checked without the table --- */
+
+/*
+ * A ref takes 16 bytes where an id takes 8 (12 with addresses of 32 bits), and spares the reader
+ * the table's view.  It goes stale exactly when its id does, and is as safe to keep, but for one
+ * thing: it must not be used once its table has been closed.  (An id is still just a number then.)
+ * It stays good through haft_share(), haft_unshare() and haft_local_trim(), which leave slots where
+ * they are.
+ *
+ * Refs are made by haft_ref_of() alone.  Zeroed memory is a nil ref.  A ref is not for saving or
+ * sending, and one made of bytes from outside may point anywhere: give ids to others.
+ *
+ * Packed tables have none: their objects move.
+ */
+
+typedef struct haft_ref {
+    haft_atomic_u64 *word; /* the slot's, with the object behind it; NULL: nil */
+    haft_id id;
+} haft_ref;
+
+/*
+ * haft_ref_of - a ref to the object that an id names.
+ *
+ * Returns   the ref; a nil one if the id is not live at this moment.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
+ *           haft_local: the table's thread.
+ * Ordering  as haft_resolve().
+ * Progress  wait-free.
+ * Cost      that of haft_resolve().
+ */
+static inline haft_ref haft_ref_of(haft_view view, haft_id id)
+{
+    char *object = (char *)haft_resolve(view, id);
+    haft_ref ref = {NULL, {0}};
+
+    if (object != NULL) {
+        ref.word = (haft_atomic_u64 *)(void *)(object - sizeof(uint64_t));
+        ref.id = id;
+    }
+    return ref;
+}
+
+/*
+ * haft_ref_is_live - whether the object still lives at this moment.
+ *
+ * Returns   true or false: a snapshot, as haft_is_live().
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
+ *           haft_local: the table's thread.
+ * Ordering  acquire when true; none when false.
+ * Progress  wait-free.
+ * Cost      one load and one comparison, and a test for nil.
+ */
+static inline bool haft_ref_is_live(haft_ref ref)
+{
+    return ref.word != NULL && haft_load_acquire(HAFT_EDGE_PUBLISH, ref.word) == ref.id.bits;
+}
+
+/*
+ * haft_ref_get - the object, or NULL.
+ *
+ * Returns   what haft_resolve() gives for the ref's id: pointer to the object's bytes, or NULL if
+ *           it has been freed, or the ref is nil.
+ * Threads   as haft_resolve(): any thread inside a read section of the table's domain, alongside
+ *           any call but haft_table_close(); the pointer may be used until the section ends, even
+ *           if the object is freed meanwhile.  For a haft_local: the table's thread; the pointer
+ *           may be used until the object is freed.
+ * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.
+ *           None when NULL.
+ * Progress  wait-free.
+ * Cost      one load of shared memory and one comparison, and a test of the ref itself for nil.
+ */
+static inline void *haft_ref_get(haft_ref ref)
+{
+    return haft_ref_is_live(ref) ? (char *)(void *)ref.word + sizeof(uint64_t) : NULL;
+}
+
+/*
+ * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, HAFT_NIL of a nil ref; whether it is nil;
+ * whether two refs name the same object, of the same table.
+ *
+ * Returns   that, live or not.
+ * Threads   any; also after the table has been closed.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1): no slot is touched.
+ */
+static inline haft_id haft_ref_id(haft_ref ref)
+{
+    return ref.id;
+}
+
+static inline bool haft_ref_is_nil(haft_ref ref)
+{
+    return ref.word == NULL;
+}
+
+static inline bool haft_ref_equal(haft_ref a, haft_ref b)
+{
+    return a.word == b.word && a.id.bits == b.id.bits;
+}
+
+/* --- runs: walking over slots that lie one after another --- */
+
+/*
+ * A run is a range of slots that are looked at in turn, by the view alone: no call, one load and
+ * one comparison a slot.  It knows nothing of fresh slots: haft/scan.h, which leaves them out,
+ * makes a run of each stretch between them.
+ */
+
+/* Slots by index: `from` and those after it, but not `to`.  Empty when they are equal. */
+typedef struct haft_range {
+    uint64_t from;
+    uint64_t to;
+} haft_range;
+
+#ifdef __cplusplus
+#define HAFT_RANGE(from, to) (haft_range{from, to})
+#else
+#define HAFT_RANGE(from, to) ((haft_range){from, to})
+#endif
+
+/* Every slot that a table has. */
+#define HAFT_EVERYTHING HAFT_RANGE(0, UINT64_MAX)
+
+/* A value like any other: a copy goes on by itself. */
+typedef struct haft_run {
+    haft_view view;
+    haft_range left; /* not looked at yet */
+    char *slot;      /* where the first of these lies */
+} haft_run;
+
+/*
+ * haft_run_over - a run over the slots of `range`, without those that no table has.
+ *
+ * Returns   the run.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1): no memory is touched.
+ */
+static inline haft_run haft_run_over(haft_view view, haft_range range)
+{
+    const uint64_t to = range.to > view.mask ? view.mask + 1 : range.to;
+    const uint64_t from = range.from < HAFT_FIRST_INDEX ? HAFT_FIRST_INDEX : range.from;
+    haft_run run = {view, {to, to}, view.base};
+
+    if (from < to) {
+        run.left.from = from;
+        run.slot = view.base + from * view.stride;
+    }
+    return run;
+}
+
+/*
+ * haft_run_next - the next live object of a run.
+ *
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both
+ *           untouched, when no slot is left.
+ * Threads   one at a time; else as haft_resolve().
+ * Ordering  acquire for each object: all that was written before haft_publish() is visible.
+ * Progress  wait-free.
+ * Cost      O(slots passed): one load and one comparison each, no store to shared memory.
+ */
+static inline bool haft_run_next(haft_run *run, haft_id *id, void **object)
+{
+    while (run->left.from < run->left.to) {
+        const uint64_t index = run->left.from++;
+        char *slot = run->slot;
+        const uint64_t word =
+            haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+
+        run->slot = slot + run->view.stride;
+        if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
+            id->bits = word;
+            *object = slot + sizeof(uint64_t);
+            return true;
+        }
+    }
+    return false;
+}
 
 #ifdef __cplusplus
 }

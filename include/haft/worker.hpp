@@ -1,8 +1,8 @@
 /*
- * haft/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/worker.h).
+ * haft/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/worker.h, haft/many.h or
- * haft/implicit.h, whose contract holds.  No function throws, but for what a constructor of T
+ * Each function is one call of the function of its name in haft/table.h, haft/many.h or
+ * haft/threads.h, whose contract holds.  No function throws, but for what a constructor of T
  * throws, and then the reservation has been given up.
  */
 #ifndef HAFT_WORKER_HPP

@@ -1,6 +1,6 @@
 /* haft_allocator over malloc. */
 #include <assert.h>
-#include <haft/allocator.h>
+#include <haft/arena.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The version that the library was built as.
  */
-#include <haft/version.h>
+#include <haft/haft.h>
 
 uint32_t haft_version(void)
 {

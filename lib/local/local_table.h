@@ -11,7 +11,7 @@
 #define HAFT_LIB_LOCAL_TABLE_H
 
 #include "lib/slots/slots.h"
-#include <haft/local_front.h>
+#include <haft/detail/local_front.h>
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
 enum local_mode { LOCAL_OPEN, LOCAL_LOADING, LOCAL_CLOSING };

@@ -3,7 +3,7 @@
 #include "lib/local/local_table.h"
 #include "lib/packed/packed.h"
 #include <assert.h>
-#include <haft/require.h>
+#include <haft/diagnose.h>
 #include <stdio.h>
 #include <stdlib.h>
 

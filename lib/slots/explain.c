@@ -2,7 +2,7 @@
 #include "lib/slots/explain.h"
 #include "lib/local/local_table.h"
 #include "lib/packed/packed.h"
-#include <haft/explain.h>
+#include <haft/diagnose.h>
 
 void explain_no_memory(struct text *text, const struct slots *slots, uint64_t used)
 {

@@ -3,7 +3,7 @@
 #define HAFT_LIB_FILL_H
 
 #include "lib/base/atomics.h"
-#include <haft/fill.h>
+#include <haft/diagnose.h>
 
 struct fill {
     uint64_t warn_at; /* 0: never */

@@ -11,7 +11,7 @@
 #define HAFT_LIB_PLACES_H
 
 #include "lib/base/reservation.h"
-#include <haft/places.h>
+#include <haft/diagnose.h>
 
 /* Where the public function that says this was called. */
 #define CALLER __builtin_return_address(0)

@@ -10,7 +10,7 @@
 #include "lib/slots/places.h"
 #include "lib/slots/runs.h"
 #include "lib/slots/word.h"
-#include <haft/bad_access.h>
+#include <haft/diagnose.h>
 #include <haft/view.h>
 #include <string.h>
 

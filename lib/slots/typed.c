@@ -1,5 +1,5 @@
 /* Whether tables and types fit each other. */
-#include <haft/typed_packed.h>
+#include <haft/typed.h>
 
 haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
                                bool *pins)

@@ -5,18 +5,15 @@
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
 
+#include <haft/domain.h>
 #include <haft/fork.h>
-#include <haft/implicit.h>
 #include <haft/many.h>
+#include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/recycle.h>
-#include <haft/restore.h>
 #include <haft/scan.h>
-#include <haft/section.h>
 #include <haft/share.h>
-#include <haft/trim.h>
-#include <haft/unregistered.h>
-#include <haft/worker.h>
+#include <haft/table.h>
+#include <haft/threads.h>
 
 /* Calls without a worker. */
 #define bare_insert haft_table_insert

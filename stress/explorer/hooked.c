@@ -15,7 +15,7 @@
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
 #include "stress/ordered.h"
-#include <haft/tsan.h>
+#include <haft/detail/tsan.h>
 #include <stddef.h>
 
 const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag",   "grace", "ticket",

@@ -42,7 +42,7 @@ static const char usage[] =
     "  --stale N           c11: exhaustive, loads of an older store at most in one schedule (1)\n"
     "  --replay TEXT       the schedule that a violation printed\n"
     "  --break WHAT        break the library on purpose: tag, grace, ticket, claim,\n"
-    "                      retry, floor; or weaken an edge of haft/atomics.h, as in\n"
+    "                      retry, floor; or weaken an edge of haft/detail/atomics.h, as in\n"
     "                      PUBLISH\n"
     "  --json              a line of JSON for each case\n"
     "\n"

@@ -1,6 +1,6 @@
 /* A thread of a play, in one of its lives; see actor.h. */
 #include "stress/torture/actor.h"
-#include <haft/implicit.h>
+#include <haft/threads.h>
 #include <sched.h>
 
 static bool is_reader(const struct play *play, unsigned number)

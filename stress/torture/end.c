@@ -1,9 +1,9 @@
 /* The end of a play: nothing may be left over, and nothing lost. */
 #include "stress/torture/shares.h"
+#include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/restore.h>
 #include <haft/scan.h>
-#include <haft/trim.h>
+#include <haft/share.h>
 
 #define NAP_NS 20000
 

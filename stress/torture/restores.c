@@ -3,7 +3,7 @@
  * each id one is the winner, and finds its object at once.
  */
 #include "stress/torture/actor.h"
-#include <haft/restore.h>
+#include <haft/share.h>
 
 /* The next life of a slot, now and then one further on, or the one that it had last. */
 static haft_id next_of(struct actor *actor, const struct subject *subject, uint64_t index)

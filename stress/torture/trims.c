@@ -1,6 +1,6 @@
 /* Any thread gives memory back, inside a section or outside, while others go on. */
 #include "stress/torture/actor.h"
-#include <haft/trim.h>
+#include <haft/memory.h>
 
 /* Some reader holds an object, or something was inserted meanwhile. */
 static bool others_work(struct actor *actor, struct subject *subject, uint64_t inserted)

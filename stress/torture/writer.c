@@ -1,7 +1,7 @@
 /* Writers: they free what readers hold, and want the slots back at once. */
 #include "stress/torture/actor.h"
 #include <haft/many.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 
 #define AT_ONCE 24
 #define PATIENCE 8 /* times that a writer waits for a slot */

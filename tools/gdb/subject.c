@@ -1,6 +1,6 @@
 /* subject - a program for gdb to look at: it stops where the test has a breakpoint. */
 #include <haft/local.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <stdio.h>
 
 struct ship {

@@ -1,6 +1,6 @@
 """What is broken on purpose, and which checks should notice.
 
-An edge weakened is a mutant for each edge of include/haft/atomics.h; tools/mutants/edges has its
+An edge weakened is a mutant for each edge of include/haft/detail/atomics.h; tools/mutants/edges has its
 checks.  A protocol step broken is a patch of the library, tools/mutants/NAME.patch, which begins with
 a line "Breaks: ..." and a line "Check: ..." for each check; a line "Undecidable: ..." says why none
 can notice.  A check is written as
@@ -20,7 +20,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-ATOMICS = "include/haft/atomics.h"
+ATOMICS = "include/haft/detail/atomics.h"
 KINDS = ("unit", "stress", "explorer", "linearize", "stale")
 
 

@@ -1,7 +1,7 @@
 /* The last slot, the last generation, and who is told that a table is full. */
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
-#include <haft/restore.h>
+#include <haft/share.h>
 #include <pthread.h>
 #include <stddef.h>
 

@@ -11,9 +11,9 @@
 #ifndef HAFT_STRESS_CASE_H
 #define HAFT_STRESS_CASE_H
 
-#include <haft/section.h>
+#include <haft/domain.h>
 #include <haft/share.h>
-#include <haft/worker.h>
+#include <haft/table.h>
 #include <stdatomic.h>
 
 struct explored_case {

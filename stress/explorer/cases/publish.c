@@ -1,7 +1,7 @@
 /* A thread that guesses an id before it is published: nothing else orders it after the writes. */
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
-#include <haft/ref.h>
+#include <haft/view.h>
 #include <stddef.h>
 
 static haft_worker *worker;

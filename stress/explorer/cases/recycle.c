@@ -1,6 +1,6 @@
 /* Slots that have lived their last life are used again while another thread uses them up. */
 #include "stress/explorer/cases/case.h"
-#include <haft/recycle.h>
+#include <haft/memory.h>
 #include <stddef.h>
 
 static haft_worker *workers[2];

@@ -1,6 +1,6 @@
 /* Threads restore into one slot that has lived before. */
 #include "stress/explorer/cases/case.h"
-#include <haft/restore.h>
+#include <haft/share.h>
 
 static haft_worker *workers[3];
 static shared_u64 restored;

@@ -5,7 +5,7 @@
  * here, as it does for memory that is locked, and then the library clears the words itself.
  */
 #include "stress/explorer/cases/case.h"
-#include <haft/trim.h>
+#include <haft/memory.h>
 #include <sys/mman.h>
 
 #define MOST_IDS 64 /* ids are below: 3 bits of index, 2 of generation */

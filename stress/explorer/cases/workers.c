@@ -1,6 +1,6 @@
 /* Workers that close and open while others take what they leave. */
 #include "stress/explorer/cases/case.h"
-#include <haft/trim.h>
+#include <haft/memory.h>
 #include <stddef.h>
 
 static haft_worker *leaving;

@@ -5,7 +5,7 @@
 #ifndef HAFT_PLAIN_LIB_ATOMICS_H
 #define HAFT_PLAIN_LIB_ATOMICS_H
 
-#include <haft/atomics.h>
+#include <haft/detail/atomics.h>
 #include <stdbool.h>
 
 typedef haft_atomic_u64 atomic_u64;

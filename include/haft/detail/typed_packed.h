@@ -1,15 +1,11 @@
 /*
- * haft/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
- *
- *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
- *       ships.view.objects[i].x += 1;
- *   }
+ * haft/detail/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
  */
-#ifndef HAFT_TYPED_PACKED_H
-#define HAFT_TYPED_PACKED_H
+#ifndef HAFT_DETAIL_TYPED_PACKED_H
+#define HAFT_DETAIL_TYPED_PACKED_H
 
-#include <haft/require.h>
-#include <haft/typed.h>
+#include <haft/detail/typed_slots.h>
+#include <haft/packed.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,30 +47,7 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
 }
 #endif
 
-/*
- * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
- *
- *   name_packed { packed, view }, name_packed_view { slots, mask, objects }
- *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
- *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                        HAFT_BAD_OBJECT_ALIGNMENT
- *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                        untouched, if its objects are of another size or alignment
- *   name_packed_close(ships)
- *   name_packed_resolve(view, id), name_packed_is_live(view, id)
- *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
- *   _kill, _sort
- */
-#define HAFT_TYPED_PACKED(name)                                                                    \
-    typedef struct name##_packed_view {                                                            \
-        const haft_packed_slot *slots;                                                             \
-        uint64_t mask;                                                                             \
-        name##_object *objects;                                                                    \
-    } name##_packed_view;                                                                          \
-    typedef struct name##_packed {                                                                 \
-        haft_packed *packed;                                                                       \
-        name##_packed_view view;                                                                   \
-    } name##_packed;                                                                               \
+#define HAFT_TYPED_PACKED_FUNCTIONS(name)                                                          \
     struct name##_packed_comparer {                                                                \
         int (*compare)(const name##_object *a, const name##_object *b, void *arg);                 \
         void *arg;                                                                                 \
@@ -174,7 +147,6 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
     {                                                                                              \
         struct name##_packed_comparer comparer = {compare, arg};                                   \
         return haft_packed_sort(packed.packed, name##_packed_compare_untyped, &comparer);          \
-    }                                                                                              \
-    struct name##_packed
+    }
 
-#endif /* HAFT_TYPED_PACKED_H */
+#endif /* HAFT_DETAIL_TYPED_PACKED_H */

@@ -1,11 +1,11 @@
 /*
- * haft/tsan.h - the only file that knows ThreadSanitizer exists.
+ * haft/detail/tsan.h - the only file that knows ThreadSanitizer exists.
  *
  * The sanitizer cannot see liburcu's grace periods.  These two notes tell it about the edge from
  * the last read section that could have used an object to the reuse of its memory.  Without the
  * sanitizer they are nothing.
  *
- * Whoever leaves a read section through haft/section.h or haft_worker_quiescent() need not
+ * Whoever leaves a read section through haft/domain.h or haft_worker_quiescent() need not
  * think of this.  Whoever calls liburcu directly in a program built with -fsanitize=thread
  * calls haft_note_reader_left() just before the outermost read_unlock and, with qsbr, before
  * quiescent_state, thread_offline, unregister_thread and a synchronize_rcu of one's own.
@@ -13,8 +13,8 @@
  * Cost under the sanitizer: one token serves the whole process, so a reader that began later and
  * left before the grace period was noted is ordered as well; that can hide a race.
  */
-#ifndef HAFT_TSAN_H
-#define HAFT_TSAN_H
+#ifndef HAFT_DETAIL_TSAN_H
+#define HAFT_DETAIL_TSAN_H
 
 #if defined(__SANITIZE_THREAD__)
 #define HAFT_UNDER_TSAN 1
@@ -67,4 +67,4 @@ static inline void haft_note_grace_elapsed(void)
 }
 #endif
 
-#endif /* HAFT_TSAN_H */
+#endif /* HAFT_DETAIL_TSAN_H */

@@ -1,12 +1,12 @@
 /*
- * haft/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
+ * haft/detail/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
  */
-#ifndef HAFT_TYPED_LOCAL_H
-#define HAFT_TYPED_LOCAL_H
+#ifndef HAFT_DETAIL_TYPED_LOCAL_H
+#define HAFT_DETAIL_TYPED_LOCAL_H
 
-#include <haft/local_front.h>
-#include <haft/require.h>
-#include <haft/typed.h>
+#include <haft/detail/local_front.h>
+#include <haft/detail/typed_slots.h>
+#include <haft/diagnose.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,28 +51,7 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
 }
 #endif
 
-/*
- * HAFT_TYPED_LOCAL(name) - after HAFT_TYPED(name, type).
- *
- *   name_local { local, view }
- *   name_local_open(options, &ships)   object_size, object_alignment and pins may be left 0; else,
- *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
- *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                      untouched, if its objects are of another size or alignment,
- *                                      or one of the two has pins and the other has not
- *   name_local_close(ships)
- *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _require, _for_each,
- *   _restore, _restore_free, _for_each_slot
- *
- * Objects are resolved by name_resolve(ships.view, id).
- */
-#define HAFT_TYPED_LOCAL(name)                                                                     \
-    typedef struct name##_local {                                                                  \
-        haft_local *local;                                                                         \
-        name##_view view;                                                                          \
-    } name##_local;                                                                                \
-                                                                                                   \
+#define HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_local_adopt(haft_local *local, name##_local *typed)     \
     {                                                                                              \
         const haft_status status = haft_local_fits(local, name##_type());                          \
@@ -150,7 +129,6 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
     {                                                                                              \
         struct name##_visitor visitor = {visit, arg};                                              \
         return haft_local_for_each_slot(local.local, name##_visit_untyped, &visitor);              \
-    }                                                                                              \
-    struct name##_local
+    }
 
-#endif /* HAFT_TYPED_LOCAL_H */
+#endif /* HAFT_DETAIL_TYPED_LOCAL_H */

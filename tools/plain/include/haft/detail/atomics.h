@@ -1,6 +1,6 @@
 /*
- * The operations of haft/atomics.h in plain C11: the edge is dropped before the compiler sees it.
- * tools/no_cost compares what compilers make of both.
+ * The operations of haft/detail/atomics.h in plain C11: the edge is dropped before the compiler
+ * sees it.  tools/no_cost compares what compilers make of both.
  */
 #ifndef HAFT_PLAIN_ATOMICS_H
 #define HAFT_PLAIN_ATOMICS_H

@@ -1,15 +1,16 @@
 /*
- * haft/local_front.h - insertion and free in place: the common way of haft_local, without a call.
+ * haft/detail/local_front.h - insertion and free in place: the common way of haft_local, without a
+ * call.
  *
  * haft_local_insert() and haft_local_free() for code that knows the size of its objects and the
- * distance of its slots as constants: typed tables (haft/typed_local.h) use it.  What is not common
+ * distance of its slots as constants: typed tables (haft/typed.h) use it.  What is not common
  * (no free slot in the list, a destructor, FIFO, a slot's last life) is a call of those two.
  *
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#ifndef HAFT_LOCAL_FRONT_H
-#define HAFT_LOCAL_FRONT_H
+#ifndef HAFT_DETAIL_LOCAL_FRONT_H
+#define HAFT_DETAIL_LOCAL_FRONT_H
 
 #include <haft/local.h>
 #include <string.h>
@@ -114,4 +115,4 @@ static inline haft_status haft_local_free_front(haft_local *local, haft_view vie
 }
 #endif
 
-#endif /* HAFT_LOCAL_FRONT_H */
+#endif /* HAFT_DETAIL_LOCAL_FRONT_H */

@@ -1,5 +1,5 @@
 /*
- * haft/atomics.h - the part of haft's atomics that inline functions of public headers need.
+ * haft/detail/atomics.h - the part of haft's atomics that inline functions of public headers need.
  *
  * All functions here: any thread, the order that their name says, wait-free, O(1); for haft's own
  * inline functions.
@@ -14,8 +14,8 @@
  * the explorer and stress/hooked.c can weaken an edge: turn all its operations to relaxed.  Some
  * test or checker must reject each edge so weakened.
  */
-#ifndef HAFT_ATOMICS_H
-#define HAFT_ATOMICS_H
+#ifndef HAFT_DETAIL_ATOMICS_H
+#define HAFT_DETAIL_ATOMICS_H
 
 #include <stdint.h>
 
@@ -109,4 +109,4 @@ static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uin
     haft_store(edge, word, value, HAFT_ORDER(release));
 }
 
-#endif /* HAFT_ATOMICS_H */
+#endif /* HAFT_DETAIL_ATOMICS_H */

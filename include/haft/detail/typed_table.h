@@ -1,17 +1,17 @@
 /*
- * haft/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says what
- * typed tables are.
+ * haft/detail/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says
+ * what typed tables are.
  */
-#ifndef HAFT_TYPED_TABLE_H
-#define HAFT_TYPED_TABLE_H
+#ifndef HAFT_DETAIL_TYPED_TABLE_H
+#define HAFT_DETAIL_TYPED_TABLE_H
 
+#include <haft/detail/typed_slots.h>
+#include <haft/diagnose.h>
 #include <haft/many.h>
 #include <haft/pin.h>
-#include <haft/require.h>
 #include <haft/scan.h>
 #include <haft/share.h>
-#include <haft/typed.h>
-#include <haft/unregistered.h>
+#include <haft/threads.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,54 +56,6 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
 #ifdef __cplusplus
 }
 #endif
-
-/*
- * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
- *
- *   name_table { table, view }
- *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left
- *                                              0; else, where they are not the type's,
- *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
- *                                              HAFT_BAD_PINS
- *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
- *                                              `ships` untouched, if its objects are of another
- *                                              size or alignment, or one of the two has pins and
- *                                              the other has not
- *   name_table_close(ships)
- *   name_diagnose, name_require
- *
- *   name_worker { worker }
- *   name_worker_open(ships, &worker)
- *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
- *                                              HAFT_WRONG_TYPE as name_table_adopt()
- *   name_worker_close(worker)
- *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
- *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
- *
- *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
- *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
- *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
- *
- * Objects are resolved by name_resolve(ships.view, id).
- */
-#define HAFT_TYPED_TABLE(name)                                                                     \
-    typedef struct name##_table {                                                                  \
-        haft_table *table;                                                                         \
-        name##_view view;                                                                          \
-    } name##_table;                                                                                \
-    typedef struct name##_worker {                                                                 \
-        haft_worker *worker;                                                                       \
-    } name##_worker;                                                                               \
-    typedef struct name##_cursor {                                                                 \
-        haft_cursor cursor;                                                                        \
-    } name##_cursor;                                                                               \
-                                                                                                   \
-    HAFT_TYPED_WHOLE_TABLE(name)                                                                   \
-    HAFT_TYPED_WORKER(name)                                                                        \
-    HAFT_TYPED_MANY(name)                                                                          \
-    HAFT_TYPED_SCAN(name)                                                                          \
-    HAFT_TYPED_UNREGISTERED(name)                                                                  \
-    struct name##_table
 
 #define HAFT_TYPED_WHOLE_TABLE(name)                                                               \
     HAFT_TYPED_FUNCTION haft_status name##_table_adopt(haft_table *table, name##_table *typed)     \
@@ -283,12 +235,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
         return haft_table_free(table.table, id.id);                                                \
     }
 
-/*
- * HAFT_TYPED_SHARE(name) - after HAFT_TYPED_LOCAL(name) and HAFT_TYPED_TABLE(name): haft/share.h.
- *
- *   name_share(local, domain, options, &table), name_unshare(table, &local)
- */
-#define HAFT_TYPED_SHARE(name)                                                                     \
+#define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
                                                  const haft_share_options *options,                \
                                                  name##_table *typed)                              \
@@ -302,7 +249,6 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
         haft_local *local;                                                                         \
         const haft_status status = haft_unshare(table.table, &local);                              \
         return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
-    }                                                                                              \
-    struct name##_local
+    }
 
-#endif /* HAFT_TYPED_TABLE_H */
+#endif /* HAFT_DETAIL_TYPED_TABLE_H */

@@ -1,0 +1,284 @@
+/*
+ * haft/diagnose.h - what is wrong with an id or a table, for programs and for people.
+ *
+ *   haft_require(), on_bad_access                 ids that must be live
+ *   warn_at, on_fill                              a warning before a table is full
+ *   places, on_leak                               where objects were allocated and freed
+ *   haft_table_explain(), haft_diagnose_format()  answers in words
+ *   haft_resolve_counted()                        resolving that counts what it did not find
+ */
+#ifndef HAFT_DIAGNOSE_H
+#define HAFT_DIAGNOSE_H
+
+#include <haft/status.h>
+#include <haft/view.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* See haft/table.h, haft/local.h and haft/packed.h. */
+typedef struct haft_table haft_table;
+typedef struct haft_worker haft_worker;
+typedef struct haft_local haft_local;
+typedef struct haft_packed haft_packed;
+
+/* --- ids that must be live: a pointer, or the table's on_bad_access --- */
+
+/*
+ * For code that would only have to check for NULL and give up.  An id that may be stale in a
+ * program that is right is resolved, not required: in a shared table that is every id that another
+ * thread may free.
+ *
+ * `view` is the table's own, as haft_local_view() and its kin gave it: to be kept beside the table,
+ * so that an id that is live costs no call.
+ *
+ * Each table has one policy, given at opening and never changed: the options on_bad_access and
+ * bad_access_arg.  Without one the program ends with a line on stderr such as
+ *
+ *   haft: ships: 17v3: the object has been freed (HAFT_STALE)
+ *
+ * Only haft_require() and its kin ask for it: haft_resolve() goes on answering NULL.
+ */
+
+typedef struct haft_bad_access {
+    const char *table;  /* its name */
+    haft_layout layout; /* to format the id with */
+    haft_id id;
+    haft_status status; /* what is wrong with it; never HAFT_OK */
+} haft_bad_access;
+
+/*
+ * on_bad_access: called by haft_require() and its kin on the thread that asked, inside whatever
+ * read section that is in.  `access` lasts until it returns.  When it does, the answer is NULL; it
+ * may also leave by longjmp().  It may call what the caller of haft_require() may.
+ */
+typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
+
+/*
+ * haft_bad_access_format - table, id and status in one line, without a line end: "ships: 17v3: the
+ * object has been freed (HAFT_STALE)".
+ *
+ * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
+ *           means that the text was cut.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      two snprintfs.
+ */
+int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
+
+/*
+ * Not for programs: what the functions below call when an id does not resolve, apart and out of the
+ * way.  `slots` is where the view has its slots; debug builds look whether the table has them, too.
+ */
+__attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
+                                                const void *slots);
+__attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
+                                                      const void *slots);
+
+/*
+ * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
+ * says of the id.  An id that is published while that is being found out resolves after all.
+ *
+ * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
+ *           returned; without one the program is aborted.
+ * Threads   as haft_resolve(): any thread inside a read section of the table's domain.
+ * Ordering  as haft_resolve().
+ * Progress  wait-free where the id is live; else lock-free but for on_bad_access.
+ * Cost      that of haft_resolve(); the rest only for an id that is not live.
+ */
+static inline void *haft_require(const haft_table *table, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object : haft_require_failed(table, id, view.base);
+}
+
+/*
+ * haft_local_require - the same for a local table.  For a packed one, haft_packed_require() is in
+ * haft/packed.h.
+ *
+ * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
+ *           aborted.
+ * Threads   as haft_resolve() of a local table.
+ * Ordering  none.
+ * Progress  wait-free but for on_bad_access.
+ * Cost      as haft_require().
+ */
+static inline void *haft_local_require(const haft_local *local, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object
+                                               : haft_local_require_failed(local, id, view.base);
+}
+
+/* --- a warning before a table is full: the options warn_at and on_fill --- */
+
+typedef struct haft_fill {
+    const char *table; /* its name */
+    uint64_t in_use;   /* objects live or reserved, and slots that are exhausted */
+    uint64_t capacity;
+} haft_fill;
+
+/*
+ * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
+ * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
+ * they look.  `fill` lasts until it returns.
+ *
+ * It is called with no lock held, and may call what the caller of the insertion may, on the same
+ * table and worker too: insert, free, ask; but not close them, nor what waits.  (A packed table's
+ * may do what its other callbacks may.)  It is not called within itself.
+ */
+typedef void haft_on_fill(const haft_fill *fill, void *arg);
+
+/* --- where objects were allocated and freed: for finding leaks and stale ids --- */
+
+/*
+ * A table that is opened with `places` keeps for each slot where in the program it was last
+ * reserved or inserted into, and where its object was freed: the address that the call of haft
+ * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
+ * ends the program; and when the table is closed, objects that are still live are reported.
+ *
+ * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works
+ * in every build.  Functions have names in the texts where the program has them at run time
+ * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
+ *
+ * What a command set does, it does in haft_commands_apply(): that is the place then.
+ */
+
+/* Objects that were live when their table was closed, all allocated at one place. */
+typedef struct haft_leak {
+    const char *table; /* its name */
+    const void *place; /* NULL: not known, or one of so many that they are counted together */
+    uint64_t count;
+    haft_layout layout; /* to format the id with */
+    haft_id first;      /* of these objects, the one with the lowest index */
+} haft_leak;
+
+/*
+ * on_leak: called by haft_local_close(), haft_packed_close() and haft_table_close() of a table with
+ * `places`, once for each place where objects that are still live were allocated, the most
+ * objects first; before on_destroy runs for them.  It may not call the table.  Without one, each
+ * is a line on stderr such as
+ *
+ *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
+ *   17v3
+ */
+typedef void haft_on_leak(const haft_leak *leak, void *arg);
+
+/*
+ * haft_leak_format - a leak in one line, without a line end: as above, from the name on.
+ *
+ * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
+ *           means that the text was cut.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  blocking (dladdr).
+ * Cost      some snprintfs, and looking the place up.
+ */
+int haft_leak_format(const haft_leak *leak, char *text, size_t size);
+
+/*
+ * haft_place_format - a place in words: "spawn+0x41 (game+0x2c51)", the function, and the program
+ * or library with the offset in it, both of the calling instruction's last byte.  Without the
+ * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
+ *
+ * Returns   as haft_leak_format().
+ * Threads   any.
+ * Ordering  none.
+ * Progress  blocking (dladdr).
+ * Cost      looking the place up.
+ */
+int haft_place_format(const void *place, char *text, size_t size);
+
+/* --- answers in words, for people: why an insertion failed, what became of an id --- */
+
+/*
+ * haft_table_explain, haft_local_explain, haft_packed_explain - what a status that the table gave
+ * means now, in one line without a line end:
+ *
+ *   players: full: 4,096 objects, all live
+ *   players: full: 4,096 objects fit: 4,000 live, 90 reserved, 6 slots exhausted
+ *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
+ *   of thread 4711 holds it up
+ *   players: no memory: the system refused more than 65,536 slots of 32 bytes
+ *
+ * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
+ * name and their haft_status_text().
+ *
+ * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
+ *           means that the text was cut.
+ * Threads   any; haft_local, haft_packed: one.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
+ */
+int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);
+int haft_local_explain(const haft_local *local, haft_status status, char *text, size_t size);
+int haft_packed_explain(const haft_packed *packed, haft_status status, char *text, size_t size);
+
+/*
+ * haft_diagnose_format, haft_local_diagnose_format, haft_packed_diagnose_format - what
+ * haft_diagnose() and its kin say of an id, in one line without a line end; with the places of its
+ * slot as far as they are the id's own, in a table that was opened with `places`:
+ *
+ *   ships: 17v3: the object has been freed (HAFT_STALE), at sink+0x41 (game+0x2d01); allocated at
+ *   spawn+0x41 (game+0x2c51)
+ *
+ * Of an object killed in a packed table the status is HAFT_DEAD, and the place that of the kill.
+ *
+ * Returns   as above.
+ * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
+ * Ordering  none.
+ * Progress  wait-free; with `places` blocking (dladdr).
+ * Cost      O(1): some snprintfs, and looking places up.
+ */
+int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size);
+int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);
+int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
+
+/* --- resolving that counts what it did not find, for haft_table_stats --- */
+
+/*
+ * haft_resolve() stores nothing, so stale ids leave no trace.  Where they should, a thread with a
+ * worker resolves through it: an object that is found costs what it costs there, and one that is
+ * not a call, which adds to a counter of the worker's own.
+ */
+
+/*
+ * haft_count_stale - count one id that was not live, in stale_resolves of the table's statistics.
+ *
+ * Returns   nothing.
+ * Threads   the worker's thread.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1): a load and a store of the worker's own.
+ */
+void haft_count_stale(haft_worker *worker);
+
+/*
+ * haft_resolve_counted - haft_resolve, counting the ids that are not live.
+ *
+ * Returns   as haft_resolve().
+ * Threads   the worker's thread, inside a read section; `view` is its table's.
+ * Ordering  as haft_resolve().
+ * Progress  wait-free.
+ * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
+ */
+static inline void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    if (object == NULL) {
+        haft_count_stale(worker);
+    }
+    return object;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_DIAGNOSE_H */
