@@ -12,23 +12,32 @@
  *   }
  *   worker->free(*id);      ~ship() runs when no section can see it any more
  *
- * These headers are a layer of inline functions over the C ones, which they include: as fast, and
- * with the same contracts.  What can fail returns a haft::result or a haft_status.  They need
- * neither exceptions nor run-time type information, and pass on what constructors throw.
+ * It is a layer of inline functions over the C headers, which it includes: as fast, and with the
+ * same contracts.  What can fail returns a haft::result or a haft_status.  It needs neither
+ * exceptions nor run-time type information, and passes on what constructors throw.
+ *
+ * Programs include this header alone.  What there is, in haft/detail/:
+ *
+ *   table.hpp, worker.hpp   haft::table<T>, haft::worker<T>
+ *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
+ *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
+ *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
+ *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
+ *   result.hpp              haft::result<T>
  */
 #ifndef HAFT_HAFT_HPP
 #define HAFT_HAFT_HPP
 
-#include <haft/arena.hpp>
-#include <haft/domain.hpp>
+#include <haft/detail/arena.hpp>
+#include <haft/detail/domain.hpp>
+#include <haft/detail/id.hpp>
+#include <haft/detail/local.hpp>
+#include <haft/detail/packed.hpp>
+#include <haft/detail/pin.hpp>
+#include <haft/detail/result.hpp>
+#include <haft/detail/table.hpp>
+#include <haft/detail/view.hpp>
+#include <haft/detail/worker.hpp>
 #include <haft/haft.h>
-#include <haft/id.hpp>
-#include <haft/local.hpp>
-#include <haft/packed.hpp>
-#include <haft/pin.hpp>
-#include <haft/result.hpp>
-#include <haft/table.hpp>
-#include <haft/view.hpp>
-#include <haft/worker.hpp>
 
 #endif // HAFT_HAFT_HPP

@@ -1,10 +1,11 @@
 /*
- * haft/result.hpp - what C++ functions of haft answer that can fail: a value, or why there is none.
+ * haft/detail/result.hpp - what C++ functions of haft answer that can fail: a value, or why there
+ * is none.
  *
  *   if (auto id = ships.emplace(7)) { use(*id); } else { log(haft_status_text(id.status())); }
  */
-#ifndef HAFT_RESULT_HPP
-#define HAFT_RESULT_HPP
+#ifndef HAFT_DETAIL_RESULT_HPP
+#define HAFT_DETAIL_RESULT_HPP
 
 #include <cassert>
 #include <haft/status.h>
@@ -45,4 +46,4 @@ template <class V> class [[nodiscard]] result
 
 } // namespace haft
 
-#endif // HAFT_RESULT_HPP
+#endif // HAFT_DETAIL_RESULT_HPP

@@ -1,5 +1,6 @@
 /*
- * haft/local.hpp - haft::local<T>: the handle table of one thread (haft/local.h), of C++ objects.
+ * haft/detail/local.hpp - haft::local<T>: the handle table of one thread (haft/local.h), of C++
+ * objects.
  *
  * Objects are made in their slots by emplace() and destroyed there: when they are freed, cleared,
  * or the table ends; each once.  Their addresses stay.  The destructor runs when the id is stale
@@ -9,13 +10,13 @@
  * can fail says so by its result: no function throws, but for what a constructor of T throws, and
  * then nothing has changed but that a reservation came and went.
  */
-#ifndef HAFT_LOCAL_HPP
-#define HAFT_LOCAL_HPP
+#ifndef HAFT_DETAIL_LOCAL_HPP
+#define HAFT_DETAIL_LOCAL_HPP
 
+#include <haft/detail/result.hpp>
 #include <haft/detail/typed_local.h>
+#include <haft/detail/view.hpp>
 #include <haft/diagnose.h>
-#include <haft/result.hpp>
-#include <haft/view.hpp>
 
 namespace haft
 {
@@ -179,4 +180,4 @@ template <class T, pins P = pins::no> class local
 
 } // namespace haft
 
-#endif // HAFT_LOCAL_HPP
+#endif // HAFT_DETAIL_LOCAL_HPP

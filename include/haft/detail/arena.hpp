@@ -1,13 +1,13 @@
 /*
- * haft/arena.hpp - haft::arena: bump allocation (haft/arena.h) of C++ objects, which are destroyed
- * when the arena is reset, rewound or ends, the last one made first.
+ * haft/detail/arena.hpp - haft::arena: bump allocation (haft/arena.h) of C++ objects, which are
+ * destroyed when the arena is reset, rewound or ends, the last one made first.
  */
-#ifndef HAFT_ARENA_HPP
-#define HAFT_ARENA_HPP
+#ifndef HAFT_DETAIL_ARENA_HPP
+#define HAFT_DETAIL_ARENA_HPP
 
 #include <haft/arena.h>
-#include <haft/result.hpp>
-#include <haft/view.hpp>
+#include <haft/detail/result.hpp>
+#include <haft/detail/view.hpp>
 
 namespace haft
 {
@@ -104,4 +104,4 @@ class arena
 
 } // namespace haft
 
-#endif // HAFT_ARENA_HPP
+#endif // HAFT_DETAIL_ARENA_HPP

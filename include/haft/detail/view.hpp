@@ -1,12 +1,12 @@
 /*
- * haft/view.hpp - resolving typed ids, and walking over live objects: what haft::local and
+ * haft/detail/view.hpp - resolving typed ids, and walking over live objects: what haft::local and
  * haft::table have in common.
  */
-#ifndef HAFT_VIEW_HPP
-#define HAFT_VIEW_HPP
+#ifndef HAFT_DETAIL_VIEW_HPP
+#define HAFT_DETAIL_VIEW_HPP
 
 #include <cstddef>
-#include <haft/id.hpp>
+#include <haft/detail/id.hpp>
 #include <haft/scan.h>
 #include <haft/typed.h>
 #include <iterator>
@@ -186,4 +186,4 @@ template <class T, class Walk> class scan
 
 } // namespace haft
 
-#endif // HAFT_VIEW_HPP
+#endif // HAFT_DETAIL_VIEW_HPP

@@ -1,15 +1,15 @@
 /*
- * haft/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what they
- * did when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
+ * haft/detail/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what
+ * they did when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
  *
  * Each function is one call of the function of its name in haft/domain.h, whose contract
  * holds.
  */
-#ifndef HAFT_DOMAIN_HPP
-#define HAFT_DOMAIN_HPP
+#ifndef HAFT_DETAIL_DOMAIN_HPP
+#define HAFT_DETAIL_DOMAIN_HPP
 
+#include <haft/detail/result.hpp>
 #include <haft/domain.h>
-#include <haft/result.hpp>
 
 namespace haft
 {
@@ -116,4 +116,4 @@ using offline = detail::scope<haft_thread_offline, haft_thread_online>;
 
 } // namespace haft
 
-#endif // HAFT_DOMAIN_HPP
+#endif // HAFT_DETAIL_DOMAIN_HPP

@@ -1,12 +1,12 @@
 /*
- * haft/pin.hpp - haft::pin<T>: an object held beyond a read section (haft/pin.h), and let go at the
- * end of the pin's life.
+ * haft/detail/pin.hpp - haft::pin<T>: an object held beyond a read section (haft/pin.h), and let go
+ * at the end of the pin's life.
  */
-#ifndef HAFT_PIN_HPP
-#define HAFT_PIN_HPP
+#ifndef HAFT_DETAIL_PIN_HPP
+#define HAFT_DETAIL_PIN_HPP
 
 #include <cassert>
-#include <haft/id.hpp>
+#include <haft/detail/id.hpp>
 #include <haft/pin.h>
 #include <utility>
 
@@ -64,4 +64,4 @@ template <class T> class pin
 
 } // namespace haft
 
-#endif // HAFT_PIN_HPP
+#endif // HAFT_DETAIL_PIN_HPP

@@ -1,6 +1,6 @@
 /*
- * haft/packed.hpp - haft::packed<T>: the dense handle table of one thread (haft/packed.h), of C++
- * objects.  begin() and end() are plain pointers into one array:
+ * haft/detail/packed.hpp - haft::packed<T>: the dense handle table of one thread (haft/packed.h),
+ * of C++ objects.  begin() and end() are plain pointers into one array:
  *
  *   for (particle &each : particles) { ... }
  *   for (auto [id, each] : particles.entries()) { if (each.is_done()) particles.kill(id); }
@@ -11,13 +11,13 @@
  * table's end.  No function throws, but for what a constructor of T throws, and then nothing has
  * changed.  Comparisons may not throw.
  */
-#ifndef HAFT_PACKED_HPP
-#define HAFT_PACKED_HPP
+#ifndef HAFT_DETAIL_PACKED_HPP
+#define HAFT_DETAIL_PACKED_HPP
 
+#include <haft/detail/result.hpp>
 #include <haft/detail/typed_packed.h>
+#include <haft/detail/view.hpp>
 #include <haft/diagnose.h>
-#include <haft/result.hpp>
-#include <haft/view.hpp>
 
 namespace haft
 {
@@ -241,4 +241,4 @@ template <class T> class packed<T>::entry_list
 
 } // namespace haft
 
-#endif // HAFT_PACKED_HPP
+#endif // HAFT_DETAIL_PACKED_HPP

@@ -1,6 +1,6 @@
 /*
- * haft/table.hpp - haft::table<T>: the handle table that all threads share (haft/table.h), of C++
- * objects.
+ * haft/detail/table.hpp - haft::table<T>: the handle table that all threads share (haft/table.h),
+ * of C++ objects.
  *
  * Objects are made in their slots by emplace().  The destructor of one that was freed runs after
  * its grace period, when nobody can be reading it any more, on the worker that takes the slot back;
@@ -9,15 +9,15 @@
  * Each function is one call of the function of its name, whose contract holds.  No function throws,
  * but for what a constructor of T throws, and then the reservation has been given up.
  */
-#ifndef HAFT_TABLE_HPP
-#define HAFT_TABLE_HPP
+#ifndef HAFT_DETAIL_TABLE_HPP
+#define HAFT_DETAIL_TABLE_HPP
 
+#include <haft/detail/domain.hpp>
+#include <haft/detail/local.hpp>
+#include <haft/detail/pin.hpp>
 #include <haft/detail/typed_table.h>
-#include <haft/domain.hpp>
-#include <haft/local.hpp>
-#include <haft/pin.hpp>
+#include <haft/detail/worker.hpp>
 #include <haft/threads.h>
-#include <haft/worker.hpp>
 
 namespace haft
 {
@@ -227,4 +227,4 @@ template <class T, pins P = pins::no> class table
 
 } // namespace haft
 
-#endif // HAFT_TABLE_HPP
+#endif // HAFT_DETAIL_TABLE_HPP

@@ -1,11 +1,11 @@
 /*
- * haft/id.hpp - ids that know what they name: haft::id<ship> is no haft::id<torpedo>.
+ * haft/detail/id.hpp - ids that know what they name: haft::id<ship> is no haft::id<torpedo>.
  *
  * T need not be complete, so that objects can hold ids of each other.  All functions here: any
  * thread, no ordering, wait-free, O(1).
  */
-#ifndef HAFT_ID_HPP
-#define HAFT_ID_HPP
+#ifndef HAFT_DETAIL_ID_HPP
+#define HAFT_DETAIL_ID_HPP
 
 #include <functional>
 #include <haft/id.h>
@@ -60,4 +60,4 @@ template <class T> struct std::hash<haft::id<T>> {
     }
 };
 
-#endif // HAFT_ID_HPP
+#endif // HAFT_DETAIL_ID_HPP

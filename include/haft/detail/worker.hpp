@@ -1,16 +1,16 @@
 /*
- * haft/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
+ * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
  * Each function is one call of the function of its name in haft/table.h, haft/many.h or
  * haft/threads.h, whose contract holds.  No function throws, but for what a constructor of T
  * throws, and then the reservation has been given up.
  */
-#ifndef HAFT_WORKER_HPP
-#define HAFT_WORKER_HPP
+#ifndef HAFT_DETAIL_WORKER_HPP
+#define HAFT_DETAIL_WORKER_HPP
 
+#include <haft/detail/result.hpp>
+#include <haft/detail/view.hpp>
 #include <haft/many.h>
-#include <haft/result.hpp>
-#include <haft/view.hpp>
 
 namespace haft
 {
@@ -101,4 +101,4 @@ template <class T> class worker : public worker_ref<T>
 
 } // namespace haft
 
-#endif // HAFT_WORKER_HPP
+#endif // HAFT_DETAIL_WORKER_HPP
