@@ -1,5 +1,4 @@
 /* first.c - an object, its id, and what becomes of the id when the object is freed. */
-#include <haft/domain.h>
 #include <haft/table.h>
 #include <stdio.h>
 #include <urcu/urcu-memb.h>

@@ -6,6 +6,8 @@
  *   places, on_leak                               where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
  *   haft_resolve_counted()                        resolving that counts what it did not find
+ *
+ * haft_diagnose() and its kin, which answer with a status, are with their tables.
  */
 #ifndef HAFT_DIAGNOSE_H
 #define HAFT_DIAGNOSE_H
