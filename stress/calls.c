@@ -190,7 +190,8 @@ static void act_quiescent(struct turn_of *at)
 static void act_table_insert(struct turn_of *at)
 {
     for (int i = 0; i < OBJECTS; i++) {
-        must(at->turns->run, haft_table_insert(at->turns->table, NULL, &at->ids[i]), "inserting");
+        must(at->turns->run, haft_insert_unregistered(at->turns->table, NULL, &at->ids[i]),
+             "inserting");
     }
 }
 

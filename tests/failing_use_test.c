@@ -114,13 +114,16 @@ Test(nth_call_in_use_of, the_first_call_without_a_worker)
     must(haft_domain_open(&callers, &domain) == HAFT_OK);
     must(haft_table_open(domain, &small, &table) == HAFT_OK);
     fail_calls(1, 1000000);
-    expect_status(haft_table_reserve(table, &id, NULL), HAFT_NO_MEMORY);
-    expect_status(haft_table_insert(table, NULL, &id), HAFT_NO_MEMORY);
+    expect_status(haft_reserve_unregistered(table, &id, NULL), HAFT_NO_MEMORY);
+    expect_status(haft_insert_unregistered(table, NULL, &id), HAFT_NO_MEMORY);
     cr_expect(eq(u64, id.bits, 0x5a5a));
-    expect_status(haft_table_free(table, id), HAFT_NO_MEMORY);
     fail_calls(0, -1);
-    expect_status(haft_table_reserve(table, &id, NULL), HAFT_OK);
-    haft_table_abort(table, id);
+    expect_status(haft_reserve_unregistered(table, &id, NULL), HAFT_OK);
+    fail_calls(1, 1000000);
+    haft_abort_unregistered(table, id);
+    expect_status(haft_insert_unregistered(table, NULL, &id), HAFT_OK);
+    expect_status(haft_free_unregistered(table, id), HAFT_OK);
+    fail_calls(0, -1);
     must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
 }
 

@@ -27,13 +27,13 @@ static haft_id insert_one(haft_worker *worker)
     haft_id id;
 
     must((with_worker ? haft_insert(worker, NULL, &id)
-                      : haft_table_insert(shared.table, NULL, &id)) == HAFT_OK);
+                      : haft_insert_unregistered(shared.table, NULL, &id)) == HAFT_OK);
     return id;
 }
 
 static void free_one(haft_id id)
 {
-    must((with_worker ? haft_free(shared.worker, id) : haft_table_free(shared.table, id)) ==
+    must((with_worker ? haft_free(shared.worker, id) : haft_free_unregistered(shared.table, id)) ==
          HAFT_OK);
 }
 
@@ -73,6 +73,8 @@ static void expect_silence_in_on_reclaim(int mark)
         free_one(ids[i]);
     }
     settle(shared.worker);
+    in_one = 0;
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     for (int i = 0; i < OBJECTS; i++) {
         in_one = 0;
         insert_one(shared.worker);

@@ -294,7 +294,7 @@ Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
 
     open_table(CAPACITY, 10, false);
     for (int i = 1; i <= 12; i++) {
-        assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+        assert_status(haft_insert_unregistered(seen.shared.table, NULL, &id), HAFT_OK);
         cr_expect(eq(int, seen.calls, i >= 10));
     }
     cr_expect(eq(u64, seen.in_use, 10));
@@ -305,7 +305,7 @@ static void *insert_without_worker(void *arg)
 {
     haft_id id;
 
-    must(haft_table_insert(arg, NULL, &id) == HAFT_OK);
+    must(haft_insert_unregistered(arg, NULL, &id) == HAFT_OK);
     return NULL;
 }
 
@@ -327,7 +327,7 @@ Test(fill, is_told_with_no_lock_held)
         open_table(CAPACITY, mark, false);
         seen.act = insert_on_another_thread;
         for (int i = 0; i < 12; i++) {
-            assert_status(haft_table_insert(seen.shared.table, NULL, &id), HAFT_OK);
+            assert_status(haft_insert_unregistered(seen.shared.table, NULL, &id), HAFT_OK);
         }
         cr_expect(eq(int, seen.calls, 1));
         cr_expect(eq(u64, live(), 13));

@@ -173,19 +173,31 @@ static void *insert_some(void *arg)
     return NULL;
 }
 
-Test(owner, a_worker_may_be_handed_on_between_calls)
+Test(owner, a_call_with_another_threads_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
     const haft_table_options options = {.capacity = 5000};
     struct shared shared = open_shared_on(&domain, &options);
     pthread_t thread;
 
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
     insert_some(shared.worker);
     must(pthread_create(&thread, NULL, insert_some, shared.worker) == 0);
     pthread_join(thread, NULL);
+}
+
+Test(owner, a_call_with_a_closed_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+    const haft_table_options options = {.capacity = 5000};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    must(haft_worker_close(shared.worker) == HAFT_OK);
     insert_some(shared.worker);
-    cr_expect(zero(u64, stats_of(shared.table).live));
-    close_shared(&shared);
 }
 
 static int reclaimed;

@@ -22,7 +22,9 @@ static void execute(void *object, haft_id id, haft_worker *worker, void *arg)
     (void)id;
     (void)arg;
     reclaims++;
-    must(haft_id_is_nil(will->to_free) || haft_free(worker, will->to_free) == HAFT_OK);
+    must(haft_id_is_nil(will->to_free) ||
+         (worker != NULL ? haft_free(worker, will->to_free)
+                         : haft_free_unregistered(table, will->to_free)) == HAFT_OK);
     must(haft_id_is_nil(will->to_unpin) || haft_unpin(table, will->to_unpin) == HAFT_OK);
 }
 
@@ -59,6 +61,8 @@ static haft_id insert_pinned(haft_worker *worker, haft_domain *domain)
 static uint64_t close_with_a_row_of(uint64_t length, haft_worker *worker, bool is_first)
 {
     static haft_id others[OTHERS];
+
+    reclaims = 0;
     const haft_id pinned = insert_pinned(worker, haft_table_domain(table));
     haft_id next = insert_with(worker, (struct last_will){HAFT_NIL, pinned});
 
@@ -71,7 +75,6 @@ static uint64_t close_with_a_row_of(uint64_t length, haft_worker *worker, bool i
     must(haft_free_many(worker, others, OTHERS, NULL) == OTHERS);
     must(is_first || haft_free(worker, next) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
-    reclaims = 0;
     assert_status(haft_table_close(table), HAFT_OK);
     return reclaims;
 }

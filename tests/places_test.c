@@ -247,7 +247,7 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
         done = haft_insert_many(shared->worker, NULL, &id, 1, NULL);
         break;
     case 2:
-        status = haft_table_insert(shared->table, NULL, &id);
+        status = haft_insert_unregistered(shared->table, NULL, &id);
         break;
     case 3:
         status = haft_restore(shared->worker, id, NULL);
@@ -261,8 +261,8 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
         haft_publish(shared->worker, id);
         break;
     case 6:
-        status = haft_table_reserve(shared->table, &id, NULL);
-        haft_table_publish(shared->table, id);
+        status = haft_reserve_unregistered(shared->table, &id, NULL);
+        haft_publish_unregistered(shared->table, id);
         break;
     }
     must(status == HAFT_OK && done == 1);
@@ -276,7 +276,7 @@ __attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, ha
     haft_status status = HAFT_OK;
 
     if (way == 0) {
-        status = haft_table_free(shared->table, id);
+        status = haft_free_unregistered(shared->table, id);
     } else {
         haft_free_many(shared->worker, &id, 1, &status);
     }

@@ -25,7 +25,7 @@ TestSuite(batch_move, .timeout = SUITE_SECONDS);
 
 static void expect_empty(const struct batch *batch)
 {
-    must(batch->count == 0 && batch->retired == 0 && !batch->has_last_lives);
+    must(batch->count == 0 && !batch->has_last_lives);
     must(pool_batch(&pool, batch->number) == batch);
 }
 
@@ -128,9 +128,9 @@ Test(pool, a_tagged_number_keeps_its_number_and_changes_its_tag)
 
 /* --- moving --- */
 
-static struct batch batch_of(uint32_t first, uint32_t count, uint32_t retired, uint64_t ticket)
+static struct batch batch_of(uint32_t first, uint32_t count, uint64_t ticket)
 {
-    struct batch batch = {.count = count, .retired = retired, .ticket = ticket};
+    struct batch batch = {.count = count, .ticket = ticket};
 
     for (uint32_t i = 0; i < count; i++) {
         batch.indices[i] = first + i;
@@ -139,19 +139,17 @@ static struct batch batch_of(uint32_t first, uint32_t count, uint32_t retired, u
 }
 
 /* All sizes of both: every slot is in one of them, once; the sums stay. */
-Test(batch_move, keeps_all_slots_and_their_number_retired)
+Test(batch_move, keeps_all_slots)
 {
     for (uint32_t a = 0; a <= BATCH_SLOTS; a++) {
         for (uint32_t b = 0; b <= BATCH_SLOTS; b++) {
-            struct batch to = batch_of(1000, a, a / 2, 3);
-            struct batch from = batch_of(2000, b, b / 3, 7);
+            struct batch to = batch_of(1000, a, 3);
+            struct batch from = batch_of(2000, b, 7);
             uint32_t met = 0;
 
             batch_move(&to, &from, BATCH_SLOTS);
             must(to.count + from.count == a + b);
             must(to.count == (a + b < BATCH_SLOTS ? a + b : BATCH_SLOTS));
-            must(to.retired + from.retired == a / 2 + b / 3);
-            must(to.retired <= to.count && from.retired <= from.count);
             for (uint32_t i = 0; i < to.count; i++) {
                 met += to.indices[i] >= 2000;
             }
@@ -165,8 +163,8 @@ Test(batch_move, keeps_all_slots_and_their_number_retired)
 
 Test(batch_move, fills_up_to_the_most_that_is_asked_for)
 {
-    struct batch to = batch_of(1000, 3, 0, 0);
-    struct batch from = batch_of(2000, 50, 0, 0);
+    struct batch to = batch_of(1000, 3, 0);
+    struct batch from = batch_of(2000, 50, 0);
 
     batch_move(&to, &from, 10);
     cr_expect(eq(u32, to.count, 10));
@@ -175,9 +173,9 @@ Test(batch_move, fills_up_to_the_most_that_is_asked_for)
 
 Test(batch_move, the_later_ticket_stands_for_both)
 {
-    struct batch to = batch_of(1000, 3, 0, 5);
-    struct batch early = batch_of(2000, 3, 0, 4);
-    struct batch late = batch_of(3000, 3, 0, 6);
+    struct batch to = batch_of(1000, 3, 5);
+    struct batch early = batch_of(2000, 3, 4);
+    struct batch late = batch_of(3000, 3, 6);
 
     batch_move(&to, &early, BATCH_SLOTS);
     cr_expect(eq(u64, to.ticket, 5));
@@ -187,16 +185,16 @@ Test(batch_move, the_later_ticket_stands_for_both)
 
 Test(batch_move, last_lives_are_remembered)
 {
-    struct batch to = batch_of(1000, 3, 0, 0);
-    struct batch from = batch_of(2000, 3, 0, 0);
+    struct batch to = batch_of(1000, 3, 0);
+    struct batch from = batch_of(2000, 3, 0);
 
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(not(to.has_last_lives));
-    from = batch_of(2000, 3, 0, 0);
+    from = batch_of(2000, 3, 0);
     from.has_last_lives = true;
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(to.has_last_lives);
-    from = batch_of(2000, 3, 0, 0);
+    from = batch_of(2000, 3, 0);
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(to.has_last_lives);
 }

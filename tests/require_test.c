@@ -402,7 +402,7 @@ static void *publish_each(void *arg)
 
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&race->start);
-        haft_table_publish(race->shared.table, race->ids[i]);
+        haft_publish_unregistered(race->shared.table, race->ids[i]);
     }
     return NULL;
 }
@@ -426,7 +426,7 @@ Test(require, an_id_published_meanwhile_resolves_or_was_reserved)
     race.shared = open_shared(MEMB_CALLER, &options);
     pthread_barrier_init(&race.start, NULL, 2);
     for (int i = 0; i < ROUNDS; i++) {
-        assert_status(haft_table_reserve(race.shared.table, &race.ids[i], NULL), HAFT_OK);
+        assert_status(haft_reserve_unregistered(race.shared.table, &race.ids[i], NULL), HAFT_OK);
     }
     pthread_create(&publisher, NULL, publish_each, &race);
     for (int i = 0; i < ROUNDS; i++) {

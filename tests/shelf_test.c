@@ -1,5 +1,5 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
-#include "concurrent/table/table.h"
+#include "concurrent/table/shelf.h"
 #include "tests/support.h"
 
 TestSuite(shelf, .timeout = SUITE_SECONDS);
@@ -13,31 +13,28 @@ static bool met[SLOTS];
 /* A batch of `count` slots, numbered on from `*next`. */
 static struct batch *batch_of(haft_worker *worker, uint32_t count, uint32_t *next)
 {
-    struct batch *batch = worker_empty_batch(worker);
+    struct batch *batch = shelf_empty_batch(worker);
 
     for (uint32_t i = 0; i < count; i++) {
         batch->indices[batch->count++] = (*next)++;
     }
-    batch->retired = count;
     store_relaxed(OWN, &batch->ticket, 0);
     return batch;
 }
 
 /* Take all batches that there are; how many slots, each of them met once. */
-static uint32_t drain(haft_worker *worker, uint32_t *retired)
+static uint32_t drain(haft_worker *worker)
 {
     uint32_t count = 0;
 
-    for (struct batch *batch; (batch = worker_take_ready(worker)) != NULL;) {
+    for (struct batch *batch; (batch = shelf_take_ready(worker)) != NULL;) {
         for (uint32_t i = 0; i < batch->count; i++) {
             must(batch->indices[i] < SLOTS && !met[batch->indices[i]]);
             met[batch->indices[i]] = true;
         }
         count += batch->count;
-        *retired += batch->retired;
         batch->count = 0;
-        batch->retired = 0;
-        worker_give_batch(worker, batch);
+        shelf_give_batch(worker, batch);
     }
     return count;
 }
@@ -47,17 +44,15 @@ TEST_ON_EACH_CLOCK(shelf, partial_batches_merged_into_a_full_ring_keep_every_slo
     struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 73;
     uint32_t next = 0;
-    uint32_t retired = 0;
 
     for (int n = 0; n < 800; n++) {
         const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
 
-        worker_shelve(shared.worker, batch_of(shared.worker, size, &next));
+        shelf_ready(shared.worker, batch_of(shared.worker, size, &next));
     }
     cr_assert(lt(u32, next, SLOTS));
     cr_expect(gt(u64, stats_of(shared.table).batches_moved, 0)); /* some went to the depot */
-    cr_expect(eq(u32, drain(shared.worker, &retired), next));
-    cr_expect(eq(u32, retired, next));
+    cr_expect(eq(u32, drain(shared.worker), next));
     close_shared(&shared);
 }
 
@@ -66,21 +61,19 @@ TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
     struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 79;
     uint32_t next = 0;
-    uint32_t retired = 0;
     struct batch *batch;
 
     for (int n = 0; n < 800; n++) {
         const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
 
-        worker_shelve(shared.worker, batch_of(shared.worker, size, &next));
+        shelf_ready(shared.worker, batch_of(shared.worker, size, &next));
     }
-    while ((batch = depot_take(&shared.table->depot, &shared.table->pool, 0)) != NULL) {
+    while ((batch = depot_take(&shared.table->ready, &shared.table->pool, 0)) != NULL) {
         cr_expect(eq(u32, batch->count, shared.table->batch_max));
         batch->count = 0;
-        batch->retired = 0;
-        worker_give_batch(shared.worker, batch);
+        shelf_give_batch(shared.worker, batch);
     }
-    drain(shared.worker, &retired);
+    drain(shared.worker);
     close_shared(&shared);
 }
 
@@ -89,14 +82,13 @@ TEST_ON_EACH_CLOCK(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
-    uint32_t retired = 0;
 
     for (int n = 0; n < RING_BATCHES + 3; n++) {
-        worker_shelve(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
+        shelf_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
     }
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 3));
-    cr_expect(eq(u32, drain(other, &retired), 3 * BATCH_SLOTS)); /* another worker finds them */
-    cr_expect(eq(u32, drain(shared.worker, &retired), RING_BATCHES * BATCH_SLOTS));
+    cr_expect(eq(u32, drain(other), 3 * BATCH_SLOTS)); /* another worker finds them */
+    cr_expect(eq(u32, drain(shared.worker), RING_BATCHES * BATCH_SLOTS));
     haft_worker_close(other);
     close_shared(&shared);
 }
@@ -108,24 +100,23 @@ TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or
     uint32_t next = 0;
 
     for (int closed = 0; closed < 2; closed++) {
-        worker_shelve(other, batch_of(other, 5, &next));
+        shelf_ready(other, batch_of(other, 5, &next));
         if (closed == 1) {
             haft_worker_close(other);
         }
-        cr_expect(eq(ptr, worker_take_ready(shared.worker), NULL));
-        struct batch *batch = worker_steal_ready(shared.worker);
+        cr_expect(eq(ptr, shelf_take_ready(shared.worker), NULL));
+        struct batch *batch = shelf_steal_ready(shared.worker);
 
         cr_assert(ne(ptr, batch, NULL));
         cr_expect(eq(u32, batch->count, 5));
         batch->count = 0;
-        batch->retired = 0;
-        worker_give_batch(shared.worker, batch);
-        cr_expect(eq(ptr, worker_steal_ready(shared.worker), NULL));
+        shelf_give_batch(shared.worker, batch);
+        cr_expect(eq(ptr, shelf_steal_ready(shared.worker), NULL));
     }
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_nobodys)
+TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -133,16 +124,52 @@ TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_nobodys)
     struct batch *batch = batch_of(shared.worker, 5, &next);
 
     store_relaxed(OWN, &batch->ticket, domain_ticket(shared.domain));
-    worker_shelve(shared.worker, batch);
-    cr_expect(eq(ptr, worker_take_ready(shared.worker), NULL));
-    cr_expect(eq(ptr, worker_steal_ready(other), NULL));
+    shelf_wait(shared.worker, batch);
+    cr_expect(eq(ptr, shelf_take_ready(shared.worker), NULL));
+    cr_expect(eq(ptr, shelf_take_due(shared.worker), NULL));
+    cr_expect(eq(ptr, shelf_steal_due(other), NULL));
     assert_status(haft_domain_wait(shared.domain), HAFT_OK);
-    cr_expect(eq(ptr, worker_steal_ready(other), batch));
+    cr_expect(eq(ptr, shelf_steal_ready(other), NULL));
+    cr_expect(eq(ptr, shelf_steal_due(other), batch));
     batch->count = 0;
-    batch->retired = 0;
-    worker_give_batch(other, batch);
+    shelf_give_batch(other, batch);
     haft_worker_close(other);
     close_shared(&shared);
+}
+
+/* A ring full of partial batches, of which `due` are due: one more waits.  How many slots are due. */
+static uint32_t due_slots(struct shared *shared, uint32_t due)
+{
+    uint32_t next = 0;
+    uint32_t count = 0;
+    struct batch *batch;
+
+    for (uint32_t n = 0; n <= RING_BATCHES; n++) {
+        if (n == due) {
+            assert_status(haft_domain_wait(shared->domain), HAFT_OK);
+        }
+        batch = batch_of(shared->worker, 3, &next);
+        store_relaxed(OWN, &batch->ticket, domain_ticket(shared->domain));
+        shelf_wait(shared->worker, batch);
+    }
+    while ((batch = shelf_take_waiting(shared->worker)) != NULL) {
+        count +=
+            load_relaxed(OWN, &batch->ticket) <= domain_done(shared->domain) ? batch->count : 0;
+        batch->count = 0;
+        shelf_give_batch(shared->worker, batch);
+    }
+    return count;
+}
+
+TEST_ON_EACH_CLOCK(shelf, slots_that_are_due_are_not_put_under_a_ticket_that_is_not)
+{
+    for (uint32_t due = 1; due <= RING_BATCHES; due += 1 + due / 2) {
+        struct shared shared = open_shared(*setting, &options);
+
+        /* No ticket after those is done: the grace period is this thread's to ask for. */
+        cr_expect(eq(u32, due_slots(&shared, due), 3 * due));
+        close_shared(&shared);
+    }
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */

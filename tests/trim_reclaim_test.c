@@ -61,7 +61,7 @@ TEST_ON_EACH_CLOCK(trim_reclaim, on_reclaim_runs_once_for_each_object_and_may_no
     for (int i = 0; i < OBJECTS; i++) {
         must(calls[i] == 1);
     }
-    expect_status(trim_inside, HAFT_BUSY);
+    expect_status(trim_inside, HAFT_IN_CALLBACK);
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
     close_shared(&shared);
     for (int i = 0; i < OBJECTS; i++) {

@@ -13,12 +13,12 @@ TEST_ON_EACH_CLOCK(unregistered, insert_and_free_do_what_a_workers_do)
     const uint64_t value = 42;
     haft_id id = HAFT_NIL;
 
-    assert_status(haft_table_insert(shared.table, &value, &id), HAFT_OK);
+    assert_status(haft_insert_unregistered(shared.table, &value, &id), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 42));
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
-    expect_status(haft_table_free(shared.table, id), HAFT_OK);
-    expect_status(haft_table_free(shared.table, id), HAFT_STALE);
-    expect_status(haft_table_free(shared.table, HAFT_NIL), HAFT_NO_ID);
+    expect_status(haft_free_unregistered(shared.table, id), HAFT_OK);
+    expect_status(haft_free_unregistered(shared.table, id), HAFT_STALE);
+    expect_status(haft_free_unregistered(shared.table, HAFT_NIL), HAFT_NO_ID);
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     close_shared(&shared);
 }
@@ -30,12 +30,12 @@ Test(unregistered, reserve_publish_and_abort)
     haft_id given_up;
     void *object;
 
-    assert_status(haft_table_reserve(shared.table, &kept, &object), HAFT_OK);
-    assert_status(haft_table_reserve(shared.table, &given_up, NULL), HAFT_OK);
+    assert_status(haft_reserve_unregistered(shared.table, &kept, &object), HAFT_OK);
+    assert_status(haft_reserve_unregistered(shared.table, &given_up, NULL), HAFT_OK);
     *(uint64_t *)object = 7;
     cr_expect(eq(ptr, haft_resolve(shared.view, kept), NULL));
-    haft_table_publish(shared.table, kept);
-    haft_table_abort(shared.table, given_up);
+    haft_publish_unregistered(shared.table, kept);
+    haft_abort_unregistered(shared.table, given_up);
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, kept), 7));
     cr_expect(eq(ptr, haft_resolve(shared.view, given_up), NULL));
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
@@ -50,12 +50,12 @@ TEST_ON_EACH_CLOCK(unregistered, holds_nothing_back_from_workers)
     haft_id *ids = calloc(limit, sizeof *ids);
     uint64_t count = 0;
 
-    while (haft_table_insert(shared.table, NULL, &ids[count]) == HAFT_OK) {
+    while (haft_insert_unregistered(shared.table, NULL, &ids[count]) == HAFT_OK) {
         must(++count <= limit);
     }
     cr_expect(eq(u64, count, limit));
     for (uint64_t i = 0; i < count; i++) {
-        must(haft_table_free(shared.table, ids[i]) == HAFT_OK);
+        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
     }
     for (uint64_t i = 0; i < 100; i++) { /* the worker finds them */
         must(haft_insert_wait(shared.worker, NULL, &ids[i]) == HAFT_OK);
@@ -69,7 +69,7 @@ Test(unregistered, does_not_keep_the_table_from_closing)
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id;
 
-    must(haft_table_insert(shared.table, NULL, &id) == HAFT_OK);
+    must(haft_insert_unregistered(shared.table, NULL, &id) == HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).workers, 1), "the shared one is not counted");
     close_shared(&shared);
 }
@@ -86,13 +86,13 @@ static void *insert_and_free(void *arg)
 
     for (uint64_t n = 0; n < 20000; n++) {
         haft_id id;
-        haft_status status = haft_table_insert(crowd->table, &n, &id);
+        haft_status status = haft_insert_unregistered(crowd->table, &n, &id);
 
         while (status == HAFT_BUSY) {
             haft_domain_wait(haft_table_domain(crowd->table));
-            status = haft_table_insert(crowd->table, &n, &id);
+            status = haft_insert_unregistered(crowd->table, &n, &id);
         }
-        failures += status != HAFT_OK || haft_table_free(crowd->table, id) != HAFT_OK;
+        failures += status != HAFT_OK || haft_free_unregistered(crowd->table, id) != HAFT_OK;
     }
     __atomic_fetch_add(&crowd->failures, failures, __ATOMIC_RELAXED);
     return NULL;
@@ -125,7 +125,7 @@ static void free_another(void *object, haft_id id, haft_worker *worker, void *ar
     (void)id;
     (void)worker;
     if (!haft_id_is_nil(next)) {
-        must(haft_table_free(table, next) == HAFT_OK);
+        must(haft_free_unregistered(table, next) == HAFT_OK);
     }
 }
 
@@ -141,13 +141,13 @@ Test(unregistered, may_be_called_from_on_reclaim)
     for (int n = 0; n < 5; n++) {
         const haft_id before = id;
 
-        must(haft_table_insert(shared.table, &before, &id) == HAFT_OK);
+        must(haft_insert_unregistered(shared.table, &before, &id) == HAFT_OK);
     }
-    must(haft_table_free(shared.table, id) == HAFT_OK);
+    must(haft_free_unregistered(shared.table, id) == HAFT_OK);
     for (int n = 0; n < 2000 && stats_of(shared.table).live != 0; n++) {
         must(haft_domain_wait(shared.domain) == HAFT_OK);
-        must(haft_table_insert(shared.table, NULL, &id) == HAFT_OK);
-        must(haft_table_free(shared.table, id) == HAFT_OK);
+        must(haft_insert_unregistered(shared.table, NULL, &id) == HAFT_OK);
+        must(haft_free_unregistered(shared.table, id) == HAFT_OK);
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     close_shared(&shared);

@@ -139,7 +139,6 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     batch->number = number;
     batch->node = number;
     batch->count = 0;
-    batch->retired = 0;
     batch->has_last_lives = false;
     store_relaxed(OWN, &batch->ticket, 0);
     store_relaxed(OWN, &batch->node_next, NUMBER_NONE);
@@ -185,7 +184,7 @@ void pool_give(struct pool *pool, struct batch *batch)
 {
     uint64_t top;
 
-    assert(batch->count == 0 && batch->retired == 0);
+    assert(batch->count == 0);
     batch->has_last_lives = false;
     do {
         top = load_relaxed(RETRY, &pool->top);
@@ -193,18 +192,54 @@ void pool_give(struct pool *pool, struct batch *batch)
     } while (!cas_release(POOL, &pool->top, top, tagged_next(top, batch->number)));
 }
 
+uint64_t pool_handed_out(const struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+    uint64_t count = load_relaxed(OWN, &pool->table_used);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        const struct segment *segment = segment_at(pool, i);
+
+        count += segment != NULL ? load_relaxed(OWN, &segment->used) : 0;
+    }
+    return count;
+}
+
+uint64_t pool_unused(const struct pool *pool)
+{
+    uint64_t number = tagged_number(load_relaxed(OWN, &pool->top));
+    uint64_t count = 0;
+
+    for (; number != NUMBER_NONE; count++) {
+        number = load_relaxed(OWN, &pool_batch(pool, number)->pool_next);
+    }
+    return count;
+}
+
+void pool_reset(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            store_relaxed(OWN, &segment->used, 0);
+        }
+    }
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+}
+
 void batch_move(struct batch *to, struct batch *from, uint32_t most)
 {
     const uint32_t room = most - to->count;
     const uint32_t moved = from->count < room ? from->count : room;
-    const uint32_t retired = from->retired < moved ? from->retired : moved;
     const uint64_t ticket = load_relaxed(OWN, &from->ticket);
 
     from->count -= moved;
     memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
     to->count += moved;
-    from->retired = (uint16_t)(from->retired - retired);
-    to->retired = (uint16_t)(to->retired + retired);
     to->has_last_lives = to->has_last_lives || from->has_last_lives;
     if (ticket > load_relaxed(OWN, &to->ticket)) {
         store_relaxed(OWN, &to->ticket, ticket);

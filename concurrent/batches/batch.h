@@ -6,9 +6,8 @@
  * from the depot.
  *
  * The pool has a descriptor for each batch that can exist, so retiring never allocates and never
- * fails: batches in the depot are full (or the table's batches are single slots), so there are
- * no more of them than slots / batch_max; all others sit with workers, and each worker brings
- * what it can hold.
+ * fails: batches in the depots are full, so there are no more of them than slots / batch_max; all
+ * others sit with workers, and each worker brings what it can hold.
  */
 #ifndef HAFT_CONCURRENT_BATCH_H
 #define HAFT_CONCURRENT_BATCH_H
@@ -19,8 +18,8 @@
 #define RING_BATCHES 128 /* that wait in one of a worker's rings: more than its backlog at rest */
 #define SPARE_BATCHES 16 /* empty ones that a worker keeps, in its own cache */
 
-/* Descriptors of one worker: two rings, spares, the filling and the open one, four in its hands. */
-#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 6)
+/* Of one worker: two rings, spares, the filling and the open one, eight in its hands. */
+#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
 
 struct batch {
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
@@ -30,7 +29,6 @@ struct batch {
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
     uint32_t count;        /* indices */
-    uint16_t retired;      /* of them not counted as taken back yet */
     bool has_last_lives;   /* some slot has lived its last generation */
     _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
 };
@@ -92,6 +90,13 @@ struct batch *pool_take(struct pool *pool, struct segment *own);
 
 /* Give an empty batch back.  Lock-free. */
 void pool_give(struct pool *pool, struct batch *batch);
+
+/* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
+uint64_t pool_handed_out(const struct pool *pool);
+uint64_t pool_unused(const struct pool *pool);
+
+/* All descriptors are as never used, when the caller alone has the pool. */
+void pool_reset(struct pool *pool);
 
 /* The descriptor with this number, which some batch was seen to have. */
 struct batch *pool_batch(const struct pool *pool, uint64_t number);

@@ -11,7 +11,7 @@
 
 #include "concurrent/batches/batch.h"
 
-#define DEPOT_NODES 2 /* descriptors beside the batches: the depot's node, and one to spare */
+#define DEPOT_NODES 3 /* descriptors beside the batches: a node for each depot, and one to spare */
 
 struct depot {
     _Alignas(CACHE_LINE) atomic_u64 head; /* tagged number of the node before the first */

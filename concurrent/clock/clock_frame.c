@@ -2,6 +2,7 @@
  * The frame clock: a grace period is what lies between two ticks.  Only the program knows that no
  * section is open, so nobody but haft_domain_tick() drives, and nobody waits.
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/table/debug.h"
 #include <assert.h>
@@ -35,6 +36,9 @@ haft_status haft_domain_tick(haft_domain *domain)
 {
     if (domain->clock != &frame_clock) {
         return HAFT_WRONG_CLOCK;
+    }
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
     }
     assert(debug_sections(domain) == 0); /* a section is open during the tick */
     domain_end_grace(domain, domain_requested(domain));

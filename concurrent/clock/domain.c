@@ -9,6 +9,7 @@
  *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/clock/rcu.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/registry.h"
@@ -106,8 +107,10 @@ haft_status haft_domain_close(haft_domain *domain)
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
-    if (domain_in_section(domain)) {
-        return HAFT_IN_SECTION;
+    const haft_status status = domain_check_moment(domain);
+
+    if (status != HAFT_OK) {
+        return status;
     }
     assert(debug_sections(domain) == 0); /* a section is open */
     registry_remove_domain(domain);
@@ -143,6 +146,11 @@ uint64_t domain_backlog(const haft_domain *domain)
     const uint64_t requested = load_relaxed(COUNT, &domain->requested);
 
     return requested > done ? requested - done : 0;
+}
+
+bool domain_may_leave(const haft_domain *domain, const struct member *member)
+{
+    return domain->clock->may_leave(member);
 }
 
 void domain_hurry(haft_domain *domain)
@@ -224,7 +232,7 @@ void domain_notice_stall(haft_domain *domain)
 {
     const uint64_t since = load_relaxed(HINT, &domain->driven_since);
 
-    if (since == 0) {
+    if (since == 0 || callback_is_running()) {
         return;
     }
     const uint64_t now = now_ns();
@@ -240,13 +248,25 @@ void domain_notice_stall(haft_domain *domain)
 
         stall.backlog = domain_backlog(domain);
         domain->clock->blame(domain, &stall);
+        callback_begin();
         domain->on_stall(&stall, domain->stall_arg);
+        callback_end();
     }
+}
+
+haft_status domain_check_moment(const haft_domain *domain)
+{
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    return domain_in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
 }
 
 haft_status haft_domain_wait(haft_domain *domain)
 {
-    return domain_in_section(domain) ? HAFT_IN_SECTION : domain_wait(domain);
+    const haft_status status = domain_check_moment(domain);
+
+    return status == HAFT_OK ? domain_wait(domain) : status;
 }
 
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain)

@@ -55,6 +55,9 @@ uint64_t domain_done(const haft_domain *domain);
 /* Tickets requested and not done.  Wait-free. */
 uint64_t domain_backlog(const haft_domain *domain);
 
+/* Whether the calling thread may close a worker with that member.  Wait-free. */
+bool domain_may_leave(const haft_domain *domain, const struct member *member);
+
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
@@ -75,6 +78,12 @@ haft_status domain_wait_for(haft_domain *domain, uint64_t ticket);
 
 /* Wait until all that is requested now is done.  As above. */
 haft_status domain_wait(haft_domain *domain);
+
+/*
+ * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION if it is known to be inside a read section.
+ */
+haft_status domain_check_moment(const haft_domain *domain);
 
 /* Whether the calling thread is known to be inside a read section. */
 bool domain_in_section(const haft_domain *domain);

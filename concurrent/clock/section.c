@@ -1,7 +1,9 @@
 /* Read sections of the domain's flavour; without a flavour they last from announcement to
  * announcement, and begin and end do nothing. */
+#include "concurrent/clock/callback.h"
 #include "concurrent/clock/rcu.h"
 #include "concurrent/table/debug.h"
+#include <assert.h>
 #include <haft/domain.h>
 #include <stddef.h>
 
@@ -37,7 +39,10 @@ void haft_section_end(haft_domain *domain)
 
 void haft_thread_offline(haft_domain *domain)
 {
-    domain->clock->offline(domain);
+    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    if (!callback_is_running()) {
+        domain->clock->offline(domain);
+    }
 }
 
 void haft_thread_online(haft_domain *domain)

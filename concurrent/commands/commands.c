@@ -5,6 +5,7 @@
  * already is found at once, and apply has nothing to sort.
  */
 #include "concurrent/commands/commands.h"
+#include "concurrent/table/roster.h"
 #include <assert.h>
 #include <string.h>
 
@@ -171,6 +172,7 @@ static haft_status reserve(haft_commands *commands, size_t count)
         }
         commands->reserved = ids;
     }
+    roster_hand_over(commands->worker); /* the set may come from another thread */
     while (commands->reserved_count < count) {
         haft_id *id = &commands->reserved[commands->reserved_count];
         const haft_status status = haft_reserve(commands->worker, id, NULL);

@@ -6,6 +6,8 @@
  * duplicate.  That needs no memory, so apply cannot fail half way.
  */
 #include "concurrent/commands/commands.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/roster.h"
 #include <assert.h>
 
 static void publish_created(haft_recorder *recorder, haft_worker *worker)
@@ -114,16 +116,19 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     haft_applied counted = {0};
 
     assert(!commands->applying);
-    if (domain_in_section(commands->table->domain)) {
-        return HAFT_IN_SECTION;
+    const haft_status status = domain_check_moment(commands->table->domain);
+
+    if (status != HAFT_OK) {
+        return status;
     }
+    roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     carry_out(commands, &counted);
     for (size_t i = 0; i < commands->open; i++) {
         counted.created += commands->recorders[i]->published;
     }
     counted.unused = commands_give_up(commands);
-    worker_close_batch(commands->worker);
+    retire_open(commands->worker);
     haft_worker_quiescent(commands->worker);
     commands->applying = false;
     if (applied != NULL) {

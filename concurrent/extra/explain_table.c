@@ -1,5 +1,5 @@
 /* Answers of the shared table, in words. */
-#include "concurrent/table/table.h"
+#include "concurrent/table/state.h"
 #include "lib/slots/explain.h"
 #include <haft/diagnose.h>
 #include <inttypes.h>

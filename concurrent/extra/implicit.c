@@ -1,198 +1,34 @@
 /*
- * Implicit workers: for each thread a list of the workers it was given, by table.
+ * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
  *
- * One key of thread-specific data serves the whole process.  A table may end before a thread that
- * has a worker on it; so the list is believed only about tables that are listed as open, under the
- * number that they alone ever have.  The lock of that list is held while a thread that ends closes
- * its workers, so no table ends meanwhile.
- *
- * Edges in this file.
- *   COUNT   numbers of tables: each is given once, in no order with anything else
+ * Each entry stands in two lists: its thread's, and that of all, under a lock.  An entry is of the
+ * worker that was opened for it as long as that is open and was not opened again since; so one that
+ * is closed by hand is not closed again.  A thread that ends takes its entries out of the list of
+ * all before it closes the workers: from then on these count as open to a thread that closes the
+ * table, and so the table outlives them.
  */
-#include "concurrent/table/table.h"
-#include <assert.h>
+#include "concurrent/extra/implicit.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/worker.h"
 #include <haft/threads.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 struct entry {
-    const haft_table *table;
     uint64_t number; /* the table's */
     haft_worker *worker;
-};
-
-/* Of one thread. */
-struct holdings {
-    size_t count;
-    size_t room;
-    struct entry *entries;
+    uint64_t openings;      /* the worker's */
+    struct entry *next;     /* of the thread; newest first */
+    struct entry *next_all; /* in the list of all */
+    struct entry **link;    /* what points here in it; NULL: it is not in it any more */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
-static bool has_key;       /* under the lock */
-static haft_table *tables; /* open, with implicit workers; under the lock */
-static _Thread_local bool knows_key;
+static bool has_key;      /* under the lock */
+static struct entry *all; /* under the lock */
+static _Thread_local struct entry *own;
 static _Thread_local struct entry latest;
-
-uint64_t table_number(void)
-{
-    static atomic_u64 given;
-
-    return fetch_add_relaxed(COUNT, &given, 1) + 1;
-}
-
-/* Under the lock. */
-static bool is_listed(const struct entry *entry)
-{
-    for (const haft_table *table = tables; table != NULL; table = table->next_implicit) {
-        if (table == entry->table && table->number == entry->number) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The thread ends. */
-static void close_all(void *arg)
-{
-    struct holdings *holdings = arg;
-
-    latest = (struct entry){NULL, 0, NULL};
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < holdings->count; i++) {
-        const struct entry *entry = &holdings->entries[i];
-
-        if (is_listed(entry)) {
-            entry->worker->is_implicit = false;
-            haft_worker_close(entry->worker);
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    free(holdings->entries);
-    free(holdings);
-}
-
-/* There is a key.  False: not this time. */
-static bool make_key(void)
-{
-    if (!knows_key) {
-        pthread_mutex_lock(&lock);
-        has_key = has_key || pthread_key_create(&key, close_all) == 0;
-        knows_key = has_key;
-        pthread_mutex_unlock(&lock);
-    }
-    return knows_key;
-}
-
-static struct holdings *own_holdings(void)
-{
-    if (!make_key()) {
-        return NULL;
-    }
-    struct holdings *holdings = pthread_getspecific(key);
-
-    if (holdings == NULL) {
-        holdings = calloc(1, sizeof *holdings);
-        if (holdings != NULL && pthread_setspecific(key, holdings) != 0) {
-            free(holdings);
-            holdings = NULL;
-        }
-    }
-    return holdings;
-}
-
-/* Forget workers of tables that have ended. */
-static void tidy(struct holdings *holdings)
-{
-    size_t kept = 0;
-
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < holdings->count; i++) {
-        if (is_listed(&holdings->entries[i])) {
-            holdings->entries[kept++] = holdings->entries[i];
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    holdings->count = kept;
-}
-
-/* Room for one more entry.  False: no memory. */
-static bool make_room(struct holdings *holdings)
-{
-    if (holdings->count == holdings->room) {
-        tidy(holdings);
-    }
-    if (holdings->count < holdings->room) {
-        return true;
-    }
-    const size_t room = holdings->room == 0 ? 4 : 2 * holdings->room;
-    struct entry *entries = realloc(holdings->entries, room * sizeof *entries);
-
-    if (entries == NULL) {
-        return false;
-    }
-    holdings->entries = entries;
-    holdings->room = room;
-    return true;
-}
-
-static void list(haft_table *table, haft_worker *worker)
-{
-    pthread_mutex_lock(&lock);
-    worker->is_implicit = true;
-    if (!table->has_implicit) {
-        table->has_implicit = true;
-        table->next_implicit = tables;
-        tables = table;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static haft_status open_one(haft_table *table, struct holdings *holdings)
-{
-    haft_worker *worker;
-
-    if (!make_room(holdings)) {
-        return HAFT_NO_MEMORY;
-    }
-    const haft_status status = haft_worker_open(table, &worker);
-
-    if (status == HAFT_OK) {
-        list(table, worker);
-        latest = (struct entry){table, table->number, worker};
-        holdings->entries[holdings->count++] = latest;
-    }
-    return status;
-}
-
-static haft_status find(haft_table *table)
-{
-    struct holdings *holdings = own_holdings();
-
-    if (holdings == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    for (size_t i = 0; i < holdings->count; i++) {
-        if (holdings->entries[i].number == table->number) {
-            latest = holdings->entries[i];
-            return HAFT_OK;
-        }
-    }
-    return open_one(table, holdings);
-}
-
-haft_status haft_worker_current(haft_table *table, haft_worker **worker)
-{
-    if (latest.number != table->number) {
-        const haft_status status = find(table);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-    }
-    *worker = latest.worker;
-    return HAFT_OK;
-}
 
 void implicit_lock(void)
 {
@@ -204,23 +40,203 @@ void implicit_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-void table_close_implicit(haft_table *table)
+/* Under the lock. */
+static void unlink_entry(struct entry *entry)
 {
-    pthread_mutex_lock(&lock);
-    if (table->has_implicit) {
-        haft_table **link = &tables;
-
-        while (*link != table) {
-            link = &(*link)->next_implicit;
+    if (entry->link != NULL) {
+        *entry->link = entry->next_all;
+        if (entry->next_all != NULL) {
+            entry->next_all->link = entry->link;
         }
-        *link = table->next_implicit;
-        table->has_implicit = false;
+        entry->link = NULL;
+    }
+}
+
+/* Under the lock. */
+static void link_entry(struct entry *entry)
+{
+    entry->next_all = all;
+    entry->link = &all;
+    if (all != NULL) {
+        all->link = &entry->next_all;
+    }
+    all = entry;
+}
+
+/* Whether the entry's worker, of a table that is open, is the one opened for it. */
+static bool is_current(const struct entry *entry)
+{
+    return worker_state(entry->worker) == WORKER_OPEN && entry->worker->openings == entry->openings;
+}
+
+/* The thread's entry leaves its list; true if its worker is to be closed. */
+static bool end_entry(struct entry *entry)
+{
+    bool is_open;
+
+    pthread_mutex_lock(&lock);
+    is_open = entry->link != NULL && is_current(entry);
+    unlink_entry(entry);
+    pthread_mutex_unlock(&lock);
+    return is_open;
+}
+
+/* The thread ends. */
+static void close_own(void *arg)
+{
+    (void)arg;
+    latest = (struct entry){0};
+    while (own != NULL) {
+        struct entry *entry = own;
+
+        own = entry->next;
+        if (end_entry(entry)) {
+            haft_worker_close(entry->worker);
+        }
+        free(entry);
+    }
+}
+
+/* The library is unloaded before its threads end, or the process ends: their workers stay open. */
+static __attribute__((destructor)) void forget_key(void)
+{
+    if (has_key) {
+        pthread_key_delete(key);
+    }
+}
+
+/* The calling thread's workers close with it.  False: not this time. */
+static bool watch_thread(void)
+{
+    bool done;
+
+    pthread_mutex_lock(&lock);
+    has_key = has_key || pthread_key_create(&key, close_own) == 0;
+    done = has_key && pthread_setspecific(key, &own) == 0;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+/* Entries of tables that have ended, and of workers closed by hand, go. */
+static void tidy(void)
+{
+    struct entry **link = &own;
+
+    pthread_mutex_lock(&lock);
+    while (*link != NULL) {
+        struct entry *entry = *link;
+
+        if (entry->link == NULL || !is_current(entry)) {
+            unlink_entry(entry);
+            *link = entry->next;
+            free(entry);
+        } else {
+            link = &entry->next;
+        }
     }
     pthread_mutex_unlock(&lock);
-    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (worker->is_implicit) {
-            worker->is_implicit = false;
-            haft_worker_close(worker);
+}
+
+static haft_status open_one(haft_table *table)
+{
+    struct entry *entry = watch_thread() ? malloc(sizeof *entry) : NULL;
+    haft_worker *worker;
+
+    if (entry == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = haft_worker_open(table, &worker);
+
+    if (status != HAFT_OK) {
+        free(entry);
+        return status;
+    }
+    *entry = (struct entry){table->number, worker, worker->openings, own, NULL, NULL};
+    own = entry;
+    pthread_mutex_lock(&lock);
+    link_entry(entry);
+    pthread_mutex_unlock(&lock);
+    latest = *entry;
+    return HAFT_OK;
+}
+
+static haft_status find(haft_table *table)
+{
+    tidy();
+    for (const struct entry *entry = own; entry != NULL; entry = entry->next) {
+        if (entry->number == table->number) {
+            latest = *entry;
+            return HAFT_OK;
         }
     }
+    return open_one(table);
+}
+
+/* Whether the entry looked at last is the table's, and its worker is still the thread's. */
+static bool is_latest(const haft_table *table)
+{
+    return latest.number == table->number && worker_is_own(latest.worker) &&
+           latest.worker->openings == latest.openings;
+}
+
+haft_status haft_worker_current(haft_table *table, haft_worker **worker)
+{
+    if (!is_latest(table)) {
+        const haft_status status = find(table);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+    }
+    *worker = latest.worker;
+    return HAFT_OK;
+}
+
+/* --- closing --- */
+
+/* Whether it closes with the table, on the calling thread.  Under the lock. */
+static bool closes_with(const struct entry *entry, const haft_table *table)
+{
+    return entry->number == table->number && is_current(entry) &&
+           domain_may_leave(table->domain, entry->worker->member);
+}
+
+uint64_t implicit_count(const haft_table *table)
+{
+    uint64_t count = 0;
+
+    pthread_mutex_lock(&lock);
+    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+        count += closes_with(entry, table);
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void implicit_flush(const haft_table *table)
+{
+    pthread_mutex_lock(&lock);
+    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+        if (closes_with(entry, table)) {
+            worker_flush(entry->worker);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void implicit_close(const haft_table *table)
+{
+    struct entry *next;
+
+    pthread_mutex_lock(&lock);
+    for (struct entry *entry = all; entry != NULL; entry = next) {
+        next = entry->next_all;
+        if (entry->number == table->number) {
+            if (closes_with(entry, table)) {
+                worker_end(entry->worker);
+            }
+            unlink_entry(entry);
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }

@@ -3,54 +3,33 @@
  *
  * Reservations and insertions are counted at once before the first of them is seen.  Frees are
  * counted each by itself: were the count to lag behind by a batch, while others insert,
- * table_shortage() could say HAFT_FULL of a table that never was.
- *
- * Edges in this file.
- *   PUBLISH  haft_publish_many, haft_insert_many (release) -> haft_resolve, haft_free (acquire)
- *            object before word
- *   OWN      only this worker writes the word
+ * stats_shortage() could say HAFT_FULL of a table that never was.
  */
 #include "concurrent/table/debug.h"
-#include "concurrent/table/table.h"
+#include "concurrent/table/life.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/stats.h"
+#include "concurrent/table/supply.h"
 #include <assert.h>
 #include <haft/many.h>
 
 #define AHEAD 8 /* slots fetched ahead, to be written */
-
-/* Slots that the worker has taken from its filling batch, the last first. */
-struct taken {
-    const uint32_t *indices;
-    uint32_t count;
-    const void *caller;
-};
 
 static void fetch(const struct slots *slots, uint64_t index)
 {
     __builtin_prefetch(slots_word(slots, index), 1);
 }
 
-/* Up to `most` slots, at least one: they stay where they are until the batch is filled again. */
-static haft_status take_some(haft_worker *worker, size_t most, struct taken *taken)
+/* They have come. */
+static void look_at_fill(haft_worker *worker, const struct supply *taken)
 {
-    const haft_status status = worker->filling->count != 0 ? HAFT_OK : worker_fill(worker);
-    struct batch *filling = worker->filling;
-
-    if (status == HAFT_OK) {
-        taken->count = most < filling->count ? (uint32_t)most : filling->count;
-        if (worker->table->is_exact) {
-            taken->count = (uint32_t)exact_take(worker->table, taken->count);
-            if (taken->count == 0) {
-                return HAFT_FULL;
-            }
-        }
-        filling->count -= taken->count;
-        taken->indices = &filling->indices[filling->count];
+    if (taken->is_new) {
+        stats_look_at_fill(worker->table);
     }
-    return status;
 }
 
 /* The slots' words are on their way. */
-static void fetch_first(const struct slots *slots, struct taken taken)
+static void fetch_first(const struct slots *slots, struct supply taken)
 {
     for (uint32_t i = taken.count; i > 0 && i + AHEAD > taken.count; i--) {
         fetch(slots, taken.indices[i - 1]);
@@ -58,7 +37,7 @@ static void fetch_first(const struct slots *slots, struct taken taken)
 }
 
 /* The next one of them, with another on its way. */
-static uint64_t take_next(const struct slots *slots, struct taken *taken)
+static uint64_t take_next(const struct slots *slots, struct supply *taken)
 {
     const uint64_t index = taken->indices[--taken->count];
 
@@ -68,7 +47,8 @@ static uint64_t take_next(const struct slots *slots, struct taken *taken)
     return index;
 }
 
-static void reserve_taken(haft_worker *worker, struct taken taken, haft_id *ids, void **objects)
+static void reserve_taken(haft_worker *worker, struct supply taken, const void *caller,
+                          haft_id *ids, void **objects)
 {
     const struct slots *slots = &worker->table->slots;
 
@@ -78,9 +58,9 @@ static void reserve_taken(haft_worker *worker, struct taken taken, haft_id *ids,
         const uint64_t index = take_next(slots, &taken);
         atomic_u64 *word = slots_word(slots, index);
 
-        ids[i] = next_id(slots, word, index);
-        places_note_birth(&slots->places, index, taken.caller);
-        mark_reserved(slots, word, ids[i]);
+        ids[i] = life_next_id(slots, word, index);
+        places_note_birth(&slots->places, index, caller);
+        life_reserve(slots, word, ids[i]);
         if (objects != NULL) {
             objects[i] = slots_object(word);
         }
@@ -93,11 +73,13 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
     const uint64_t outer = debug_enter(worker);
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct taken taken = {.caller = CALLER};
+    struct supply taken;
+    const void *caller = CALLER;
 
-    while (done < count && (status = take_some(worker, count - done, &taken)) == HAFT_OK) {
-        reserve_taken(worker, taken, ids + done, objects != NULL ? objects + done : NULL);
+    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
+        reserve_taken(worker, taken, caller, ids + done, objects != NULL ? objects + done : NULL);
         done += taken.count;
+        look_at_fill(worker, &taken);
     }
     debug_leave(worker, outer);
     if (why != NULL) {
@@ -112,11 +94,8 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
 
     count_up(&worker->counters.published, count);
     for (size_t i = 0; i < count; i++) {
-        atomic_u64 *word = slots_word(slots, word_index(&slots->format, ids[i].bits));
-
-        assert(load_relaxed(OWN, word) ==
-               word_with_index(&slots->format, ids[i].bits, MARK_RESERVED));
-        store_release(PUBLISH, word, ids[i].bits); /* as in haft_publish() */
+        assert(life_is_reserved(slots, ids[i]));
+        life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
     }
 }
 
@@ -125,16 +104,17 @@ static void insert_into(const struct slots *slots, uint64_t index, const void *o
 {
     atomic_u64 *word = slots_word(slots, index);
 
-    *id = next_id(slots, word, index);
+    *id = life_next_id(slots, word, index);
     if (object != NULL && slots_has_words(slots)) {
         slots_copy_words(slots, slots_object(word), object);
     } else {
         slots_fill(slots, slots_object(word), object);
     }
-    store_release(PUBLISH, word, id->bits); /* as in haft_publish() */
+    life_publish(word, *id);
 }
 
-static void insert_taken(haft_worker *worker, struct taken taken, const char *objects, haft_id *ids)
+static void insert_taken(haft_worker *worker, struct supply taken, const void *caller,
+                         const char *objects, haft_id *ids)
 {
     const struct slots *slots = &worker->table->slots;
 
@@ -143,7 +123,7 @@ static void insert_taken(haft_worker *worker, struct taken taken, const char *ob
     for (size_t i = 0; taken.count != 0; i++) {
         const uint64_t index = take_next(slots, &taken);
 
-        places_note_birth(&slots->places, index, taken.caller);
+        places_note_birth(&slots->places, index, caller);
         insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
                     &ids[i]);
     }
@@ -157,11 +137,13 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct taken taken = {.caller = CALLER};
+    struct supply taken;
+    const void *caller = CALLER;
 
-    while (done < count && (status = take_some(worker, count - done, &taken)) == HAFT_OK) {
-        insert_taken(worker, taken, bytes != NULL ? bytes + done * size : NULL, ids + done);
+    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
+        insert_taken(worker, taken, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
         done += taken.count;
+        look_at_fill(worker, &taken);
     }
     debug_leave(worker, outer);
     if (why != NULL) {
@@ -194,13 +176,10 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
         if (freeing->count - i > AHEAD) {
             fetch(slots, freeing->ids[i + AHEAD].bits & slots->view.mask);
         }
-        const haft_status status = worker_claim(worker, id);
+        const haft_status status = worker_end_life(worker, id);
 
         if (status == HAFT_OK) {
-            count_up(&worker->counters.freed, 1);
-            if (worker->table->is_exact) {
-                exact_give(worker->table);
-            }
+            life_uncount(worker->table, id.bits & slots->view.mask);
             places_note_death(&slots->places, id.bits & slots->view.mask, freeing->caller);
             open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
         }
@@ -223,7 +202,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
     while (freeing.next < count) {
         free_some(worker, &freeing);
         if (worker->open->count >= worker->share) {
-            worker_close_batch(worker);
+            retire_open(worker);
         }
     }
     debug_leave(worker, outer);

@@ -16,7 +16,9 @@
  */
 #include <haft/memory.h>
 
-#include "concurrent/table/table.h"
+#include "concurrent/extra/collect.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/shelf.h"
 
 struct recycling {
     haft_worker *worker;
@@ -49,14 +51,14 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
     }
     recycling->slots++;
     if (index < table->restore_end) {
-        count_up(&worker->counters.renewed, 1);
+        count_up(&worker->counters.restore_recycled, 1);
         return;
     }
     count_up(&worker->counters.recycled, 1);
     recycling->batch->indices[recycling->batch->count++] = (uint32_t)index;
     if (recycling->batch->count == table->batch_max) {
-        worker_offer(worker, recycling->batch);
-        recycling->batch = worker_empty_batch(worker);
+        shelf_offer(worker, recycling->batch);
+        recycling->batch = shelf_empty_batch(worker);
     }
 }
 
@@ -74,33 +76,27 @@ static void recycle_all(struct recycling *recycling)
     const struct runs *runs = &table->slots.runs;
     const uint64_t end = load_relaxed(COUNT, &table->fresh);
 
-    recycling->batch = worker_empty_batch(recycling->worker);
+    recycling->batch = shelf_empty_batch(recycling->worker);
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        if (table_has_given(table, runs_of(runs, index))) {
+        if (given_has(table, runs_of(runs, index))) {
             index = runs_end(runs, runs_of(runs, index)) - 1; /* none is in there */
         } else if (is_exhausted(table, index)) {
             recycle_slot(recycling, index);
         }
     }
-    worker_offer(recycling->worker, recycling->batch);
+    shelf_offer(recycling->worker, recycling->batch);
 }
 
 haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled)
 {
     struct recycling recycling = {0};
+    const haft_status status = collect_begin(table, &recycling.worker);
 
-    if (pthread_mutex_trylock(&table->trim_lock) != 0) {
-        return HAFT_BUSY;
+    if (status != HAFT_OK) {
+        return status;
     }
-    recycling.worker = worker_hire(table);
-    if (recycling.worker != NULL) {
-        recycle_all(&recycling);
-        worker_dismiss(recycling.worker);
-    }
-    pthread_mutex_unlock(&table->trim_lock);
-    if (recycling.worker == NULL) {
-        return HAFT_NO_MEMORY;
-    }
+    recycle_all(&recycling);
+    collect_end(recycling.worker);
     if (recycled != NULL) {
         *recycled = recycling.slots;
     }

@@ -6,16 +6,17 @@
  * to them, and one compare-and-swap of it takes them.
  *
  * Edges in this file.
- *   PUBLISH  haft_restore (release) -> haft_resolve, haft_free (acquire)   object before word
- *   REVIVE   reclaim_slot (release) -> haft_restore (acquire)   the last use of the slot's former
- *            object before its bytes are written
- *   TALLY    restore_give_back (release) -> taken_slots (acquire)   the count of the free before it
+ *   REVIVE   sift (release) -> take_word (acquire)   the last use of the slot's former object
+ *            before its bytes are written
  *   COUNT    slots in use: read with the insertions that were counted after it
- *   HINT     hunger: other workers hand on what they have freed
  *   RETRY    a first look; the compare-and-swap decides
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/table/debug.h"
-#include "concurrent/table/table.h"
+#include "concurrent/table/life.h"
+#include "concurrent/table/reclaim.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/supply.h"
 #include <haft/share.h>
 
 /* What `word` says of restoring `id` in its slot. */
@@ -27,8 +28,11 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
         word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
     const uint64_t mark = word_index(format, word);
 
-    if (mark != MARK_END && mark != MARK_FREE) {
-        return mark == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_OCCUPIED;
+    if (mark == MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (mark == MARK_RESERVED || mark == word_index(format, id.bits)) {
+        return HAFT_OCCUPIED;
     }
     if (next == 0) {
         return HAFT_EXHAUSTED; /* as soon as it is taken back */
@@ -39,95 +43,86 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
     return mark == MARK_END ? HAFT_OK : HAFT_BUSY;
 }
 
-/* Take back whatever is due, in all rings and in the depot. */
+/* Take back all batches that are due: the slot may be in any of them. */
 static void take_back_due(haft_worker *worker)
 {
-    haft_table *table = worker->table;
-    const uint64_t most = table->slots.limit / table->batch_max; /* in the depot, at any time */
-    const uint64_t done = domain_done(table->domain);
     struct batch *batch;
 
-    for (haft_worker *other = first_worker(table); other != NULL; other = other->next) {
-        while ((batch = ring_take(&other->waiting, &table->pool, done)) != NULL) {
-            worker_take_back(worker, batch);
-        }
-    }
-    for (uint64_t i = 0; i <= most; i++) {
-        batch = depot_take(&table->depot, &table->pool, done);
-        if (batch == NULL) {
-            return;
-        }
-        worker_take_back(worker, batch);
+    supply_gather(worker);
+    while ((batch = shelf_take_due(worker)) != NULL || (batch = shelf_steal_due(worker)) != NULL) {
+        reclaim_batch(worker, batch);
     }
 }
 
 /* The slot was freed and not taken back: do what can be done about it now. */
 static void hurry_back(haft_worker *worker)
 {
-    haft_table *table = worker->table;
-
-    if (!worker->reclaiming) {
-        worker_close_batch(worker);
-        fetch_add_relaxed(HINT, &table->hunger, 1);
-        domain_hurry(table->domain);
-        domain_notice_stall(table->domain);
+    supply_shortage(worker, HAFT_FULL);
+    if (!callback_is_running()) {
         take_back_due(worker);
     }
 }
 
-/* The slot of `id` is reserved for it: HAFT_OK and what its word was, or why not. */
-static haft_status take_word(haft_worker *worker, haft_id id, atomic_u64 *at, uint64_t *before)
+/* A look at the slot: HAFT_OK, or why its id cannot be restored now. */
+static haft_status look(haft_worker *worker, haft_id id, const atomic_u64 *at)
 {
     const struct slots *slots = &worker->table->slots;
-    const uint64_t reserved = word_with_index(&slots->format, id.bits, MARK_RESERVED);
-    bool has_hurried = false;
+    haft_status status = check_word(slots, id, load_relaxed(RETRY, at));
 
-    for (;;) {
-        *before = load_relaxed(RETRY, at);
-        const haft_status status = check_word(slots, id, *before);
-
-        if (status == HAFT_BUSY && !has_hurried) {
-            hurry_back(worker);
-            has_hurried = true;
-        } else if (status != HAFT_OK) {
-            return status;
-        } else if (cas_acquire(REVIVE, at, *before, reserved)) {
-            /* Weakened, the object could be written before the last use of the one before. */
-            return HAFT_OK;
-        }
+    if (status == HAFT_BUSY) {
+        hurry_back(worker);
+        status = check_word(slots, id, load_relaxed(RETRY, at));
     }
+    return status;
 }
 
-void restore_give_back(haft_table *table)
+/* The slot of `id` is reserved for it: HAFT_OK and what its word was, or why not. */
+static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *at,
+                             uint64_t *before)
 {
-    /* Weakened, the free could be missed by who sees this, and the slot counted as another's. */
-    fetch_add_release(TALLY, &table->restored, UINT64_MAX);
+    const uint64_t reserved = word_with_index(&slots->format, id.bits, MARK_RESERVED);
+    haft_status status;
+
+    do {
+        *before = load_relaxed(RETRY, at);
+        status = check_word(slots, id, *before);
+        /* Weakened, the object could be written before the last use of the one before. */
+    } while (status == HAFT_OK && !cas_acquire(REVIVE, at, *before, reserved));
+    return status;
+}
+
+/* The same, with a unit of an exact table, which is counted before the word is touched. */
+static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, uint64_t *before)
+{
+    uint64_t units = 0;
+    haft_status status = table->is_exact ? door_enter(table, 1, &units) : HAFT_OK;
+
+    if (status == HAFT_OK) {
+        status = take_word(&table->slots, id, at, before);
+        if (table->is_exact) {
+            door_settle(table, units, status == HAFT_OK);
+        }
+    }
+    return status;
 }
 
 static haft_status restore(haft_worker *worker, haft_id id, const void *object, const void *caller)
 {
     haft_table *table = worker->table;
     const struct slots *slots = &table->slots;
+    atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits) & slots->view.mask);
     haft_status status = slots_check_chosen(slots, id, table->restore_end);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
     uint64_t before;
 
-    status = take_word(worker, id, at, &before);
-    if (status == HAFT_OK && table->is_exact && exact_take(table, 1) == 0) {
-        store_release(REVIVE, at, before); /* as in reclaim_slot() */
-        return HAFT_FULL;
-    }
+    status = status == HAFT_OK ? look(worker, id, at) : status;
+    status = status == HAFT_OK ? take_counted(table, id, at, &before) : status;
     if (status == HAFT_OK) {
-        count_up(&worker->counters.unveiled, before == 0);
+        count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);
         tally(&worker->counters.inserted, 1);
         places_note_birth(&slots->places, word_index(&slots->format, id.bits), caller);
         slots_fill(slots, slots_object(at), object);
-        store_release(PUBLISH, at, id.bits); /* as in haft_publish() */
+        life_publish(at, id);
     }
     return status;
 }

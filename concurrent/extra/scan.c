@@ -12,7 +12,9 @@
  *           from another worker's extent it knows by EXTENT; see fresh.c)
  *   HINT    whether there are runs that were given back: else their slots are looked at
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/fresh.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/roster.h"
 #include <haft/scan.h>
 
 #define PAGE_BYTES 4096u
@@ -60,12 +62,12 @@ static haft_range given_range(const haft_table *table, haft_range range)
     const uint64_t runs_to = runs_of(runs, range.to - 1) + 1;
     uint64_t run = runs_of(runs, range.from);
 
-    while (run < runs_to && !table_has_given(table, run)) {
+    while (run < runs_to && !given_has(table, run)) {
         run++;
     }
     const uint64_t from = run;
 
-    while (run < runs_to && table_has_given(table, run)) {
+    while (run < runs_to && given_has(table, run)) {
         run++;
     }
     return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
@@ -80,7 +82,7 @@ haft_range haft_used_range(const haft_table *table, haft_range range)
     while (moved && used.from != whole.to) {
         moved = false;
         used.to = whole.to;
-        for (const haft_worker *worker = first_worker(table); worker != NULL && !moved;
+        for (const haft_worker *worker = roster_first(table); worker != NULL && !moved;
              worker = worker->next) {
             moved = cut(&used, fresh_range(worker));
         }

@@ -15,6 +15,12 @@
  */
 #include <haft/share.h>
 
+#include "concurrent/clock/callback.h"
+#include "concurrent/extra/close.h"
+#include "concurrent/table/fresh.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
 #include "lib/local/local_table.h"
 #include <stdlib.h>
@@ -22,6 +28,9 @@
 
 static haft_status check_moment(const haft_local *local)
 {
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
     if (local->mode == LOCAL_LOADING) {
         return HAFT_LOADING;
     }
@@ -61,17 +70,15 @@ static uint64_t shared_limit(const haft_local *local)
 /* The closed worker that has done all that the local table has done. */
 static haft_status add_heir(haft_table *table, const haft_local *local)
 {
-    haft_worker *heir = worker_new(table);
+    haft_worker *heir = roster_add(table, WORKER_CLOSED);
 
     if (heir == NULL) {
         return HAFT_NO_MEMORY;
     }
     store_relaxed(OWN, &heir->counters.inserted, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
-    table_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
-    worker_give_fresh(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
-    worker_set_share(heir, 1);
-    store_relaxed(OWN, &heir->state, WORKER_CLOSED);
+    given_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
+    fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
     return HAFT_OK;
 }
 
@@ -189,6 +196,14 @@ static haft_local *plain_local(const haft_table *table)
     return local;
 }
 
+static void free_plain(haft_local *plain)
+{
+    if (plain != NULL) {
+        free(plain->name);
+        free(plain);
+    }
+}
+
 /* Count what is in use below `used`; retired slots, whose callback has run, become free. */
 static void take_stock(haft_local *local)
 {
@@ -231,17 +246,14 @@ static void fit_capacity(haft_local *local)
 
 haft_status haft_unshare(haft_table *table, haft_local **local)
 {
-    haft_status status = table_check_closing(table);
+    haft_local *plain = table->legacy.local == NULL ? plain_local(table) : NULL;
+    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain;
+    const haft_status status = opened != NULL ? close_begin(table) : HAFT_NO_MEMORY;
 
     if (status != HAFT_OK) {
+        free_plain(plain);
         return status;
     }
-    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain_local(table);
-
-    if (opened == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    table_reclaim_rest(table);
     opened->slots = table->slots;
     opened->used = load_relaxed(OWN, &table->fresh);
     table_stop(table);

@@ -1,12 +1,13 @@
 /*
- * Memory given back while others work.
+ * Memory released while other threads work.
  *
- * Free slots lie in batches, and those of one run of pages in many batches.  So all batches that
- * are due are taken, from every ring and from the depot; of the runs whose slots are then all in
- * hand, the floors are noted and the pages given back; the other slots go into new batches, in
- * order of index.  Meanwhile nobody else finds the slots in hand: they are told HAFT_BUSY.
+ * Free slots lie in batches, and those of one run of pages in many batches.  So what is due is
+ * taken back first (collect.c); then all ready batches are taken, from every ring and from the
+ * depot.  Of the runs whose slots are then all in hand, the floors are noted and the pages
+ * released; the other slots go into new batches, in order of index.  Meanwhile no other thread
+ * finds the slots in hand: it is told HAFT_BUSY.
  *
- * What workers hold for themselves, fresh slots in their extents, and batch descriptors stay.
+ * What workers hold privately, and fresh slots in their extents, stay.
  *
  * Edges in this file.
  *   OWN    this thread alone has the slots, or the batch
@@ -14,7 +15,10 @@
  */
 #include <haft/memory.h>
 
-#include "concurrent/table/table.h"
+#include "concurrent/extra/collect.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/supply.h"
 #include <string.h>
 
 struct trim {
@@ -36,59 +40,30 @@ static void hold(const struct trim *trim, const uint32_t *indices, uint64_t coun
     }
 }
 
-static void take_batch(const struct trim *trim, struct batch *batch)
-{
-    worker_reclaim(trim->worker, batch);
-    hold(trim, batch->indices, batch->count);
-    batch->count = 0;
-    worker_give_batch(trim->worker, batch);
-}
-
-static void take_ring(const struct trim *trim, struct ring *ring, uint64_t done)
-{
-    struct batch *batch;
-
-    /* No more than that: its owner may go on. */
-    for (int i = 0; i < RING_BATCHES; i++) {
-        batch = ring_take(ring, &trim->table->pool, done);
-        if (batch == NULL) {
-            return;
-        }
-        take_batch(trim, batch);
-    }
-}
-
-static void take_depot(const struct trim *trim, uint64_t done)
-{
-    haft_table *table = trim->table;
-    const uint64_t most = table->slots.limit / table->batch_max; /* at any time */
-    struct batch *batch;
-
-    for (uint64_t i = 0; i <= most; i++) {
-        batch = depot_take(&table->depot, &table->pool, done);
-        if (batch == NULL) {
-            return;
-        }
-        take_batch(trim, batch);
-    }
-}
-
-/* All slots that are in nobody's hands, nor fresh. */
+/* Take the slots of all ready batches, and those that no worker has had since haft_share(). */
 static void collect(struct trim *trim)
 {
     haft_table *table = trim->table;
-    const uint64_t done = domain_done(table->domain);
+    const uint64_t most = table->slots.limit - HAFT_FIRST_INDEX;
     uint32_t indices[BATCH_SLOTS];
+    struct batch *batch;
     uint64_t count;
 
     while ((count = worker_take_listed(trim->worker, BATCH_SLOTS, indices)) != 0) {
         hold(trim, indices, count);
     }
-    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        take_ring(trim, &worker->ready, done);
-        take_ring(trim, &worker->waiting, done);
+    for (uint64_t i = 0; i < most; i++) {
+        batch = shelf_take_ready(trim->worker);
+        if (batch == NULL) {
+            batch = shelf_steal_ready(trim->worker);
+        }
+        if (batch == NULL) {
+            break;
+        }
+        hold(trim, batch->indices, batch->count);
+        batch->count = 0;
+        shelf_give_batch(trim->worker, batch);
     }
-    take_depot(trim, done);
     trim->end = load_relaxed(COUNT, &table->fresh);
 }
 
@@ -191,12 +166,12 @@ static void put_batch(const struct trim *trim, struct batch *batch)
         batch->indices[i] = batch->indices[batch->count - 1 - i];
         batch->indices[batch->count - 1 - i] = index;
     }
-    worker_offer(trim->worker, batch);
+    shelf_offer(trim->worker, batch);
 }
 
 static void put_rest(const struct trim *trim)
 {
-    struct batch *batch = worker_empty_batch(trim->worker);
+    struct batch *batch = shelf_empty_batch(trim->worker);
 
     for (uint64_t word = 0; word <= trim->end / 64; word++) {
         for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
@@ -204,7 +179,7 @@ static void put_rest(const struct trim *trim)
                 (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
             if (batch->count == trim->table->batch_max) {
                 put_batch(trim, batch);
-                batch = worker_empty_batch(trim->worker);
+                batch = shelf_empty_batch(trim->worker);
             }
         }
     }
@@ -225,10 +200,9 @@ static haft_status prepare(struct trim *trim)
     if (status == HAFT_OK) {
         status = runs_prepare(&table->slots, table->slots.limit);
     }
-    trim->worker = status == HAFT_OK ? worker_hire(table) : NULL;
-    if (trim->worker == NULL) {
+    if (status != HAFT_OK) {
         reservation_close(&trim->memory);
-        return HAFT_NO_MEMORY;
+        return status;
     }
     trim->bits = (uint64_t *)(void *)trim->memory.base;
     return HAFT_OK;
@@ -245,25 +219,24 @@ static void run_trim(struct trim *trim)
     }
     put_rest(trim);
     if (trim->runs.slots != 0) {
-        table_give_runs(table, trim->runs);
+        given_push(table, trim->runs);
     }
-    worker_dismiss(trim->worker);
     reservation_close(&trim->memory);
 }
 
 haft_status haft_trim(haft_table *table, uint64_t *given_back)
 {
     struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
+    haft_status status = collect_begin(table, &trim.worker);
 
-    if (pthread_mutex_trylock(&table->trim_lock) != 0) {
-        return HAFT_BUSY;
+    if (status != HAFT_OK) {
+        return status;
     }
-    const haft_status status = prepare(&trim);
-
+    status = prepare(&trim);
     if (status == HAFT_OK) {
         run_trim(&trim);
     }
-    pthread_mutex_unlock(&table->trim_lock);
+    collect_end(trim.worker);
     if (status == HAFT_OK && given_back != NULL) {
         *given_back = trim.bytes;
     }

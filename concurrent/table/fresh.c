@@ -9,14 +9,16 @@
  * Only the owner fills an extent, when it is empty and so nobody's compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  worker_give_fresh (release) -> take_from (acquire)
+ *   EXTENT  fresh_give (release) -> take_from (acquire)
  *           the bump above a slot before its use
  *   COUNT   statistics
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: nobody has
  *           touched it
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/fresh.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/roster.h"
 
 /*
  * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
@@ -82,7 +84,7 @@ static haft_status commit(haft_table *table, uint64_t end)
                              : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
 }
 
-void worker_give_fresh(haft_worker *worker, uint64_t first, uint64_t count, bool again)
+void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
 {
     store_release(EXTENT, &worker->extent, extent_of(first, count, again ? AGAIN : 0));
 }
@@ -93,10 +95,10 @@ static haft_status draw(haft_worker *worker)
     haft_table *table = worker->table;
     const uint64_t most = table->extent_slots;
     uint64_t run;
-    const uint64_t run_slots = table_take_run(table, &run);
+    const uint64_t run_slots = given_take(table, &run);
 
     if (run_slots != 0) {
-        worker_give_fresh(worker, run, run_slots, true);
+        fresh_give(worker, run, run_slots, true);
         return HAFT_OK;
     }
 
@@ -115,7 +117,7 @@ static haft_status draw(haft_worker *worker)
             return status;
         }
         if (cas_relaxed(RETRY, &table->fresh, first, first + drawn)) {
-            worker_give_fresh(worker, first, drawn, false);
+            fresh_give(worker, first, drawn, false);
             return HAFT_OK;
         }
     }
@@ -126,15 +128,16 @@ static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
 {
     uint64_t taken = 0;
 
-    for (haft_worker *other = first_worker(worker->table); other != NULL && taken == 0;
+    for (haft_worker *other = roster_first(worker->table); other != NULL && taken == 0;
          other = other->next) {
         taken = take_from(&other->extent, most, first);
     }
-    commit(worker->table, *first + taken); /* was done by the one that drew them; to see it done */
+    /* The worker that drew them committed the memory; this load acquires that. */
+    commit(worker->table, *first + taken);
     return taken;
 }
 
-uint64_t worker_take_fresh(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
+uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
 {
     uint64_t taken;
 

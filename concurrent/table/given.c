@@ -6,7 +6,7 @@
  * bump.  The head has a tag, since a run may leave the list and come back.
  *
  * Edges in this file.
- *   FLOOR   table_give_runs (release) -> table_take_run (acquire)   the floor, and the last use of
+ *   FLOOR   given_push (release) -> given_take (acquire)   the floor, and the last use of
  *           the run's slots, before the next one
  *   ONWARD  a run leaves the list before its slots are used, and comes into it when no object is
  *           left there
@@ -14,9 +14,9 @@
  *   COUNT   slots in the list
  *   RETRY   a first look; the compare-and-swap decides
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/given.h"
 
-void table_give_runs(haft_table *table, struct run_list runs)
+void given_push(haft_table *table, struct run_list runs)
 {
     struct given *given = &table->given;
     uint64_t head;
@@ -50,7 +50,7 @@ static uint64_t pop(haft_table *table)
     }
 }
 
-void table_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
+void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
 {
     const struct slots *slots = &table->slots;
 
@@ -59,7 +59,7 @@ void table_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
     }
 }
 
-uint64_t table_take_run(haft_table *table, uint64_t *first)
+uint64_t given_take(haft_table *table, uint64_t *first)
 {
     const struct runs *runs = &table->slots.runs;
     const uint64_t run = pop(table);
@@ -73,11 +73,11 @@ uint64_t table_take_run(haft_table *table, uint64_t *first)
     fetch_add_relaxed(COUNT, &table->given.slots, UINT64_MAX - count + 1);
     *first = runs_first(runs, run);
     /* Now, so that reserving need not look the floor up. */
-    table_apply_floor(table, *first, count);
+    given_apply_floor(table, *first, count);
     return count;
 }
 
-bool table_has_given(const haft_table *table, uint64_t run)
+bool given_has(const haft_table *table, uint64_t run)
 {
     return load_relaxed(ONWARD, &table->slots.runs.records[run].link) != RUN_IN_USE;
 }

@@ -1,80 +1,190 @@
 /*
  * The way back: what happens to a slot between its grace period and its next life.
  *
+ * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
+ * the slots that survive go into another batch, the destination.  A callback may use any worker
+ * meanwhile; it finds the slots of the destination, and never those of the source.
+ *
  * Edges in this file.
- *   REVIVE  reclaim_slot (release) -> haft_restore, haft_recycle_exhausted (acquire)
+ *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
+ *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
+ *   REVIVE  sift (release) -> haft_restore, haft_recycle_exhausted (acquire)
  *           the object's last use, before the slot is taken by its word alone
  *   OWN     this worker has the batch, and so the words of its slots
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/reclaim.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/table/borrow.h"
+#include "concurrent/table/shelf.h"
+#include <stddef.h>
 
-/*
- * One retired slot.  False if it goes into no batch: it is pinned, or has lived its last generation
- * and is out of use, or is set aside.
- */
-static bool reclaim_slot(haft_worker *worker, uint64_t index)
+#define REFUSALS_MOST 8 /* remembered; of more, the last ones */
+
+/* A search that found nothing inside a callback. */
+struct refusal {
+    uint64_t table; /* its number */
+    haft_worker *worker;
+};
+
+/* What the calling thread takes back. */
+static _Thread_local struct taking {
+    const haft_table *table; /* NULL: nothing */
+    struct batch *destination;
+    struct refusal refusals[REFUSALS_MOST];
+    unsigned refused;
+} taking;
+
+/* Whether pins keep the slot from being taken back: then the last unpin sees to it. */
+static bool is_pinned(const haft_table *table, atomic_u64 *at)
 {
-    haft_table *table = worker->table;
+    atomic_u64 *pins = slots_pins(&table->slots, at);
+
+    /* Weakened, the slot could be written again before the last use under a pin. */
+    if (fetch_or_acq_rel(PIN, pins, PIN_TAKEN) != 0) {
+        return true;
+    }
+    store_relaxed(OWN, pins, 0);
+    return false;
+}
+
+static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint64_t word)
+{
+    const haft_table *table = worker->table;
+    const haft_id id = word_last_life(&table->slots.format, word, index);
+
+    store_relaxed(OWN, &worker->in_hand, index);
+    callback_begin();
+    /* NULL tells a callback that the table closes: there is no use in objects that follow. */
+    table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
+    callback_end();
+    store_relaxed(OWN, &worker->in_hand, 0);
+}
+
+/* One retired slot.  True if it may be used again: not pinned, exhausted, or set aside. */
+static bool sift(haft_worker *worker, uint64_t index)
+{
+    const haft_table *table = worker->table;
     const struct word_format *format = &table->slots.format;
     atomic_u64 *at = slots_word(&table->slots, index);
     const uint64_t word = load_relaxed(OWN, at);
 
-    if (word_index(format, word) != MARK_FREE) {
-        return true; /* given up before it was live, or taken back before */
+    if (word_index(format, word) != MARK_FREE) { /* given up before it was live */
+        count_up(&worker->counters.reclaimed, 1);
+        return true;
     }
-    if (table->slots.has_pins && !pin_take(table, index)) {
-        count_up(&worker->counters.reclaimed, UINT64_MAX); /* not yet */
+    if (table->slots.has_pins && is_pinned(table, at)) {
         return false;
     }
     if (table->on_reclaim != NULL) {
-        table->on_reclaim(slots_object(at), word_last_life(format, word, index), worker,
-                          table->reclaim_arg);
+        call_back(worker, index, at, word);
     }
     const uint64_t next = table->slots.wrapped ? word_wrapped(format, word) : word;
     const bool is_last = word_generation(format, next) == 0;
     const bool is_aside = index < table->restore_end;
 
-    count_up(is_aside ? &worker->counters.worn : &worker->counters.exhausted, is_last);
-    if (is_aside) {
-        restore_give_back(table);
-    }
+    count_up(&worker->counters.reclaimed, 1);
+    count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
     slots_rest(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
     return !is_last && !is_aside;
 }
 
-void worker_reclaim(haft_worker *worker, struct batch *batch)
+void reclaim_quietly(haft_worker *worker, struct batch *batch)
 {
     const uint32_t count = batch->count;
-    const bool outer = worker->reclaiming;
 
-    count_up(&worker->counters.reclaimed, batch->retired);
-    batch->retired = 0;
-    if (!worker->table->inspects && !batch->has_last_lives) {
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (!worker->table->sifts && !batch->has_last_lives) {
+        count_up(&worker->counters.reclaimed, count);
         return;
     }
-    worker->reclaiming = true;
-    batch->has_last_lives = false;
-    /* on_reclaim may reserve from the slots taken back so far, so the count may shrink again. */
     batch->count = 0;
+    batch->has_last_lives = false;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t index = batch->indices[i];
-
-        if (reclaim_slot(worker, index)) {
-            batch->indices[batch->count++] = index;
+        if (sift(worker, batch->indices[i])) {
+            batch->indices[batch->count++] = batch->indices[i];
         }
     }
-    worker->reclaiming = outer;
 }
 
-void worker_take_back(haft_worker *worker, struct batch *batch)
+static void call_back_for(haft_worker *worker, struct batch *source)
 {
-    worker_reclaim(worker, batch);
-    store_relaxed(OWN, &batch->ticket, 0);
-    if (batch->count == 0) {
-        worker_give_batch(worker, batch);
-    } else {
-        worker_shelve(worker, batch);
+    struct batch *destination = shelf_empty_batch(worker);
+
+    taking.table = worker->table;
+    taking.destination = destination;
+    for (uint32_t i = 0; i < source->count; i++) {
+        if (sift(worker, source->indices[i])) {
+            destination->indices[destination->count++] = source->indices[i];
+        }
     }
+    taking.table = NULL;
+    source->count = 0;
+    shelf_give_batch(worker, source);
+    shelf_ready(worker, destination);
+}
+
+static void take_back(haft_worker *worker, struct batch *source)
+{
+    if (reclaim_calls_back(worker->table)) {
+        call_back_for(worker, source);
+    } else {
+        reclaim_quietly(worker, source);
+        shelf_ready(worker, source);
+    }
+}
+
+static void take_due_batch(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_due(worker);
+
+    if (batch == NULL) {
+        batch = shelf_steal_due(worker);
+    }
+    if (batch != NULL) {
+        take_back(worker, batch);
+    }
+}
+
+static void serve(const struct refusal *refusal)
+{
+    if (refusal->worker != NULL) {
+        take_due_batch(refusal->worker);
+        return;
+    }
+    haft_worker *worker = worker_borrow_by_number(refusal->table);
+
+    if (worker != NULL) {
+        take_due_batch(worker);
+        worker_return(worker);
+    }
+}
+
+void reclaim_batch(haft_worker *worker, struct batch *source)
+{
+    take_back(worker, source);
+    while (taking.refused != 0) {
+        const struct refusal refusal = taking.refusals[--taking.refused];
+
+        serve(&refusal);
+    }
+}
+
+struct batch *reclaim_destination(const haft_table *table)
+{
+    return taking.table == table && taking.destination->count != 0 ? taking.destination : NULL;
+}
+
+void reclaim_later(const haft_table *table, haft_worker *worker)
+{
+    for (unsigned i = 0; i < taking.refused; i++) {
+        if (taking.refusals[i].table == table->number) {
+            return;
+        }
+    }
+    if (taking.refused == REFUSALS_MOST) {
+        taking.refused--;
+    }
+    taking.refusals[taking.refused++] = (struct refusal){table->number, worker};
 }

@@ -13,7 +13,6 @@
 #include "concurrent/table/registry.h"
 #include <haft/arena.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -35,17 +34,6 @@ void registry_unlock(void)
     if (--taken == 0) {
         pthread_mutex_unlock(&lock);
     }
-}
-
-void registry_yield(void)
-{
-    const unsigned times = taken;
-
-    taken = 0;
-    pthread_mutex_unlock(&lock);
-    sched_yield();
-    pthread_mutex_lock(&lock);
-    taken = times;
 }
 
 static void begin_child(void)

@@ -8,7 +8,7 @@
 #ifndef HAFT_CONCURRENT_REGISTRY_H
 #define HAFT_CONCURRENT_REGISTRY_H
 
-#include "concurrent/table/table.h"
+#include "concurrent/table/state.h"
 
 void registry_add_domain(haft_domain *domain);
 void registry_remove_domain(haft_domain *domain);
@@ -19,9 +19,6 @@ void registry_remove_table(haft_table *table);
 
 void registry_lock(void);
 void registry_unlock(void);
-
-/* Let others have the lock for a while, however often this thread has taken it. */
-void registry_yield(void);
 
 /* Under the lock: for (t = first_open_table(); t; t = t->next_open), and so for domains. */
 haft_domain *first_open_domain(void);

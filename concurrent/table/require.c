@@ -1,7 +1,7 @@
 /* Required ids that did not resolve in a shared table. */
 #include <haft/diagnose.h>
 
-#include "concurrent/table/table.h"
+#include "concurrent/table/state.h"
 #include "lib/slots/bad_access.h"
 #include <assert.h>
 

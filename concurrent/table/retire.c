@@ -2,14 +2,12 @@
  * The way out: free and abort, and closing the batches they fill.
  *
  * Edges in this file.
- *   REVIVE  haft_abort (release) -> haft_recycle_exhausted (acquire)   what was written into a slot
- *           that is given up in its last life
- *   OWN     only this worker writes the word, or has the batch
+ *   OWN     only this worker has the batch
  */
+#include "concurrent/table/retire.h"
 #include "concurrent/table/debug.h"
-#include "concurrent/table/table.h"
-#include <assert.h>
-#include <stddef.h>
+#include "concurrent/table/life.h"
+#include "concurrent/table/shelf.h"
 
 static void remember(struct backlog *backlog, uint64_t ticket)
 {
@@ -20,38 +18,52 @@ static void remember(struct backlog *backlog, uint64_t ticket)
     backlog->next++;
 }
 
-void worker_close_batch(haft_worker *worker)
+void retire_batch(haft_worker *worker, struct batch *batch)
 {
-    struct batch *batch = worker->open;
-
-    if (batch->count == 0) {
-        return;
-    }
     /* Only now: the ticket stands for every free in the batch. */
     const uint64_t ticket = domain_ticket(worker->table->domain);
 
     store_relaxed(OWN, &batch->ticket, ticket);
-    batch->retired = (uint16_t)batch->count;
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
-    worker->open = worker_empty_batch(worker);
-    worker_shelve(worker, batch);
+    shelf_wait(worker, batch);
+}
+
+void retire_open(haft_worker *worker)
+{
+    struct batch *batch = worker->open;
+
+    if (batch->count != 0) {
+        worker->open = shelf_empty_batch(worker);
+        retire_batch(worker, batch);
+    }
+}
+
+void retire_hand_on(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+
+    retire_open(worker);
+    if (filling->count != 0) {
+        worker->filling = shelf_empty_batch(worker);
+        shelf_ready(worker, filling);
+    }
 }
 
 /*
- * Out of the common way: the open batch is full, or the table counts its objects, or keeps places.
- * Not inlined: it would cost haft_free a stack frame.
+ * Out of the common way: the open batch is full, or the table counts its objects one by one, or
+ * keeps allocation sites.  Not inlined: it would cost haft_free a stack frame.
  */
 static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
 {
+    haft_table *table = worker->table;
     const struct batch *open = worker->open;
+    const uint64_t index = open->indices[open->count - 1];
 
-    places_note_death(&worker->table->slots.places, open->indices[open->count - 1], caller);
-    if (worker->table->is_exact) {
-        exact_give(worker->table);
-    }
+    places_note_death(&table->slots.places, index, caller);
+    life_uncount(table, index);
     if (open->count >= worker->share) {
-        worker_close_batch(worker);
+        retire_open(worker);
     }
 }
 
@@ -74,11 +86,10 @@ haft_status worker_refusal(haft_worker *worker, haft_id id)
 
 static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
 {
-    const haft_status status = worker_claim(worker, id);
+    const haft_status status = worker_end_life(worker, id);
 
     *looks = false;
     if (status == HAFT_OK) {
-        count_up(&worker->counters.freed, 1);
         *looks = retire(worker, id.bits & worker->table->slots.view.mask);
     }
     return status;
@@ -111,29 +122,16 @@ haft_status haft_free(haft_worker *worker, haft_id id)
 
 void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
-    const haft_table *table = worker->table;
-    const struct word_format *format = &table->slots.format;
-    const uint64_t index = word_index(format, id.bits);
-    atomic_u64 *word = slots_word(&table->slots, index);
-    uint64_t next = word_next_life(format, id.bits, MARK_END);
+    haft_table *table = worker->table;
+    const uint64_t index = word_index(&table->slots.format, id.bits);
 
-    assert(load_relaxed(OWN, word) == word_with_index(format, id.bits, MARK_RESERVED));
     count_up(&worker->counters.aborted, 1);
-    slots_rest(&table->slots, word);
-    next = table->slots.wrapped ? word_wrapped(format, next) : next;
-    if (word_generation(format, next) == 0) { /* its last life: nothing to take back */
+    if (!life_give_up(&table->slots, id)) {
         places_note_death(&table->slots.places, index, caller);
-        /* Weakened, whoever recycles the slot could write before what was written here. */
-        store_release(REVIVE, word, word_with_index(format, next, MARK_EXHAUSTED));
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
-        if (table->is_exact) {
-            exact_give(worker->table);
-        }
-        return;
-    }
-    store_relaxed(OWN, word, next);
-    if (retire(worker, index)) {
+        life_uncount(table, index);
+    } else if (retire(worker, index)) {
         look_further(worker, caller);
     }
 }

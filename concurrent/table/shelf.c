@@ -1,16 +1,17 @@
 /*
- * Batches on their way: from a worker to its rings or the depot, and back to some worker.
+ * Batches on their way: from a worker to its rings or the depots, and back to some worker.
  *
- * The rule that bounds the number of batches: only full ones go to the depot.  A ring that has
- * no room for a partial batch is made to have: its oldest is topped up until it is full.
+ * The rule that bounds the number of batches: only full ones go to a depot.  A ring that has no
+ * room for a partial batch is made to have: its oldest is put together with the new one.  Slots of
+ * a batch whose ticket is done are never put under a ticket that is not.
  *
  * Edges in this file.
  *   OWN   this worker has the batch
  */
-#include "concurrent/table/table.h"
-#include <stddef.h>
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/roster.h"
 
-struct batch *worker_empty_batch(haft_worker *worker)
+struct batch *shelf_empty_batch(haft_worker *worker)
 {
     if (worker->spare_count == 0) {
         return pool_take(&worker->table->pool, &worker->segment);
@@ -18,7 +19,7 @@ struct batch *worker_empty_batch(haft_worker *worker)
     return worker->spares[--worker->spare_count];
 }
 
-void worker_give_batch(haft_worker *worker, struct batch *batch)
+void shelf_give_batch(haft_worker *worker, struct batch *batch)
 {
     batch->has_last_lives = false;
     if (worker->spare_count == SPARE_BATCHES) {
@@ -28,84 +29,171 @@ void worker_give_batch(haft_worker *worker, struct batch *batch)
     }
 }
 
-static void to_depot(haft_worker *worker, struct batch *batch)
+static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
 {
-    haft_table *table = worker->table;
-
-    depot_push(&table->depot, &table->pool, batch);
+    depot_push(depot, &worker->table->pool, batch);
     count_up(&worker->counters.moved, 1);
 }
 
-void worker_shelve(haft_worker *worker, struct batch *batch)
+/* One of a worker's rings, and the depot that takes what it has no room for. */
+struct shelf {
+    struct ring *ring;
+    struct depot *depot;
+};
+
+/*
+ * Put the batch and the oldest one of the ring together.  What is left to be pushed; a full one, if
+ * there is one then, goes to the depot.
+ */
+static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
+                                  struct batch *batch, struct batch *oldest)
+{
+    batch_move(batch, oldest, worker->table->batch_max);
+    if (oldest->count == 0) {
+        shelf_give_batch(worker, oldest);
+        return batch;
+    }
+    to_depot(worker, shelf->depot, batch);
+    return oldest;
+}
+
+/*
+ * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
+ * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ */
+static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, struct batch *due,
+                               struct batch *batch, uint64_t done)
+{
+    struct batch *next = ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+
+    if (next == NULL) {
+        /* others have emptied the ring meanwhile */
+    } else if (load_relaxed(OWN, &next->ticket) <= done) {
+        due = put_together(worker, shelf, due, next);
+    } else {
+        batch = put_together(worker, shelf, batch, next);
+    }
+    ring_push(shelf->ring, due); /* there is room: two were taken, and only the owner pushes */
+    return batch;
+}
+
+/* Push the batch to the ring, or to the depot. */
+static void put(haft_worker *worker, const struct shelf *shelf, struct batch *batch, uint64_t done)
 {
     haft_table *table = worker->table;
-    const bool is_ready = load_relaxed(OWN, &batch->ticket) == 0;
-    struct ring *ring = is_ready ? &worker->ready : &worker->waiting;
 
-    while (!ring_push(ring, batch)) {
+    while (!ring_push(shelf->ring, batch)) {
         if (batch->count == table->batch_max) {
-            to_depot(worker, batch);
+            to_depot(worker, shelf->depot, batch);
             return;
         }
-        struct batch *oldest = ring_take(ring, &table->pool, UINT64_MAX);
+        struct batch *oldest = ring_take(shelf->ring, &table->pool, UINT64_MAX);
 
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
         }
-        batch_move(batch, oldest, table->batch_max);
-        if (oldest->count == 0) {
-            worker_give_batch(worker, oldest);
-        } else {
-            to_depot(worker, batch);
-            batch = oldest;
-        }
+        const bool is_due = load_relaxed(OWN, &oldest->ticket) <= done;
+
+        batch = is_due && load_relaxed(OWN, &batch->ticket) > done
+                    ? pass_over(worker, shelf, oldest, batch, done)
+                    : put_together(worker, shelf, batch, oldest);
     }
 }
 
-void worker_offer(haft_worker *worker, struct batch *batch)
+void shelf_wait(haft_worker *worker, struct batch *batch)
 {
+    const struct shelf shelf = {&worker->waiting, &worker->table->waiting};
+
+    put(worker, &shelf, batch, domain_done(worker->table->domain));
+}
+
+void shelf_ready(haft_worker *worker, struct batch *batch)
+{
+    const struct shelf shelf = {&worker->ready, &worker->table->ready};
+
     store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {
-        worker_give_batch(worker, batch);
-    } else if (batch->count == worker->table->batch_max) {
-        to_depot(worker, batch);
+        shelf_give_batch(worker, batch);
     } else {
-        worker_shelve(worker, batch);
+        put(worker, &shelf, batch, 0);
     }
 }
 
-static struct batch *take_from_rings(haft_worker *worker, uint64_t done)
+void shelf_offer(haft_worker *worker, struct batch *batch)
 {
-    const struct pool *pool = &worker->table->pool;
-    struct batch *batch = ring_take(&worker->ready, pool, done);
-
-    return batch != NULL ? batch : ring_take(&worker->waiting, pool, done);
+    if (batch->count == worker->table->batch_max) {
+        store_relaxed(OWN, &batch->ticket, 0);
+        to_depot(worker, &worker->table->ready, batch);
+    } else {
+        shelf_ready(worker, batch);
+    }
 }
 
-struct batch *worker_take_ready(haft_worker *worker)
+void shelf_split(struct batch *to, struct batch *from, uint32_t most)
+{
+    batch_move(to, from, to->count + most);
+}
+
+struct batch *shelf_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
-    const uint64_t done = domain_done(table->domain);
-    struct batch *batch = take_from_rings(worker, done);
+    struct batch *batch = ring_take(&worker->ready, &table->pool, UINT64_MAX);
 
     if (batch == NULL) {
-        batch = depot_take(&table->depot, &table->pool, done);
+        batch = depot_take(&table->ready, &table->pool, UINT64_MAX);
         count_up(&worker->counters.moved, batch != NULL);
     }
     return batch;
 }
 
-struct batch *worker_steal_ready(haft_worker *worker)
+struct batch *shelf_take_due(haft_worker *worker)
 {
-    const uint64_t done = domain_done(worker->table->domain);
+    haft_table *table = worker->table;
+    const uint64_t done = domain_done(table->domain);
+    struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
 
-    for (haft_worker *other = first_worker(worker->table); other != NULL; other = other->next) {
-        struct batch *batch = take_from_rings(other, done);
-
-        if (batch != NULL) {
-            count_up(&worker->counters.moved, 1);
-            return batch;
-        }
+    if (batch == NULL) {
+        batch = depot_take(&table->waiting, &table->pool, done);
+        count_up(&worker->counters.moved, batch != NULL);
     }
-    return NULL;
+    return batch;
+}
+
+struct batch *shelf_steal_ready(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->ready, &table->pool, UINT64_MAX);
+    }
+    count_up(&worker->counters.moved, batch != NULL);
+    return batch;
+}
+
+static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->waiting, &table->pool, done);
+    }
+    count_up(&worker->counters.moved, batch != NULL);
+    return batch;
+}
+
+struct batch *shelf_steal_due(haft_worker *worker)
+{
+    return steal_waiting(worker, domain_done(worker->table->domain));
+}
+
+struct batch *shelf_take_waiting(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = steal_waiting(worker, UINT64_MAX);
+
+    return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
 }

@@ -5,44 +5,51 @@
  *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
  *   COUNT   each number alone; what was done is read before what it was done to
  *   RETRY   the budget, as a number
- *   HINT    which workers are open
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/stats.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/table/door.h"
+#include "concurrent/table/fresh.h"
+#include "concurrent/table/roster.h"
 #include <haft/diagnose.h>
 #include <stddef.h>
 
 struct sums {
     uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, recycled,
-        unveiled, moved, refused, stale, open;
+        restore_first_used, moved, refused, stale, open;
 };
 
 /*
  * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
  * meanwhile; what one worker begins and another ends may still be seen the other way round.
  */
+static void add(struct sums *sums, const struct counters *counters)
+{
+    sums->recycled += load_relaxed(COUNT, &counters->recycled);
+    sums->recycled += load_relaxed(COUNT, &counters->restore_recycled);
+    sums->exhausted += load_relaxed(COUNT, &counters->exhausted);
+    sums->exhausted += load_relaxed(COUNT, &counters->restore_exhausted);
+    sums->reclaimed += load_relaxed(COUNT, &counters->reclaimed);
+    sums->freed += load_relaxed(COUNT, &counters->freed);
+    sums->aborted += load_relaxed(COUNT, &counters->aborted);
+    sums->inserted += load_relaxed(COUNT, &counters->inserted);
+    sums->published += load_relaxed(COUNT, &counters->published);
+    sums->reserved += load_relaxed(COUNT, &counters->reserved);
+    sums->restore_first_used += load_relaxed(COUNT, &counters->restore_first_used);
+    sums->moved += load_relaxed(COUNT, &counters->moved);
+    sums->refused += load_relaxed(COUNT, &counters->refused);
+    sums->stale += load_relaxed(COUNT, &counters->stale);
+}
+
 static struct sums sum(const haft_table *table)
 {
     struct sums sums = {0};
 
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        const struct counters *counters = &worker->counters;
-
-        sums.recycled += load_relaxed(COUNT, &counters->recycled);
-        sums.recycled += load_relaxed(COUNT, &counters->renewed);
-        sums.exhausted += load_relaxed(COUNT, &counters->exhausted);
-        sums.exhausted += load_relaxed(COUNT, &counters->worn);
-        sums.reclaimed += load_relaxed(COUNT, &counters->reclaimed);
-        sums.freed += load_relaxed(COUNT, &counters->freed);
-        sums.aborted += load_relaxed(COUNT, &counters->aborted);
-        sums.inserted += load_relaxed(COUNT, &counters->inserted);
-        sums.published += load_relaxed(COUNT, &counters->published);
-        sums.reserved += load_relaxed(COUNT, &counters->reserved);
-        sums.unveiled += load_relaxed(COUNT, &counters->unveiled);
-        sums.moved += load_relaxed(COUNT, &counters->moved);
-        sums.refused += load_relaxed(COUNT, &counters->refused);
-        sums.stale += load_relaxed(COUNT, &counters->stale);
-        sums.open += load_relaxed(HINT, &worker->state) == WORKER_OPEN;
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        add(&sums, &worker->counters);
+        sums.open += worker_state(worker) == WORKER_OPEN;
     }
+    add(&sums, &table->counters);
     return sums;
 }
 
@@ -57,7 +64,7 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
 {
     uint64_t slots = 0;
 
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         slots += fresh_at_hand(worker, again);
     }
     return slots;
@@ -73,7 +80,7 @@ static uint64_t used_slots(const haft_table *table)
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
-    const uint64_t used = used_slots(table) + sums.unveiled;
+    const uint64_t used = used_slots(table) + sums.restore_first_used;
     haft_table_stats stats = {
         .live = difference(sums.published + sums.inserted, sums.freed),
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
@@ -102,45 +109,74 @@ void haft_count_stale(haft_worker *worker)
 }
 
 /*
- * Slots taken (live or reserved) or exhausted, but for the restore range.  Beginnings are read
+ * Slots taken (live or reserved) or exhausted, outside the restore range.  Beginnings are read
  * before ends, of all workers: so the result is never above what was true at some moment, however
  * long this thread is kept from going on in between.  What was restored is read after it was
- * counted as begun, and before it is counted as ended; while it waits to be taken back it makes the
- * result too low.
+ * counted as begun, and before its free is counted.
  */
 static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
 {
-    uint64_t begun = 0;
+    uint64_t begun = load_relaxed(COUNT, &table->counters.reserved) +
+                     load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
     uint64_t ended = 0;
     uint64_t recycled = 0;
 
-    *exhausted = 0;
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+    *exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
         begun += load_acquire(TALLY, &worker->counters.reserved);
         begun += load_acquire(TALLY, &worker->counters.inserted);
     }
     const uint64_t restored = load_acquire(TALLY, &table->restored);
 
-    for (const haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         ended += load_relaxed(COUNT, &worker->counters.aborted);
         ended += load_relaxed(COUNT, &worker->counters.freed);
         recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
+    ended += load_relaxed(COUNT, &table->counters.aborted);
+    ended += load_relaxed(COUNT, &table->counters.freed);
     *exhausted = difference(*exhausted, recycled);
     return difference(begun, ended + restored);
 }
 
-void table_look_at_fill(haft_table *table, uint64_t more)
+/* Add what is missing; sums are modulo 2^64, and so may a counter be. */
+static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 {
-    uint64_t exhausted;
-    const uint64_t taken = taken_slots(table, &exhausted);
-    const uint64_t objects = table->is_exact ? load_relaxed(COUNT, &table->taken) : taken;
-
-    fill_look(&table->slots.fill, table->name, objects + exhausted + more, table->capacity);
+    count_up(counter, wanted - is);
 }
 
-haft_status table_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
+void stats_correct(haft_table *table, const struct stock *stock)
+{
+    struct counters *counters = &table->counters;
+    const struct sums is = sum(table);
+
+    correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
+    correct(&counters->reserved, stock->reserved, is.reserved - is.published - is.aborted);
+    correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
+    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted,
+            is.exhausted - is.recycled);
+    correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
+}
+
+void stats_look_at_fill(haft_table *table)
+{
+    struct fill *fill = &table->slots.fill;
+    uint64_t exhausted;
+
+    if (fill->warn_at == 0 || callback_is_running()) {
+        return;
+    }
+    const uint64_t seen = fill_seen(fill);
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t objects = table->is_exact ? door_committed(table) : taken;
+
+    callback_begin();
+    fill_look(fill, seen, table->name, objects + exhausted, table->capacity);
+    callback_end();
+}
+
+haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
     uint64_t exhausted;
     const uint64_t taken = taken_slots(table, &exhausted);
@@ -154,7 +190,7 @@ haft_status table_shortage(const haft_table *table, const haft_worker *worker, h
         return fresh;
     }
     if (table->is_exact) {
-        return exact_is_full(table) ? HAFT_FULL : HAFT_BUSY;
+        return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
     }
     return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }

@@ -1,15 +1,14 @@
 /*
- * The shared table: opening and closing.
+ * The shared table: opening, and its end when no thread uses it any more.
  *
  * Edges in this file.
- *   ADOPT   haft_worker_close (release) -> haft_table_close (acquire)   what workers did last
  *   OWN     before the table is handed to other threads, or after the last has left it
- *   COUNT   the number of tables on the domain
+ *   COUNT   the number of tables on the domain; numbers that are given once
  */
-#include "concurrent/extra/common.h"
+#include "concurrent/table/table.h"
+#include "concurrent/table/lists.h"
 #include "concurrent/table/registry.h"
-#include <assert.h>
-#include <haft/share.h>
+#include "concurrent/table/roster.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +55,7 @@ static haft_status open_slots(haft_table *table, const haft_table_options *optio
         .on_fill = options->on_fill,
         .fill_arg = options->fill_arg,
     };
+
     return slots_open(&table->slots, &slots_options);
 }
 
@@ -79,11 +79,11 @@ static haft_status open_pool(haft_table *table)
     return status;
 }
 
-static void stop(haft_table *table)
+static uint64_t table_number(void)
 {
-    common_destroy(table);
-    pthread_mutex_destroy(&table->trim_lock);
-    pool_close(&table->pool);
+    static atomic_u64 given;
+
+    return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
 haft_status table_start(haft_table *table, haft_domain *domain)
@@ -96,21 +96,17 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     table->domain = domain;
     table->is_quick =
         slots_has_words(&table->slots) && !table->is_exact && table->slots.places.records == NULL;
-    table->inspects = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
-                      table->restore_end != HAFT_FIRST_INDEX;
+    table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
+                   table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
     store_relaxed(OWN, &table->fresh, table->restore_end);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
     store_relaxed(OWN, &table->given.head, NUMBER_NONE);
     store_relaxed(OWN, &table->given.slots, 0);
     store_relaxed(OWN, &table->budget, table->budget_size);
-    depot_open(&table->depot, &table->pool);
-    pthread_mutex_init(&table->trim_lock, NULL);
-    common_init(table);
-    if (table->slots.has_pins && common_open(table) != HAFT_OK) { /* haft_unpin cannot fail */
-        stop(table);
-        return HAFT_NO_MEMORY;
-    }
+    depot_open(&table->waiting, &table->pool);
+    depot_open(&table->ready, &table->pool);
+    lists_open(table);
     fetch_add_relaxed(COUNT, &domain->tables, 1);
     registry_add_table(table);
     return HAFT_OK;
@@ -119,11 +115,11 @@ haft_status table_start(haft_table *table, haft_domain *domain)
 void table_stop(haft_table *table)
 {
     registry_remove_table(table);
-    for (haft_worker *worker = first_worker(table), *next; worker != NULL; worker = next) {
+    for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);
     }
-    stop(table);
+    pool_close(&table->pool);
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
@@ -177,89 +173,6 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
         return status;
     }
     *table = opened;
-    return HAFT_OK;
-}
-
-/* Implicit workers close with the table, if the clock lets this thread close them. */
-static bool has_open_workers(const haft_table *table)
-{
-    const struct clock *clock = table->domain->clock;
-    bool found = false;
-
-    implicit_lock();
-    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        found = found || (load_acquire(ADOPT, &worker->state) == WORKER_OPEN &&
-                          !(worker->is_implicit && clock->may_leave(worker->member)));
-    }
-    implicit_unlock();
-    return found;
-}
-
-haft_status table_check_closing(haft_table *table)
-{
-    assert(!table->is_closing); /* else from on_reclaim */
-    if (domain_check_process(table->domain) != HAFT_OK) {
-        return HAFT_FORKED;
-    }
-    if (has_open_workers(table)) {
-        return HAFT_IN_USE;
-    }
-    if (domain_in_section(table->domain)) {
-        return HAFT_IN_SECTION;
-    }
-    if (table_has_pins(table)) {
-        table_take_all_back(table); /* an on_reclaim may unpin the rest */
-    }
-    return table_has_pins(table) ? HAFT_IN_USE : HAFT_OK;
-}
-
-void table_reclaim_rest(haft_table *table)
-{
-    const struct word_format *format = &table->slots.format;
-    const uint64_t end = load_relaxed(OWN, &table->fresh);
-
-    table->is_closing = true;
-    table_close_implicit(table);
-    domain_wait_for(table->domain, domain_ticket(table->domain));
-    for (uint64_t index = HAFT_FIRST_INDEX; table->on_reclaim != NULL && index < end; index++) {
-        atomic_u64 *at = slots_word(&table->slots, index);
-        const uint64_t word = load_relaxed(OWN, at);
-
-        if (word_index(format, word) == MARK_FREE) {
-            table->on_reclaim(slots_object(at), word_last_life(format, word, index), NULL,
-                              table->reclaim_arg);
-        }
-    }
-}
-
-/* One that was a local table ends as such. */
-static haft_status close_shared(haft_table *table)
-{
-    haft_local *local;
-    const haft_status status = haft_unshare(table, &local);
-
-    if (status == HAFT_OK) {
-        haft_local_close(local);
-    }
-    return status;
-}
-
-haft_status haft_table_close(haft_table *table)
-{
-    if (table->legacy.local != NULL) {
-        return close_shared(table);
-    }
-    const haft_status status = table_check_closing(table);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    table_reclaim_rest(table);
-    places_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
-    table_stop(table);
-    slots_wake_all(&table->slots, load_relaxed(OWN, &table->fresh));
-    slots_close(&table->slots);
-    table_free(table);
     return HAFT_OK;
 }
 

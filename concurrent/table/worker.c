@@ -1,40 +1,25 @@
 /*
- * Workers: opening, closing, and the quiescent point between jobs.
+ * Workers: opening, closing, and the duties between jobs.
  *
  * Edges in this file.
- *   ROSTER  haft_worker_open (release)  -> first_worker (acquire)       a worker's set-up
- *   ADOPT   haft_worker_close (release) -> haft_worker_open (acquire)   its last state, to the
- *           worker that takes its part over
- *   OWN     before others can find the worker
- *   HINT    hunger: answered now or at the next quiescent point
- *   RETRY   a first look; the compare-and-swap decides.  The budget carries numbers only: the
- *           slots held back travel through ring and depot
+ *   HINT    shortage: answered now or at the next quiescent point
+ *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
+#include "concurrent/table/worker.h"
+#include "concurrent/clock/callback.h"
 #include "concurrent/table/debug.h"
-#include "concurrent/table/table.h"
+#include "concurrent/table/reclaim.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/supply.h"
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
 #define PARTIAL_BATCHES 64  /* that may wait: while as many do, it hands on full ones */
 #define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
 #define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
 #define RECLAIMED_BATCHES 4 /* that a quiescent point takes back */
-
-haft_worker *first_worker(const haft_table *table)
-{
-    return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
-}
-
-void worker_set_share(haft_worker *worker, uint32_t share)
-{
-    const haft_table *table = worker->table;
-    const bool has_more_to_do = table->is_exact || table->slots.places.records != NULL;
-
-    worker->share = share;
-    worker->look_at = has_more_to_do ? 0 : share;
-}
 
 /* Take what the worker may hold back from the budget, and set its share by it. */
 static void draw_budget(haft_worker *worker)
@@ -57,115 +42,93 @@ static void return_budget(haft_worker *worker)
     worker_set_share(worker, 1);
 }
 
-/* Take over the part of a worker that was closed; NULL if there is none. */
-static haft_worker *adopt(const haft_table *table)
-{
-    for (haft_worker *worker = first_worker(table); worker != NULL; worker = worker->next) {
-        if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
-            cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, WORKER_OPEN)) {
-            return worker;
-        }
-    }
-    return NULL;
-}
-
-haft_worker *worker_new(haft_table *table)
-{
-    haft_worker *worker = aligned_alloc(CACHE_LINE, sizeof *worker);
-
-    if (worker == NULL) {
-        return NULL;
-    }
-    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
-    worker->table = table;
-    if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
-        free(worker);
-        return NULL;
-    }
-    worker->filling = pool_take(&table->pool, &worker->segment);
-    worker->open = pool_take(&table->pool, &worker->segment);
-    do {
-        worker->next = first_worker(table);
-    } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
-                          (uint64_t)(uintptr_t)worker));
-    return worker;
-}
-
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
     haft_domain *domain = table->domain;
-    haft_worker *opened = adopt(table);
+    haft_worker *opened = roster_take(table, WORKER_OPEN);
 
-    if (opened == NULL) {
-        opened = worker_new(table);
-    }
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
     if (domain->clock->join(domain, opened, &opened->member) != HAFT_OK) {
-        store_release(ADOPT, &opened->state, WORKER_CLOSED);
+        roster_leave(opened);
         return HAFT_NO_MEMORY;
     }
-    opened->owner = thread_number();
+    opened->openings++;
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;
 }
 
-static void hand_on(haft_worker *worker)
+/* Take back the worker's own batches that are due, as far as anything is to be done for them. */
+static void reclaim_due(haft_worker *worker)
 {
-    struct batch *filling = worker->filling;
+    haft_table *table = worker->table;
 
-    assert(!worker->reclaiming);
-    worker_close_batch(worker);
-    if (filling->count != 0) {
-        store_relaxed(OWN, &filling->ticket, 0);
-        worker->filling = worker_empty_batch(worker);
-        worker_shelve(worker, filling);
+    for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
+        struct batch *batch = ring_take(&worker->waiting, &table->pool, domain_done(table->domain));
+
+        if (batch == NULL) {
+            return;
+        }
+        reclaim_batch(worker, batch);
     }
+}
+
+void worker_do_duties(haft_worker *worker)
+{
+    if (callback_is_running()) {
+        return;
+    }
+    reclaim_due(worker);
+    supply_gather(worker);
+}
+
+/* All that the worker holds is there for others, and what callbacks have freed meanwhile. */
+static void let_go(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    worker_do_duties(worker);
+    retire_hand_on(worker);
     domain_hurry(worker->table->domain);
 }
 
-haft_worker *worker_hire(haft_table *table)
+void worker_flush(haft_worker *worker)
 {
-    haft_worker *worker = adopt(table);
-
-    if (worker == NULL) {
-        worker = worker_new(table);
-    }
-    if (worker != NULL) {
-        worker_set_share(worker, 1);
-    }
-    return worker;
-}
-
-void worker_dismiss(haft_worker *worker)
-{
-    hand_on(worker);
-    store_release(ADOPT, &worker->state, WORKER_CLOSED); /* as in haft_worker_close() */
+    retire_hand_on(worker);
+    domain_hurry(worker->table->domain);
 }
 
 haft_status haft_worker_flush(haft_worker *worker)
 {
     const uint64_t outer = debug_enter(worker);
+    const bool may = !callback_is_running();
 
-    hand_on(worker);
+    if (may) {
+        let_go(worker);
+    }
     debug_leave(worker, outer);
-    return HAFT_OK;
+    return may ? HAFT_OK : HAFT_IN_CALLBACK;
+}
+
+void worker_end(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+
+    return_budget(worker);
+    domain->clock->leave(domain, worker, worker->member);
+    roster_leave(worker);
 }
 
 haft_status haft_worker_close(haft_worker *worker)
 {
-    haft_domain *domain = worker->table->domain;
-    const uint64_t outer = debug_enter(worker);
-
-    hand_on(worker);
-    debug_leave(worker, outer);
-    return_budget(worker);
-    domain->clock->leave(domain, worker, worker->member);
-    worker->owner = 0; /* until its next one has it wholly: see fork.c */
-    /* Weakened, the next owner could find the batches as they were before. */
-    store_release(ADOPT, &worker->state, WORKER_CLOSED);
+    assert(worker_state(worker) == WORKER_OPEN);
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    roster_hand_over(worker); /* by a thread that has joined its own, perhaps */
+    let_go(worker);
+    worker_end(worker);
     return HAFT_OK;
 }
 
@@ -186,37 +149,21 @@ static bool is_worth_closing(const haft_worker *worker)
 /* Close the open batch if that is worth a ticket.  True if somebody found no slot meanwhile. */
 static bool close_if_worth(haft_worker *worker)
 {
-    const uint64_t hunger = load_relaxed(HINT, &worker->table->hunger);
+    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
     const uint64_t retired = worker->backlog.retired + worker->open->count;
     const bool idle = retired == worker->retired_seen;
     const bool waits = idle && worker->open->count != 0;
-    const bool hungry = hunger != worker->hunger;
+    const bool is_short = shortage != worker->shortage;
 
-    if (idle || hungry || is_worth_closing(worker)) {
-        worker_close_batch(worker);
+    if (idle || is_short || is_worth_closing(worker)) {
+        retire_open(worker);
     }
-    if (waits && worker->table->inspects) {
+    if (waits && worker->table->sifts) {
         domain_hurry(worker->table->domain); /* nobody else may ask for these soon */
     }
-    worker->hunger = hunger;
+    worker->shortage = shortage;
     worker->retired_seen = retired;
-    return hungry;
-}
-
-/* Take back own batches that are due, and shelve them again. */
-static void reclaim_due(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-    const uint64_t done = domain_done(table->domain);
-
-    for (int i = 0; i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
-
-        if (batch == NULL) {
-            return;
-        }
-        worker_take_back(worker, batch);
-    }
+    return is_short;
 }
 
 /* Forget the closings that are done; the slots that wait still. */
@@ -237,15 +184,15 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
 static void pass_quiescent_point(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
-    const bool hungry = close_if_worth(worker);
+    const bool is_short = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
     /* What waits for on_reclaim is waited for, however little it is. */
-    const bool eager = hungry || (worker->table->on_reclaim != NULL && backlog != 0);
+    const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
 
     domain->clock->quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
-    const bool wanted = backlog > BACKLOG_SLOTS || hungry;
+    const bool wanted = backlog > BACKLOG_SLOTS || is_short;
 
     if (wanted) {
         domain_notice_stall(domain);
@@ -253,21 +200,16 @@ static void pass_quiescent_point(haft_worker *worker)
     if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
         domain_wait(domain);
     }
-    if (worker->table->inspects) {
-        reclaim_due(worker);
-    }
+    worker_do_duties(worker);
 }
 
 haft_status haft_worker_quiescent(haft_worker *worker)
 {
     const uint64_t outer = debug_enter(worker);
-    haft_status status = HAFT_IN_SECTION;
+    haft_status status = domain_check_moment(worker->table->domain);
 
-    assert(!worker->reclaiming);
-    assert(debug_is_own(worker));
-    if (!domain_in_section(worker->table->domain)) {
+    if (status == HAFT_OK) {
         pass_quiescent_point(worker);
-        status = HAFT_OK;
     }
     debug_leave(worker, outer);
     return status;

@@ -40,7 +40,7 @@ typedef enum haft_status {
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
-    HAFT_IN_CALLBACK, /* a call that moves objects, made from a callback of the table */
+    HAFT_IN_CALLBACK, /* a call that waits, closes or moves objects, made from a callback */
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */

@@ -23,9 +23,9 @@ extern "C" {
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open.  Nobody else closes it.  With the workers clock the thread
- * is online from the first call on, and an implicit worker counts as open while its thread lives,
- * but for the thread that closes the table.
+ * not count implicit workers as open.  The thread may close it before (haft_worker_close); its next
+ * call then opens another.  With the workers clock the thread is online from the first call on, and
+ * an implicit worker counts as open while its thread lives, except to its own thread.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
  * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
@@ -50,48 +50,62 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
 
 /*
  * For threads that come along seldom or cannot keep a worker: a helper, a plug-in, a destructor at
- * thread exit (no signal handler, which could interrupt its own thread's call).  All of them share
- * one worker behind a lock, which holds no slots back.  on_reclaim may run with the lock held:
- * those of two tables that call these functions, or haft_unpin(), crosswise can block one another
- * for ever.  To resolve, a thread needs a read section as ever; with the workers clock that means a
- * worker of its own, so such threads may insert and free there, but not resolve.
- */
-
-/*
- * haft_table_reserve, haft_table_insert - as haft_reserve() and haft_insert().
+ * thread exit (no signal handler, which could interrupt its own thread's call).  Reserving borrows a
+ * worker that is closed, or makes one; the other calls need none.  Such threads may insert and free,
+ * but neither resolve nor touch the object after it is published: to resolve, a thread needs a read
+ * section as ever, and with the workers clock that means a worker of its own.
  *
- * Returns   as those; HAFT_NO_MEMORY too if the shared worker cannot be set up (the first call).
- * Threads   any, registered or not, inside or outside a read section.
- * Ordering  as those.
- * Progress  blocking: a lock.
- * Cost      a lock and a batch of one slot: about ten times a worker's.
+ * All functions here: any thread, registered or not, inside or outside a read section, also in
+ * callbacks; lock-free, but for malloc where a worker is made.
  */
-haft_status haft_table_reserve(haft_table *table, haft_id *id, void **object);
-haft_status haft_table_insert(haft_table *table, const void *object, haft_id *id);
 
 /*
- * haft_table_publish, haft_table_abort - as haft_publish() and haft_abort(), for an id that
- * haft_table_reserve() gave.
+ * haft_reserve_unregistered, haft_insert_unregistered - as haft_reserve() and haft_insert().
+ *
+ * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
+ * Ordering  as those.
+ * Cost      O(workers ever open at one time), and some six shared operations: several times a
+ *           worker's call.
+ */
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object);
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id);
+
+/*
+ * haft_reserve_wait_unregistered, haft_insert_wait_unregistered - the same, waiting for grace
+ * periods while the answer is HAFT_BUSY.  With the caller clock no other thread may ever drive one.
+ *
+ * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
+ * Threads   any, outside read sections.
+ * Ordering  as haft_reserve() and haft_insert().
+ * Progress  blocking: waits for readers.
+ * Cost      as haft_reserve_unregistered(), or a grace period or more.
+ */
+haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object);
+haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id);
+
+/*
+ * haft_publish_unregistered, haft_abort_unregistered - as haft_publish() and haft_abort(), for an
+ * id that haft_reserve_unregistered() gave.
  *
  * Returns   nothing.
- * Threads   any.
  * Ordering  as those.
- * Progress  blocking: a lock.
- * Cost      a lock; abort: a shared operation.
+ * Progress  publish: wait-free.  abort: lock-free.
+ * Cost      publish: a store and an atomic addition.  abort: three shared operations.  The slot can
+ *           be reserved again at once, as no reader ever had the id.
  */
-void haft_table_publish(haft_table *table, haft_id id);
-void haft_table_abort(haft_table *table, haft_id id);
+void haft_publish_unregistered(haft_table *table, haft_id id);
+void haft_abort_unregistered(haft_table *table, haft_id id);
 
 /*
- * haft_table_free - as haft_free().
+ * haft_free_unregistered - as haft_free().
  *
- * Returns   as that; HAFT_NO_MEMORY, with nothing changed, if the shared worker cannot be set up.
- * Threads   any, inside or outside a read section.  Any id, whoever inserted it.
+ * Returns   as that.
+ * Threads   any.  Any id.
  * Ordering  as haft_free().
- * Progress  blocking: a lock.
- * Cost      a lock and a shared operation.
+ * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
+ *           the slot begins when a search, a quiescent point, a flush or a close collects it.
  */
-haft_status haft_table_free(haft_table *table, haft_id id);
+haft_status haft_free_unregistered(haft_table *table, haft_id id);
 
 #ifdef __cplusplus
 }

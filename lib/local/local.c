@@ -149,8 +149,8 @@ void local_look_at_fill(haft_local *local)
 
     if (local->slots.fill.warn_at != 0) {
         local->in_callback = true;
-        fill_look(&local->slots.fill, local->name, local->capacity - haft_local_available(local),
-                  local->capacity);
+        fill_look_alone(&local->slots.fill, local->name,
+                        local->capacity - haft_local_available(local), local->capacity);
         local->in_callback = outer;
     }
 }

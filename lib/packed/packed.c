@@ -287,8 +287,8 @@ static void look_at_fill(struct haft_packed *packed)
     const bool outer = packed->in_callback;
 
     packed->in_callback = true;
-    fill_look(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
-              packed->capacity);
+    fill_look_alone(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
+                    packed->capacity);
     packed->in_callback = outer;
 }
 

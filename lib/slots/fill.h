@@ -9,13 +9,21 @@ struct fill {
     uint64_t warn_at; /* 0: never */
     haft_on_fill *on_fill;
     void *arg;
-    atomic_u64 warned; /* 1: since it fell an eighth below warn_at */
+    atomic_u64 warned; /* odd: since it fell an eighth below warn_at; one more with each change */
+    bool is_warning;   /* in a table of one thread: inside on_fill */
 };
+
+/* What fill_look() is given: read before the objects are counted.  Any threads. */
+uint64_t fill_seen(const struct fill *fill);
 
 /*
  * `in_use` are in use, in a table of that name and capacity with a warn_at; the last of them comes
  * just now.  Calls on_fill if there are enough.  Any threads.
  */
-void fill_look(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
+void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
+               uint64_t capacity);
+
+/* The same for a table of one thread: not within its own on_fill. */
+void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
 
 #endif /* HAFT_LIB_FILL_H */

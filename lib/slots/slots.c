@@ -153,6 +153,7 @@ static void keep(struct slots *slots, const struct slots_options *full)
     slots->fill.on_fill = full->on_fill;
     slots->fill.arg = full->fill_arg;
     store_relaxed(OWN, &slots->fill.warned, 0);
+    slots->fill.is_warning = false;
     slots->places.records = NULL;
     slots->places.on_leak = full->on_leak;
     slots->places.leak_arg = full->leak_arg;

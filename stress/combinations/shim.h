@@ -16,11 +16,11 @@
 #include <haft/threads.h>
 
 /* Calls without a worker. */
-#define bare_insert haft_table_insert
-#define bare_reserve haft_table_reserve
-#define bare_publish haft_table_publish
-#define bare_abort haft_table_abort
-#define bare_free haft_table_free
+#define bare_insert haft_insert_unregistered
+#define bare_reserve haft_reserve_unregistered
+#define bare_publish haft_publish_unregistered
+#define bare_abort haft_abort_unregistered
+#define bare_free haft_free_unregistered
 
 /* The statistics, and whether they account for every slot that was ever used. */
 static inline bool shim_census(const haft_table *table, haft_table_stats *stats)

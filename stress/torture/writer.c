@@ -47,7 +47,7 @@ static haft_status free_somehow(struct actor *actor, struct subject *subject, ha
 {
     const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 4);
 
-    return as_stranger ? haft_table_free(subject->table, id)
+    return as_stranger ? haft_free_unregistered(subject->table, id)
                        : haft_free(worker_of(actor, subject), id);
 }
 
@@ -179,7 +179,7 @@ static void publish(struct actor *actor, struct subject *subject, haft_id id, bo
     add(&subject->inserted, 1);
     count(actor, COUNT_INSERTED, 1);
     if (as_stranger) {
-        haft_table_publish(subject->table, id);
+        haft_publish_unregistered(subject->table, id);
     } else {
         haft_publish(worker_of(actor, subject), id);
     }
@@ -194,7 +194,7 @@ static void give_up(struct actor *actor, struct subject *subject, haft_id id, bo
     add(&subject->live, UINT64_MAX);
     ledger_give(actor->play, subject, id, true);
     if (as_stranger) {
-        haft_table_abort(subject->table, id);
+        haft_abort_unregistered(subject->table, id);
     } else {
         haft_abort(worker_of(actor, subject), id);
     }
@@ -219,7 +219,7 @@ static haft_status reserve_somehow(struct actor *actor, struct subject *subject,
                                    void **object, bool as_stranger)
 {
     if (as_stranger) {
-        return haft_table_reserve(subject->table, id, object);
+        return haft_reserve_unregistered(subject->table, id, object);
     }
     haft_status status = haft_reserve(worker_of(actor, subject), id, object);
 

@@ -131,18 +131,21 @@ template <class T, pins P = pins::no> class table
     {
         haft_id id;
         void *bytes;
-        const haft_status status = haft_table_reserve(table_, &id, &bytes);
+        const haft_status status = haft_reserve_unregistered(table_, &id, &bytes);
 
         if (status != HAFT_OK) {
             return status;
         }
-        detail::reservation reserved([this, id] { haft_table_abort(table_, id); });
+        detail::reservation reserved([this, id] { haft_abort_unregistered(table_, id); });
         detail::construct<T>(bytes, std::forward<Args>(args)...);
         reserved.keep();
-        haft_table_publish(table_, id);
+        haft_publish_unregistered(table_, id);
         return id_type(id);
     }
-    haft_status free(id_type id) const noexcept { return haft_table_free(table_, id.untyped()); }
+    haft_status free(id_type id) const noexcept
+    {
+        return haft_free_unregistered(table_, id.untyped());
+    }
 
     /* Inside a read section, as the pointer's use. */
     T *resolve(id_type id) const noexcept { return view_.resolve(id); }

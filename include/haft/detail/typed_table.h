@@ -211,7 +211,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                                                          name##_object **object)                   \
     {                                                                                              \
         void *found;                                                                               \
-        const haft_status status = haft_table_reserve(table.table, &id->id, &found);               \
+        const haft_status status = haft_reserve_unregistered(table.table, &id->id, &found);        \
         if (status == HAFT_OK && object != NULL) {                                                 \
             *object = (name##_object *)found;                                                      \
         }                                                                                          \
@@ -219,20 +219,20 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
     }                                                                                              \
     HAFT_TYPED_FUNCTION void name##_table_publish(name##_table table, name##_id id)                \
     {                                                                                              \
-        haft_table_publish(table.table, id.id);                                                    \
+        haft_publish_unregistered(table.table, id.id);                                             \
     }                                                                                              \
     HAFT_TYPED_FUNCTION void name##_table_abort(name##_table table, name##_id id)                  \
     {                                                                                              \
-        haft_table_abort(table.table, id.id);                                                      \
+        haft_abort_unregistered(table.table, id.id);                                               \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_table_insert(                                           \
         name##_table table, const name##_object *object, name##_id *id)                            \
     {                                                                                              \
-        return haft_table_insert(table.table, object, &id->id);                                    \
+        return haft_insert_unregistered(table.table, object, &id->id);                             \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_table_free(name##_table table, name##_id id)            \
     {                                                                                              \
-        return haft_table_free(table.table, id.id);                                                \
+        return haft_free_unregistered(table.table, id.id);                                         \
     }
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \

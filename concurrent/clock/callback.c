@@ -1,0 +1,21 @@
+/* Whether a callback runs: a mark of the thread. */
+#include "concurrent/clock/callback.h"
+#include <assert.h>
+
+static _Thread_local bool is_running;
+
+bool callback_is_running(void)
+{
+    return is_running;
+}
+
+void callback_begin(void)
+{
+    assert(!is_running);
+    is_running = true;
+}
+
+void callback_end(void)
+{
+    is_running = false;
+}

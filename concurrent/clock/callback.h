@@ -1,0 +1,19 @@
+/*
+ * concurrent/clock/callback.h - whether the calling thread is inside a callback of the program.
+ *
+ * A callback may run while a job holds pointers, far above it on the stack.  So what waits,
+ * announces a quiescent point, or takes a table apart answers HAFT_IN_CALLBACK there, and no
+ * callback runs within another.  All functions: any thread, wait-free.
+ */
+#ifndef HAFT_CONCURRENT_CALLBACK_H
+#define HAFT_CONCURRENT_CALLBACK_H
+
+#include <stdbool.h>
+
+bool callback_is_running(void);
+
+/* Around each call of on_reclaim, on_fill and on_stall; not within one another. */
+void callback_begin(void);
+void callback_end(void);
+
+#endif /* HAFT_CONCURRENT_CALLBACK_H */

@@ -1,0 +1,17 @@
+/*
+ * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim()
+ * and haft_recycle_exhausted().
+ */
+#ifndef HAFT_CONCURRENT_COLLECT_H
+#define HAFT_CONCURRENT_COLLECT_H
+
+#include "concurrent/table/state.h"
+
+/*
+ * Begin, with a worker for the time of the call, and take back what is due: HAFT_OK; HAFT_BUSY if
+ * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, but for malloc.
+ */
+haft_status collect_begin(haft_table *table, haft_worker **worker);
+void collect_end(haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_COLLECT_H */

@@ -1,0 +1,287 @@
+/*
+ * Slots that no thread leads to any more, after a fork.
+ *
+ * The threads that are gone may have been anywhere: with a batch in hand, in the middle of a push,
+ * inside on_reclaim.  So nothing of what leads to free slots is believed but the words of the
+ * slots, the extents, the lists through the words, and the list of released runs; each of these
+ * changes in one step.  All rings, depots, batches and descriptors begin anew, and each slot that
+ * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had been
+ * taken back or was never used, else under a new ticket.
+ *
+ * An on_reclaim that had begun on a thread that is gone does not begin again.
+ *
+ * Edges in this file.
+ *   OWN   the process has one thread
+ */
+#include "concurrent/extra/orphans.h"
+#include "concurrent/table/door.h"
+#include "concurrent/table/fresh.h"
+#include "concurrent/table/given.h"
+#include "concurrent/table/lists.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/stats.h"
+#include "lib/base/asan.h"
+#include <string.h>
+
+struct orphans {
+    haft_table *table;
+    haft_worker *worker; /* whose rings the batches go to */
+    struct batch *ready;
+    struct batch *waiting;
+    struct stock stock;
+    uint64_t known_to; /* below, slots from the one looked at on are fresh, or are not */
+    bool is_fresh;
+};
+
+/* --- what is left of the other threads --- */
+
+/* A callback had begun for the slot: it is as good as taken back. */
+static void forget_callback(const haft_table *table, uint64_t index)
+{
+    const struct slots *slots = &table->slots;
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+
+    if (index != 0 && word_index(&slots->format, word) == MARK_FREE) {
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_END));
+    }
+}
+
+static void reset_worker(haft_worker *worker)
+{
+    asan_unpoison(worker, sizeof *worker);
+    worker->filling = pool_take(&worker->table->pool, &worker->segment);
+    worker->open = pool_take(&worker->table->pool, &worker->segment);
+    worker->spare_count = 0;
+    memset(&worker->backlog, 0, sizeof worker->backlog);
+    store_relaxed(OWN, &worker->waiting.head, load_relaxed(OWN, &worker->waiting.tail));
+    store_relaxed(OWN, &worker->ready.head, load_relaxed(OWN, &worker->ready.tail));
+    forget_callback(worker->table, load_relaxed(OWN, &worker->in_hand));
+    store_relaxed(OWN, &worker->in_hand, 0);
+}
+
+/* Each worker holds nothing, and is closed if its thread is gone. */
+static void reset_workers(haft_table *table)
+{
+    uint64_t budget = table->budget_size;
+
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        reset_worker(worker);
+        if (worker_is_own(worker)) {
+            budget -= 2 * (uint64_t)(worker->share - 1);
+        } else {
+            worker_set_share(worker, 1);
+            roster_leave(worker);
+        }
+    }
+    store_relaxed(OWN, &table->budget, budget);
+}
+
+/* The slots of a list have their marks again. */
+static void dissolve_list(haft_table *table, enum list_kind kind)
+{
+    const struct slots *slots = &table->slots;
+    const uint64_t mark = kind == LIST_ABORTED ? MARK_END : MARK_FREE;
+    uint64_t index = tagged_number(load_relaxed(OWN, &table->lists[kind].head));
+
+    while (index != NUMBER_NONE) {
+        atomic_u64 *at = slots_word(slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+        const uint64_t link = word_index(&slots->format, word);
+
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark));
+        index = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+    }
+}
+
+#define SEEN (UINT64_C(1) << NUMBER_BITS) /* in the link of a run that is in the list */
+
+/* A run that some thread had taken out of the list, or not put into it, is like any other. */
+static void mend_runs(haft_table *table)
+{
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t end = runs_of(runs, load_relaxed(OWN, &table->fresh));
+    uint64_t run = tagged_number(load_relaxed(OWN, &table->given.head));
+    uint64_t slots = 0;
+
+    while (run != NUMBER_NONE) {
+        const uint64_t next = tagged_number(runs_link(runs, run));
+
+        runs_set_link(runs, run, SEEN | next);
+        slots += runs_end(runs, run) - runs_first(runs, run);
+        run = next;
+    }
+    for (run = 0; run < end; run++) {
+        const uint64_t link = runs_link(runs, run);
+        const uint64_t next = tagged_number(link);
+
+        if (link - next == SEEN) {
+            runs_set_link(runs, run, next == NUMBER_NONE ? RUN_LAST : next);
+        } else if (link != RUN_IN_USE) {
+            runs_set_link(runs, run, RUN_IN_USE);
+        }
+    }
+    store_relaxed(OWN, &table->given.slots, slots);
+}
+
+/* --- the slots --- */
+
+/* Whether slot `index` is in an extent; up to `*until` the answer is the same. */
+static bool is_in_extent(const haft_table *table, uint64_t index, uint64_t *until)
+{
+    *until = UINT64_MAX;
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        const haft_range range = fresh_range(worker);
+
+        if (range.from <= index && index < range.to) {
+            *until = range.to;
+            return true;
+        }
+        if (index < range.from && range.from < range.to && range.from < *until) {
+            *until = range.from;
+        }
+    }
+    return false;
+}
+
+/* Whether slot `index`, one after the last that was asked for, is there to be drawn. */
+static bool is_fresh(struct orphans *orphans, uint64_t index)
+{
+    const haft_table *table = orphans->table;
+    const uint64_t run = runs_of(&table->slots.runs, index);
+
+    if (index >= orphans->known_to) {
+        orphans->is_fresh = is_in_extent(table, index, &orphans->known_to);
+    }
+    return orphans->is_fresh || given_has(table, run);
+}
+
+static void put_ready(struct orphans *orphans, uint64_t index)
+{
+    struct batch *batch = orphans->ready;
+
+    batch->indices[batch->count++] = (uint32_t)index;
+    if (batch->count == orphans->table->batch_max) {
+        orphans->ready = shelf_empty_batch(orphans->worker);
+        shelf_offer(orphans->worker, batch);
+    }
+}
+
+static void put_waiting(struct orphans *orphans, uint64_t index)
+{
+    struct batch *batch = orphans->waiting;
+
+    orphans->stock.retired++;
+    batch->has_last_lives = true; /* perhaps */
+    batch->indices[batch->count++] = (uint32_t)index;
+    if (batch->count == orphans->table->batch_max) {
+        orphans->waiting = shelf_empty_batch(orphans->worker);
+        retire_batch(orphans->worker, batch);
+    }
+}
+
+/* A freed slot, whose callback has not begun.  One with pins left is not to be put anywhere. */
+static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const uint64_t pins = slots->has_pins ? load_relaxed(OWN, slots_pins(slots, at)) : 0;
+
+    if (pins > PIN_TAKEN) {
+        orphans->stock.retired++;
+        return;
+    }
+    if (pins == PIN_TAKEN) {
+        store_relaxed(OWN, slots_pins(slots, at), 0);
+    }
+    put_waiting(orphans, index);
+}
+
+/* A slot that was taken back, or never used. */
+static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, uint64_t word)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const bool is_aside = index < orphans->table->restore_end;
+
+    if (is_aside && word == 0) {
+        return;
+    }
+    word = slots_begin_at(slots, index, word);
+    word = slots->wrapped ? word_wrapped(&slots->format, word) : word;
+    const bool is_last = word_generation(&slots->format, word) == 0;
+
+    slots_rest(slots, at);
+    store_relaxed(OWN, at,
+                  word_with_index(&slots->format, word, is_last ? MARK_EXHAUSTED : MARK_END));
+    if (is_last) {
+        orphans->stock.exhausted += !is_aside;
+        orphans->stock.restore_exhausted += is_aside;
+    } else if (!is_aside) {
+        put_ready(orphans, index);
+    }
+}
+
+static void look_at(struct orphans *orphans, uint64_t index)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const bool is_aside = index < orphans->table->restore_end;
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    const uint64_t mark = word_index(&slots->format, word);
+
+    orphans->stock.restore_first_used += is_aside && word != 0;
+    if (mark == index) {
+        orphans->stock.live++;
+        orphans->stock.restored += is_aside;
+    } else if (mark == MARK_RESERVED) {
+        orphans->stock.reserved++;
+    } else if (mark == MARK_EXHAUSTED) {
+        orphans->stock.exhausted += !is_aside;
+        orphans->stock.restore_exhausted += is_aside;
+    } else if (mark == MARK_FREE) {
+        put_freed(orphans, index, at);
+    } else if (is_aside || !is_fresh(orphans, index)) {
+        put_free(orphans, index, at, word);
+    }
+}
+
+static void look_at_all(struct orphans *orphans)
+{
+    const uint64_t end = load_relaxed(OWN, &orphans->table->fresh);
+
+    orphans->ready = shelf_empty_batch(orphans->worker);
+    orphans->waiting = shelf_empty_batch(orphans->worker);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        look_at(orphans, index);
+    }
+    shelf_ready(orphans->worker, orphans->ready);
+    if (orphans->waiting->count != 0) {
+        retire_batch(orphans->worker, orphans->waiting);
+    } else {
+        shelf_give_batch(orphans->worker, orphans->waiting);
+    }
+}
+
+void orphans_collect(haft_table *table)
+{
+    struct orphans orphans = {.table = table, .worker = roster_first(table)};
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        dissolve_list(table, (enum list_kind)kind);
+    }
+    lists_open(table);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->collecting, 0);
+    mend_runs(table);
+    pool_reset(&table->pool);
+    reset_workers(table);
+    depot_open(&table->waiting, &table->pool);
+    depot_open(&table->ready, &table->pool);
+    if (orphans.worker != NULL) {
+        look_at_all(&orphans);
+    }
+    stats_correct(table, &orphans.stock);
+    store_relaxed(OWN, &table->restored, orphans.stock.restored);
+    door_set(table, orphans.stock.live + orphans.stock.reserved);
+}

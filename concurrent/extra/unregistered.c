@@ -1,0 +1,110 @@
+/*
+ * Calls without a worker.
+ *
+ * Reserving borrows a worker; the others need none.  What is freed or given up goes to one of the
+ * table's lists, from which searches and duties collect it.
+ *
+ * Edges in this file.
+ *   COUNT   counters of all threads without a worker; what they count travels through the lists
+ */
+#include "concurrent/table/allocate.h"
+#include "concurrent/table/borrow.h"
+#include "concurrent/table/life.h"
+#include "concurrent/table/lists.h"
+#include "concurrent/table/worker.h"
+#include <haft/threads.h>
+
+/* Done with a borrowed worker: on_reclaim may run, with slots for it at hand. */
+static void give_back(haft_worker *worker)
+{
+    worker_do_duties(worker);
+    worker_return(worker);
+}
+
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = worker_reserve(worker, id, object, CALLER);
+
+    give_back(worker);
+    return status;
+}
+
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = worker_insert(worker, object, id, CALLER);
+
+    give_back(worker);
+    return status;
+}
+
+haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    haft_status status;
+
+    do {
+        status = haft_reserve_unregistered(table, id, object);
+    } while (worker_await_slots(table, &status));
+    return status;
+}
+
+haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    haft_status status;
+
+    do {
+        status = haft_insert_unregistered(table, object, id);
+    } while (worker_await_slots(table, &status));
+    return status;
+}
+
+void haft_publish_unregistered(haft_table *table, haft_id id)
+{
+    const struct slots *slots = &table->slots;
+
+    assert(life_is_reserved(slots, id));
+    fetch_add_relaxed(COUNT, &table->counters.published, 1);
+    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+}
+
+haft_status haft_free_unregistered(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    uint64_t next;
+
+    if (!life_end(&table->slots, id, &next)) {
+        const haft_status status = slots_diagnose(&table->slots, id);
+
+        fetch_add_relaxed(COUNT, &table->counters.refused, 1);
+        return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
+    }
+    places_note_death(&table->slots.places, index, CALLER);
+    fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    list_push(table, LIST_FREED, index);
+    life_uncount(table, index);
+    return HAFT_OK;
+}
+
+void haft_abort_unregistered(haft_table *table, haft_id id)
+{
+    const uint64_t index = word_index(&table->slots.format, id.bits);
+
+    fetch_add_relaxed(COUNT, &table->counters.aborted, 1);
+    places_note_death(&table->slots.places, index, CALLER);
+    if (life_give_up(&table->slots, id)) {
+        list_push(table, LIST_ABORTED, index);
+    } else {
+        fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
+        fetch_add_relaxed(COUNT, &table->counters.exhausted, 1);
+    }
+    life_uncount(table, index);
+}

@@ -1,0 +1,19 @@
+/*
+ * concurrent/table/allocate.h - the way in: what haft_reserve and haft_insert do, called from
+ * `caller`.  The worker's thread; lock-free, but for callbacks.
+ */
+#ifndef HAFT_CONCURRENT_ALLOCATE_H
+#define HAFT_CONCURRENT_ALLOCATE_H
+
+#include "concurrent/table/state.h"
+
+haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller);
+haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, const void *caller);
+
+/*
+ * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
+ * what to answer.  Blocking.
+ */
+bool worker_await_slots(const haft_table *table, haft_status *status);
+
+#endif /* HAFT_CONCURRENT_ALLOCATE_H */

@@ -1,0 +1,37 @@
+/* Workers for one call. */
+#include "concurrent/table/borrow.h"
+#include "concurrent/table/registry.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/roster.h"
+#include <stddef.h>
+
+haft_worker *worker_borrow(haft_table *table)
+{
+    haft_worker *worker = roster_take(table, WORKER_BORROWED);
+
+    if (worker != NULL) {
+        worker->member = NULL;
+        worker_set_share(worker, 1);
+    }
+    return worker;
+}
+
+haft_worker *worker_borrow_by_number(uint64_t number)
+{
+    haft_worker *worker = NULL;
+
+    registry_lock();
+    for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (table->number == number && !table->is_closing) {
+            worker = worker_borrow(table);
+        }
+    }
+    registry_unlock();
+    return worker;
+}
+
+void worker_return(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    roster_leave(worker);
+}

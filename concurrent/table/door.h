@@ -1,0 +1,37 @@
+/*
+ * concurrent/table/door.h - the door of a table with an exact capacity.
+ *
+ * One word counts the units of the capacity: committed ones (objects live or reserved) and
+ * searching ones (a call looks for a slot).  A unit is searching until its slot is found, so
+ * HAFT_FULL is said only while committed units fill the capacity, and a call that comes away with
+ * no slot has told no other HAFT_FULL.  No callback runs while a unit is searching.
+ *
+ * All functions: any thread, lock-free, one read-modify-write; in tables with is_exact only.
+ */
+#ifndef HAFT_CONCURRENT_DOOR_H
+#define HAFT_CONCURRENT_DOOR_H
+
+#include "concurrent/table/state.h"
+
+/*
+ * Up to `most` units search from now on: how many in `*units`, HAFT_OK.  HAFT_FULL if committed
+ * units fill the capacity, HAFT_BUSY if those that search do.
+ */
+haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units);
+
+/* Of `units` that searched, `found` are committed, the others end. */
+void door_settle(haft_table *table, uint64_t units, uint64_t found);
+
+/* The same as both for slots at hand: up to `most` units are committed. */
+haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units);
+
+/* A committed unit ends. */
+void door_leave(haft_table *table);
+
+/* A snapshot of the committed units. */
+uint64_t door_committed(const haft_table *table);
+
+/* Set the committed units of a table that no other thread uses. */
+void door_set(haft_table *table, uint64_t committed);
+
+#endif /* HAFT_CONCURRENT_DOOR_H */

@@ -1,0 +1,27 @@
+/*
+ * concurrent/table/fresh.h - slots never used, or not since their memory was released.
+ *
+ * All functions but the last two: the worker's thread, lock-free.
+ */
+#ifndef HAFT_CONCURRENT_FRESH_H
+#define HAFT_CONCURRENT_FRESH_H
+
+#include "concurrent/table/state.h"
+#include <haft/view.h>
+
+/* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
+void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again);
+
+/*
+ * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
+ * HAFT_NO_MEMORY in `*status`.
+ */
+uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
+
+/* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
+uint64_t fresh_at_hand(const haft_worker *worker, bool again);
+
+/* Which these are: no slot is in it whose object the caller knows to be inserted. */
+haft_range fresh_range(const haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_FRESH_H */

@@ -1,0 +1,30 @@
+/*
+ * concurrent/table/given.h - runs of slots whose memory was released.
+ *
+ * All functions: any thread, lock-free.
+ */
+#ifndef HAFT_CONCURRENT_GIVEN_H
+#define HAFT_CONCURRENT_GIVEN_H
+
+#include "concurrent/table/state.h"
+
+/* A list of runs, from `first` through their links to `last`; their slots, `slots` of them. */
+struct run_list {
+    uint64_t first;
+    uint64_t last;
+    uint64_t slots;
+};
+
+/* They are there to be drawn. */
+void given_push(haft_table *table, struct run_list runs);
+
+/* One of them, its words ready: how many slots, from `*first` on; 0 if there is none. */
+uint64_t given_take(haft_table *table, uint64_t *first);
+
+/* Fresh slots that had been released: their words say where their next lives begin. */
+void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
+
+/* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
+bool given_has(const haft_table *table, uint64_t run);
+
+#endif /* HAFT_CONCURRENT_GIVEN_H */

@@ -1,0 +1,102 @@
+/*
+ * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
+ * single calls, calls of many, and calls without a worker are made of them.
+ *
+ * Edges in this file.
+ *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word: the thread that
+ *            frees an object has its last word on it
+ *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   what was written into a
+ *            slot whose last life is given up
+ *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it
+ *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
+ *   OWN      only this worker writes the word
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+#ifndef HAFT_CONCURRENT_LIFE_H
+#define HAFT_CONCURRENT_LIFE_H
+
+#include "concurrent/table/door.h"
+#include "concurrent/table/state.h"
+#include <assert.h>
+
+/* The id of the next life of slot `index`, whose word is `at` and the caller's. */
+static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *at, uint64_t index)
+{
+    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
+    const haft_id id = {word_with_index(&slots->format, word, index)};
+
+    return id;
+}
+
+/* The slot is reserved for `id`. */
+static inline void life_reserve(const struct slots *slots, atomic_u64 *word, haft_id id)
+{
+    slots_wake(slots, word);
+    store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+}
+
+/* The id is live from now on. */
+static inline void life_publish(atomic_u64 *word, haft_id id)
+{
+    /* Weakened, a reader could match the id and read the object's bytes from before. */
+    store_release(PUBLISH, word, id.bits);
+}
+
+/* Whether `id` is reserved. */
+static inline bool life_is_reserved(const struct slots *slots, haft_id id)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    return load_relaxed(OWN, slots_word(slots, index)) ==
+           word_with_index(&slots->format, id.bits, MARK_RESERVED);
+}
+
+/*
+ * End the life of `id`: true to one of all threads that try.  `*next`: the word that the slot has
+ * now; in the last life its generation is 0.
+ */
+static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *next)
+{
+    atomic_u64 *word = slots_word(slots, id.bits & slots->view.mask);
+
+    /* A compare-and-swap that must fail would still dirty the line. */
+    if (load_relaxed(RETRY, word) != id.bits) {
+        return false;
+    }
+    *next = word_next_life(&slots->format, id.bits, MARK_FREE);
+    /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
+    return cas_acquire(PUBLISH, word, id.bits, *next);
+}
+
+/* A reservation is given up.  False: it was the slot's last life, and the slot is exhausted. */
+static inline bool life_give_up(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    atomic_u64 *word = slots_word(slots, word_index(format, id.bits));
+    uint64_t next = word_next_life(format, id.bits, MARK_END);
+
+    assert(life_is_reserved(slots, id));
+    slots_rest(slots, word);
+    next = slots->wrapped ? word_wrapped(format, next) : next;
+    if (word_generation(format, next) == 0) { /* nothing to take back */
+        /* Weakened, a thread that recycles the slot could write before what was written here. */
+        store_release(REVIVE, word, word_with_index(format, next, MARK_EXHAUSTED));
+        return false;
+    }
+    store_relaxed(OWN, word, next);
+    return true;
+}
+
+/* An object of slot `index` is no longer counted, in tables that count them one by one. */
+static inline void life_uncount(haft_table *table, uint64_t index)
+{
+    if (table->is_exact) {
+        door_leave(table);
+    }
+    if (index < table->restore_end) {
+        /* Weakened, the free could be missed by a thread that sees this. */
+        fetch_add_release(TALLY, &table->restored, UINT64_MAX);
+    }
+}
+
+#endif /* HAFT_CONCURRENT_LIFE_H */

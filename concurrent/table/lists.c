@@ -1,0 +1,89 @@
+/*
+ * Slots in lists.
+ *
+ * The stack of R. K. Treiber ("Systems programming: coping with parallelism", IBM RJ 5118, 1986),
+ * with indices and a tag instead of pointers.
+ *
+ * Edges in this file.
+ *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
+ *           its ticket or its next life; the words of the slots behind it
+ *   OWN     the slot is this thread's: not in the list yet, or not any more
+ *   HINT    whether a list is empty: a slot that is missed is found at the next look
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include "concurrent/table/lists.h"
+
+void lists_open(haft_table *table)
+{
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        store_relaxed(OWN, &table->lists[kind].head, NUMBER_NONE);
+    }
+}
+
+void list_push(haft_table *table, enum list_kind kind, uint64_t index)
+{
+    const struct word_format *format = &table->slots.format;
+    atomic_u64 *at = slots_word(&table->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    atomic_u64 *head = &table->lists[kind].head;
+    uint64_t before;
+
+    do {
+        before = load_relaxed(RETRY, head);
+        const uint64_t next = tagged_number(before);
+
+        store_relaxed(OWN, at,
+                      word_with_index(format, word, next == NUMBER_NONE ? MARK_FREE : next));
+        /* Weakened, the slot's ticket could be taken before the free that it stands for. */
+    } while (!cas_release(LIST, head, before, tagged_next(before, index)));
+}
+
+bool list_is_empty(const haft_table *table, enum list_kind kind)
+{
+    return tagged_number(load_relaxed(HINT, &table->lists[kind].head)) == NUMBER_NONE;
+}
+
+/* The index of a slot that is this thread's now, or NUMBER_NONE. */
+static uint64_t pop(haft_table *table, enum list_kind kind)
+{
+    const struct slots *slots = &table->slots;
+    atomic_u64 *head = &table->lists[kind].head;
+
+    for (;;) {
+        /* Weakened, a slot could be written again before its list's pushers are done with it. */
+        const uint64_t before = load_acquire(LIST, head);
+        const uint64_t index = tagged_number(before);
+
+        if (index == NUMBER_NONE) {
+            return NUMBER_NONE;
+        }
+        /* If another thread has the slot, the tag has changed. */
+        const uint64_t link =
+            word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index)));
+        const uint64_t next = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+
+        if (cas_relaxed(RETRY, head, before, tagged_next(before, next))) {
+            return index;
+        }
+    }
+}
+
+uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most)
+{
+    const struct slots *slots = &table->slots;
+    const uint64_t mark = kind == LIST_ABORTED ? MARK_END : MARK_FREE;
+    uint64_t index;
+
+    while (batch->count < most && (index = pop(table, kind)) != NUMBER_NONE) {
+        atomic_u64 *at = slots_word(slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark));
+        if (kind == LIST_UNPINNED) {
+            store_relaxed(OWN, slots_pins(slots, at), 0);
+        }
+        batch->has_last_lives = batch->has_last_lives || word_generation(&slots->format, word) == 0;
+        batch->indices[batch->count++] = (uint32_t)index;
+    }
+    return batch->count;
+}

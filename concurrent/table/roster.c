@@ -1,0 +1,104 @@
+/*
+ * The roster: a table's workers.
+ *
+ * Edges in this file.
+ *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
+ *   ADOPT   roster_leave (release) -> roster_take, worker_state (acquire)   its last state, to the
+ *           thread that has it next, or that closes the table
+ *   OWN     before others can find the worker; a thread's own state
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include "concurrent/table/roster.h"
+#include "lib/base/asan.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
+
+haft_worker *roster_first(const haft_table *table)
+{
+    return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
+}
+
+static uint64_t own(enum worker_state state)
+{
+    return state == WORKER_CLOSED ? WORKER_CLOSED : (uint64_t)state | thread_number() << STATE_BITS;
+}
+
+enum worker_state worker_state(const haft_worker *worker)
+{
+    /* Weakened, a table could be closed before its workers' last use of it. */
+    return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
+}
+
+bool worker_is_own(const haft_worker *worker)
+{
+    const uint64_t state = load_relaxed(OWN, &worker->state);
+
+    return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
+}
+
+void worker_set_share(haft_worker *worker, uint32_t share)
+{
+    const haft_table *table = worker->table;
+    const bool has_more_to_do = table->is_exact || table->slots.places.records != NULL ||
+                                table->restore_end != HAFT_FIRST_INDEX;
+
+    worker->share = share;
+    worker->look_at = has_more_to_do ? 0 : share;
+}
+
+haft_worker *roster_add(haft_table *table, enum worker_state state)
+{
+    haft_worker *worker = aligned_alloc(CACHE_LINE, sizeof *worker);
+
+    if (worker == NULL) {
+        return NULL;
+    }
+    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
+    worker->table = table;
+    if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
+        free(worker);
+        return NULL;
+    }
+    worker->filling = pool_take(&table->pool, &worker->segment);
+    worker->open = pool_take(&table->pool, &worker->segment);
+    worker_set_share(worker, 1);
+    store_relaxed(OWN, &worker->state, own(state));
+    do {
+        worker->next = roster_first(table);
+    } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
+                          (uint64_t)(uintptr_t)worker));
+    return worker;
+}
+
+/* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
+static size_t private_size(void)
+{
+    return offsetof(struct haft_worker, counters) - offsetof(struct haft_worker, member);
+}
+
+haft_worker *roster_take(haft_table *table, enum worker_state state)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
+            cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state))) {
+            asan_unpoison(&worker->member, private_size());
+            return worker;
+        }
+    }
+    return roster_add(table, state);
+}
+
+void roster_hand_over(haft_worker *worker)
+{
+    store_relaxed(OWN, &worker->state, own(WORKER_OPEN));
+}
+
+void roster_leave(haft_worker *worker)
+{
+    asan_poison(&worker->member, private_size());
+    /* Weakened, the next thread could find the batches as they were before. */
+    store_release(ADOPT, &worker->state, WORKER_CLOSED);
+}

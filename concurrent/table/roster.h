@@ -1,0 +1,35 @@
+/*
+ * concurrent/table/roster.h - the workers of a table: a list that only grows, newest first.
+ *
+ *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
+ *
+ * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
+ * or borrows it.  All functions: any thread, lock-free.
+ */
+#ifndef HAFT_CONCURRENT_ROSTER_H
+#define HAFT_CONCURRENT_ROSTER_H
+
+#include "concurrent/table/state.h"
+
+haft_worker *roster_first(const haft_table *table);
+
+/* A new worker in the state `state` of the calling thread; NULL: no memory. */
+haft_worker *roster_add(haft_table *table, enum worker_state state);
+
+/* The same of one that is closed, or else a new one. */
+haft_worker *roster_take(haft_table *table, enum worker_state state);
+
+/* The worker, which is open, is the calling thread's from now on: it was handed over. */
+void roster_hand_over(haft_worker *worker);
+
+/* The worker is closed from now on: another thread may have it. */
+void roster_leave(haft_worker *worker);
+
+/* A snapshot of its state; whether it is the calling thread's. */
+enum worker_state worker_state(const haft_worker *worker);
+bool worker_is_own(const haft_worker *worker);
+
+/* Set the worker's batch limit. */
+void worker_set_share(haft_worker *worker, uint32_t share);
+
+#endif /* HAFT_CONCURRENT_ROSTER_H */

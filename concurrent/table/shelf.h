@@ -1,0 +1,45 @@
+/*
+ * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
+ *
+ * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
+ * the caller's any more.
+ */
+#ifndef HAFT_CONCURRENT_SHELF_H
+#define HAFT_CONCURRENT_SHELF_H
+
+#include "concurrent/table/state.h"
+
+/* An empty batch for this worker; and an empty one back. */
+struct batch *shelf_empty_batch(haft_worker *worker);
+void shelf_give_batch(haft_worker *worker, struct batch *batch);
+
+/* The batch waits under its ticket: in the worker's ring, or in the depot. */
+void shelf_wait(haft_worker *worker, struct batch *batch);
+
+/* The batch may be reused at once: in the worker's ring, or in the depot. */
+void shelf_ready(haft_worker *worker, struct batch *batch);
+
+/* The same, but if it is full, then in the depot: any worker takes it before fresh slots. */
+void shelf_offer(haft_worker *worker, struct batch *batch);
+
+/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
+void shelf_split(struct batch *to, struct batch *from, uint32_t most);
+
+/*
+ * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
+ * workers, open or closed.  NULL: none.
+ */
+struct batch *shelf_take_ready(haft_worker *worker);
+struct batch *shelf_steal_ready(haft_worker *worker);
+
+/*
+ * A batch whose ticket is done: the worker's own, or the depot's; or from the rings of others.
+ * NULL: none.
+ */
+struct batch *shelf_take_due(haft_worker *worker);
+struct batch *shelf_steal_due(haft_worker *worker);
+
+/* The same of any batch that waits, when no other thread uses the table. */
+struct batch *shelf_take_waiting(haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_SHELF_H */

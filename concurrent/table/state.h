@@ -1,0 +1,174 @@
+/*
+ * concurrent/table/state.h - the shared table and its workers: what they consist of.
+ *
+ * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
+ * worker (private); in a worker's ring or a depot, from which any worker may take it; in one of
+ * the table's lists; or in a call that has not returned.  Batches that wait for a grace period and
+ * batches that are ready never share a ring or a depot.  What workers hold privately comes from a
+ * budget, so the table holds its capacity whatever they hold back.
+ *
+ * Edges in this file.
+ *   COUNT    a counter that one worker writes and any thread may read
+ *   TALLY    tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ */
+#ifndef HAFT_CONCURRENT_STATE_H
+#define HAFT_CONCURRENT_STATE_H
+
+#include "concurrent/batches/depot.h"
+#include "concurrent/batches/ring.h"
+#include "concurrent/clock/domain.h"
+#include "lib/slots/slots.h"
+#include <haft/local.h>
+#include <haft/table.h>
+
+/* Each worker counts for itself; sums of differences are the table's statistics. */
+struct counters {
+    atomic_u64 reserved;
+    atomic_u64 published;
+    atomic_u64 inserted; /* in one call: neither of the two above */
+    atomic_u64 aborted;
+    atomic_u64 freed;
+    atomic_u64 reclaimed; /* freed or aborted, and taken back */
+    atomic_u64 exhausted;
+    atomic_u64 restore_exhausted;  /* the same in the restore range */
+    atomic_u64 recycled;           /* exhausted slots that were taken back into use */
+    atomic_u64 restore_recycled;   /* the same in the restore range */
+    atomic_u64 restore_first_used; /* slots of the restore range, used for the first time */
+    atomic_u64 moved;   /* batches to a depot, or from elsewhere than the worker's own ring */
+    atomic_u64 refused; /* frees of ids that were not live */
+    atomic_u64 stale;   /* counted resolves of ids that were not live */
+};
+
+/* A ticket that a worker took, and the slots it had retired until then. */
+struct closing {
+    uint64_t ticket;
+    uint64_t retired;
+};
+
+#define CLOSINGS 128 /* remembered: more of them wait for a grace period only within one job */
+
+/* What a worker has retired and the clock has not done: oldest closing first. */
+struct backlog {
+    uint64_t first;   /* closings ever done or forgotten */
+    uint64_t next;    /* closings ever */
+    uint64_t retired; /* slots ever retired */
+    uint64_t done;    /* of them, done as far as known */
+    struct closing closings[CLOSINGS];
+};
+
+/* The state and the thread of a worker in one word: state | thread_number() << STATE_BITS. */
+enum worker_state {
+    WORKER_CLOSED,  /* no thread's: any may open or borrow it */
+    WORKER_OPEN,    /* between haft_worker_open() and haft_worker_close() */
+    WORKER_BORROWED /* for one call of a thread without a worker, or of trim and its kin */
+};
+#define STATE_BITS 2
+
+struct haft_worker {
+    haft_table *table;
+    struct member *member;               /* what the domain's clock knows the thread by */
+    struct batch *filling;               /* slots to reserve */
+    struct batch *open;                  /* slots retired since the last closing */
+    struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
+    uint32_t spare_count;
+    uint32_t share;        /* batch limit: the worker may hold back 2 * (share - 1) slots */
+    uint32_t look_at;      /* slots in the open batch from which on a free looks further */
+    uint64_t openings;     /* how often it was opened */
+    uint64_t shortage;     /* the table's, when last answered */
+    uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
+    struct counters counters;
+    struct backlog backlog;
+
+    _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
+    _Alignas(CACHE_LINE) struct ring ready;   /* batches that may be reused at once */
+    _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
+    atomic_u64 state;
+    atomic_u64 in_hand;       /* the slot whose on_reclaim runs; 0: none */
+    struct haft_worker *next; /* in the roster; constant */
+    struct segment segment;
+};
+
+/*
+ * A list of slots through the index fields of their words: a stack with a tagged head, for calls
+ * that have no batch (lists.c).
+ */
+struct slot_list {
+    atomic_u64 head;
+};
+
+/* The lists, and where their slots go. */
+enum list_kind {
+    LIST_FREED,    /* by threads without a worker: a ticket, and then like other freed slots */
+    LIST_ABORTED,  /* the same of reservations: ready, as no reader ever had the id */
+    LIST_UNPINNED, /* past their grace period, and the last pin is gone: on_reclaim, then ready */
+    LIST_COUNT
+};
+
+/* What a table that was a local one has not used yet: see share.c. */
+struct legacy {
+    haft_local *local; /* the local table's options; NULL: it was none */
+    atomic_u64 listed; /* the first of its free slots, or MARK_END */
+};
+
+/* Runs whose memory was released, to be drawn as fresh slots again: see given.c. */
+struct given {
+    atomic_u64 head;  /* tagged number of the first one */
+    atomic_u64 slots; /* in all of them */
+};
+
+struct haft_table {
+    struct slots slots;
+    haft_domain *domain;
+    struct pool pool;
+    uint32_t batch_max;    /* slots in a full batch */
+    uint32_t extent_slots; /* fresh slots that a worker draws at once */
+    haft_reclaim *on_reclaim;
+    void *reclaim_arg;
+    bool is_exact;        /* the door counts objects live and reserved: see door.h */
+    bool is_quick;        /* haft_insert may do without worker_reserve */
+    bool sifts;           /* each slot that is taken back is looked at */
+    uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
+    uint64_t capacity;
+    uint64_t budget_size;
+    char *name;
+
+    _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
+    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
+    atomic_u64 restored;                      /* objects live in the restore range */
+    atomic_u64 budget;                        /* slots that workers may still hold back */
+    atomic_u64 roster;                        /* address of the worker added last */
+    _Alignas(CACHE_LINE) atomic_u64 door;     /* see door.h */
+    struct depot waiting;                     /* full batches, with their tickets */
+    struct depot ready;                       /* full batches that may be reused at once */
+    _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
+    struct counters counters; /* of threads without a worker: they add atomically */
+    struct legacy legacy;
+    struct given given;
+    atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+
+    uint64_t number;       /* no other table ever has it */
+    bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
+    haft_table *next_open; /* in the list of all: see registry.h */
+    haft_table **open_link; /* what points here in it */
+};
+
+/*
+ * The pins of an object: how many, in the lower half; and a flag, when its slot was to be taken
+ * back and had pins: then the last unpin puts it into the list of unpinned ones.
+ */
+#define PIN_TAKEN (UINT64_C(1) << 63)
+#define PIN_COUNT UINT64_C(0xffffffff)
+
+/* Add to a counter that only this thread writes. */
+static inline void count_up(atomic_u64 *counter, uint64_t by)
+{
+    store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
+}
+
+/* The same for what a worker begins: a thread that sees it sees all frees that led to it. */
+static inline void tally(atomic_u64 *counter, uint64_t by)
+{
+    store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
+}
+
+#endif /* HAFT_CONCURRENT_STATE_H */

@@ -1,0 +1,32 @@
+/*
+ * concurrent/table/stats.h - what the counters say.  Any thread, wait-free, O(workers).
+ */
+#ifndef HAFT_CONCURRENT_STATS_H
+#define HAFT_CONCURRENT_STATS_H
+
+#include "concurrent/table/state.h"
+
+/* An object has come, and is counted: on_fill, if it is time; not in a callback. */
+void stats_look_at_fill(haft_table *table);
+
+/* What a walk over all slots has found. */
+struct stock {
+    uint64_t live;
+    uint64_t restored; /* live in the restore range */
+    uint64_t reserved;
+    uint64_t retired;
+    uint64_t exhausted;
+    uint64_t restore_exhausted;
+    uint64_t restore_first_used; /* slots of the range that were ever used */
+};
+
+/* The counters say that from now on.  One thread, when no other uses the table. */
+void stats_correct(haft_table *table, const struct stock *stock);
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or what was said of
+ * `fresh` slots.
+ */
+haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
+
+#endif /* HAFT_CONCURRENT_STATS_H */

@@ -1,0 +1,34 @@
+/*
+ * concurrent/table/supply.h - where a worker finds slots.
+ */
+#ifndef HAFT_CONCURRENT_SUPPLY_H
+#define HAFT_CONCURRENT_SUPPLY_H
+
+#include "concurrent/table/state.h"
+
+/* Slots that the worker has taken from its filling batch; they stay until it is filled again. */
+struct supply {
+    const uint32_t *indices;
+    uint32_t count;
+    bool is_new; /* the filling batch was filled for them */
+};
+
+/*
+ * Up to `most` slots, at least one, counted at the door of an exact table.  HAFT_OK, or why there
+ * are none.  The worker's thread; lock-free, but for callbacks.
+ */
+haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply);
+
+/*
+ * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
+ * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
+ */
+void supply_gather(haft_worker *worker);
+
+/* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+haft_status supply_shortage(haft_worker *worker, haft_status fresh);
+
+/* share.c: up to `most` free slots of a local table that was shared, the next one last: how many. */
+uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices);
+
+#endif /* HAFT_CONCURRENT_SUPPLY_H */
