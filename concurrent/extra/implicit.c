@@ -14,10 +14,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct entry {
+/* A worker, and what it was opened for. */
+struct opened {
     uint64_t number; /* the table's */
     haft_worker *worker;
-    uint64_t openings;      /* the worker's */
+    uint64_t openings; /* the worker's */
+    uint64_t thread;   /* thread_number() of the one that opened it */
+};
+
+struct entry {
+    struct opened opened;
     struct entry *next;     /* of the thread; newest first */
     struct entry *next_all; /* in the list of all */
     struct entry **link;    /* what points here in it; NULL: it is not in it any more */
@@ -28,7 +34,7 @@ static pthread_key_t key;
 static bool has_key;      /* under the lock */
 static struct entry *all; /* under the lock */
 static _Thread_local struct entry *own;
-static _Thread_local struct entry latest;
+static _Thread_local struct opened latest;
 
 void implicit_lock(void)
 {
@@ -63,10 +69,11 @@ static void link_entry(struct entry *entry)
     all = entry;
 }
 
-/* Whether the entry's worker, of a table that is open, is the one opened for it. */
-static bool is_current(const struct entry *entry)
+/* Whether the worker, of a table that is open, is still the one that was opened. */
+static bool is_current(const struct opened *opened)
 {
-    return worker_state(entry->worker) == WORKER_OPEN && entry->worker->openings == entry->openings;
+    return worker_is_open_by(opened->worker, opened->thread) &&
+           opened->worker->openings == opened->openings;
 }
 
 /* The thread's entry leaves its list; true if its worker is to be closed. */
@@ -75,7 +82,7 @@ static bool end_entry(struct entry *entry)
     bool is_open;
 
     pthread_mutex_lock(&lock);
-    is_open = entry->link != NULL && is_current(entry);
+    is_open = entry->link != NULL && is_current(&entry->opened);
     unlink_entry(entry);
     pthread_mutex_unlock(&lock);
     return is_open;
@@ -85,13 +92,13 @@ static bool end_entry(struct entry *entry)
 static void close_own(void *arg)
 {
     (void)arg;
-    latest = (struct entry){0};
+    latest = (struct opened){0};
     while (own != NULL) {
         struct entry *entry = own;
 
         own = entry->next;
         if (end_entry(entry)) {
-            haft_worker_close(entry->worker);
+            haft_worker_close(entry->opened.worker);
         }
         free(entry);
     }
@@ -126,7 +133,7 @@ static void tidy(void)
     while (*link != NULL) {
         struct entry *entry = *link;
 
-        if (entry->link == NULL || !is_current(entry)) {
+        if (entry->link == NULL || !is_current(&entry->opened)) {
             unlink_entry(entry);
             *link = entry->next;
             free(entry);
@@ -151,12 +158,12 @@ static haft_status open_one(haft_table *table)
         free(entry);
         return status;
     }
-    *entry = (struct entry){table->number, worker, worker->openings, own, NULL, NULL};
+    latest = (struct opened){table->number, worker, worker->openings, thread_number()};
+    *entry = (struct entry){latest, own, NULL, NULL};
     own = entry;
     pthread_mutex_lock(&lock);
     link_entry(entry);
     pthread_mutex_unlock(&lock);
-    latest = *entry;
     return HAFT_OK;
 }
 
@@ -164,8 +171,8 @@ static haft_status find(haft_table *table)
 {
     tidy();
     for (const struct entry *entry = own; entry != NULL; entry = entry->next) {
-        if (entry->number == table->number) {
-            latest = *entry;
+        if (entry->opened.number == table->number) {
+            latest = entry->opened;
             return HAFT_OK;
         }
     }
@@ -175,8 +182,7 @@ static haft_status find(haft_table *table)
 /* Whether the entry looked at last is the table's, and its worker is still the thread's. */
 static bool is_latest(const haft_table *table)
 {
-    return latest.number == table->number && worker_is_own(latest.worker) &&
-           latest.worker->openings == latest.openings;
+    return latest.number == table->number && is_current(&latest);
 }
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
@@ -197,8 +203,8 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 /* Whether it closes with the table, on the calling thread.  Under the lock. */
 static bool closes_with(const struct entry *entry, const haft_table *table)
 {
-    return entry->number == table->number && is_current(entry) &&
-           domain_may_leave(table->domain, entry->worker->member);
+    return entry->opened.number == table->number && is_current(&entry->opened) &&
+           domain_may_leave(table->domain, entry->opened.worker->member);
 }
 
 uint64_t implicit_count(const haft_table *table)
@@ -218,7 +224,7 @@ void implicit_flush(const haft_table *table)
     pthread_mutex_lock(&lock);
     for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
-            worker_flush(entry->worker);
+            worker_flush(entry->opened.worker);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -231,9 +237,9 @@ void implicit_close(const haft_table *table)
     pthread_mutex_lock(&lock);
     for (struct entry *entry = all; entry != NULL; entry = next) {
         next = entry->next_all;
-        if (entry->number == table->number) {
+        if (entry->opened.number == table->number) {
             if (closes_with(entry, table)) {
-                worker_end(entry->worker);
+                worker_end(entry->opened.worker);
             }
             unlink_entry(entry);
         }

@@ -32,6 +32,11 @@ enum worker_state worker_state(const haft_worker *worker)
     return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
 }
 
+bool worker_is_open_by(const haft_worker *worker, uint64_t thread)
+{
+    return load_relaxed(OWN, &worker->state) == (WORKER_OPEN | thread << STATE_BITS);
+}
+
 bool worker_is_own(const haft_worker *worker)
 {
     const uint64_t state = load_relaxed(OWN, &worker->state);

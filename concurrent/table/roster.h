@@ -25,8 +25,10 @@ void roster_hand_over(haft_worker *worker);
 /* The worker is closed from now on: another thread may have it. */
 void roster_leave(haft_worker *worker);
 
-/* A snapshot of its state; whether it is the calling thread's. */
+/* A snapshot of its state; whether the thread with that number has it open; whether it is the
+ * calling thread's, open or borrowed. */
 enum worker_state worker_state(const haft_worker *worker);
+bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
 bool worker_is_own(const haft_worker *worker);
 
 /* Set the worker's batch limit. */
