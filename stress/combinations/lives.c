@@ -207,13 +207,15 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
     if (reg == NULL) {
         return;
     }
+    const haft_id id = id_in(reg); /* now: an ended register is any thread's */
+
     model_aborted(reg);
-    const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id_in(reg));
+    const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id);
 
     if (worker == NULL) {
-        bare_abort(play.table, id_in(reg));
+        bare_abort(play.table, id);
     } else {
-        haft_abort(worker, id_in(reg));
+        haft_abort(worker, id);
     }
     end_call(outer);
 }
