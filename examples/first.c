@@ -15,7 +15,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "first: takes no arguments, not '%s'\n", argv[1]);
         return 2;
     }
-    if (haft_domain_open(&(haft_domain_options){.flavour = &urcu_memb_flavor}, &domain) ||
+    const haft_domain_options clock = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_THREAD};
+    if (haft_domain_open(&clock, &domain) ||
         haft_table_open(
             domain, &(haft_table_options){.capacity = 1000, .object_size = sizeof price}, &table) ||
         haft_worker_open(table, &worker) || haft_insert(worker, &price, &id)) {

@@ -1,5 +1,5 @@
 #!/bin/bash
 # run_test.sh - a program must end with 0.
 #
-# Usage: run_test.sh <program>
-exec "$1"
+# Usage: run_test.sh <program> [argument...]
+exec "$@"

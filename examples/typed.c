@@ -125,7 +125,8 @@ int main(int argc, char **argv)
         ship_local_insert(fleet, &(struct ship){.hull = 3}, &them) || !fight(fleet, us, them)) {
         return 1;
     }
-    if (haft_domain_open(&(haft_domain_options){.flavour = &urcu_memb_flavor}, &domain) ||
+    const haft_domain_options clock = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_THREAD};
+    if (haft_domain_open(&clock, &domain) ||
         ship_share(fleet, domain, NULL, &ships) || /* the same ships, under the same ids */
         torpedo_table_open(domain, &(haft_table_options){.capacity = 100}, &torpedoes)) {
         return 1;

@@ -100,6 +100,32 @@ Test(cpp_domain, section_lasts_to_the_end_of_its_scope)
     expect_status(domain.wait(), HAFT_OK);
 }
 
+Test(cpp_domain, jobs_nest_and_park_to_the_end_of_their_scopes)
+{
+    const haft::domain domain = callers();
+    const haft::registered_thread registered(domain);
+    const haft::job outer(domain);
+    {
+        const haft::job inner(domain);
+
+        expect_status(domain.wait(), HAFT_IN_SECTION);
+        {
+            const haft::parked parked(domain);
+            const haft::job anew(domain);
+
+            expect_status(domain.wait(), HAFT_OK);
+        }
+        expect_status(domain.wait(), HAFT_IN_SECTION);
+    }
+    expect_status(domain.wait(), HAFT_OK);
+}
+
+Test(cpp_domain, without_a_clock_has_the_workers_clock)
+{
+    expect_status(haft::domain::open()->tick(), HAFT_WRONG_CLOCK);
+    expect_status(haft::domain::open()->wait(), HAFT_OK);
+}
+
 /* With the workers clock: an object of a table, and the worker of the thread that frees it. */
 struct stage {
     haft::result<haft::domain> domain = haft::domain::open(HAFT_CLOCK_WORKERS);

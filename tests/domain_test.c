@@ -40,9 +40,41 @@ Test(domain, an_unknown_clock_is_refused)
     expect_refused(options, HAFT_BAD_CLOCK);
 }
 
-Test(domain, a_zero_clock_is_the_thread_clock)
+/* Whether a thread with an open worker holds grace periods up, as with the workers clock alone. */
+static bool waits_for_workers(haft_domain *domain)
 {
-    cr_expect(eq(int, HAFT_CLOCK_THREAD, 0));
+    haft_table *table;
+
+    assert_status(haft_table_open(domain, &table_options, &table), HAFT_OK);
+    haft_worker *worker = open_worker(table);
+
+    assert_status(haft_free(worker, insert(worker)), HAFT_OK);
+    assert_status(haft_worker_flush(worker), HAFT_OK);
+    const bool held = haft_domain_stats_get(domain).backlog == 1;
+
+    assert_status(haft_worker_close(worker), HAFT_OK);
+    assert_status(haft_table_close(table), HAFT_OK);
+    return held;
+}
+
+Test(domain, without_options_has_the_workers_clock)
+{
+    const haft_domain_options zero = {0};
+    haft_domain *domain;
+
+    assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
+    cr_expect(waits_for_workers(domain));
+    expect_status(haft_domain_close(domain), HAFT_OK);
+    assert_status(haft_domain_open(&zero, &domain), HAFT_OK);
+    cr_expect(waits_for_workers(domain));
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+Test(domain, a_flavour_without_a_clock_that_takes_one_is_refused)
+{
+    const haft_domain_options options = {.flavour = &urcu_memb_flavor};
+
+    expect_refused(options, HAFT_BAD_FLAVOUR);
 }
 
 TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)

@@ -19,7 +19,8 @@ static haft_table *table;
 
 static haft_status open_domain(void **opened)
 {
-    const haft_domain_options thread_clock = {.flavour = &urcu_memb_flavor};
+    const haft_domain_options thread_clock = {.flavour = &urcu_memb_flavor,
+                                              .clock = HAFT_CLOCK_THREAD};
     haft_domain *made = *opened;
     const haft_status status = haft_domain_open(&thread_clock, &made);
 

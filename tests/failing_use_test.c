@@ -127,6 +127,36 @@ Test(nth_call_in_use_of, the_first_call_without_a_worker)
     must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
 }
 
+/* --- jobs --- */
+
+/* What cannot be remembered of a job must not make its thread think that it is in none. */
+Test(nth_call_in_use_of, beginning_a_job_keeps_its_threads_first_worker_back)
+{
+    const haft_domain_options workers = {.clock = HAFT_CLOCK_WORKERS};
+    const haft_table_options small = {.capacity = 100};
+    haft_worker *worker;
+
+    must(haft_domain_open(&workers, &domain) == HAFT_OK);
+    must(haft_table_open(domain, &small, &table) == HAFT_OK);
+    fail_calls(1, 1000000);
+    const haft_job_state outer = haft_job_begin(domain);
+
+    fail_calls(0, -1);
+    expect_status(haft_worker_open(table, &worker), HAFT_NO_MEMORY);
+    const haft_job_state inner = haft_job_begin(domain);
+
+    expect_status(haft_worker_open(table, &worker), HAFT_NO_MEMORY);
+    haft_job_end(domain, inner);
+    haft_job_end(domain, outer);
+    const haft_job_state job = haft_job_begin(domain);
+
+    expect_status(haft_worker_open(table, &worker), HAFT_OK);
+    haft_job_end(domain, job);
+    must(haft_worker_close(worker) == HAFT_OK);
+    must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
+    expect_no_leaks();
+}
+
 /* --- command sets --- */
 
 #define CREATES 50000 /* more ids than a recorder's arena has room for */

@@ -171,6 +171,37 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_uses_every_slot_and_closes_ever
     close_parent(&parent);
 }
 
+/* --- in a job --- */
+
+static haft_job_state outer_job;
+static haft_job_state inner_job;
+
+static void end_jobs(struct shared *shared, haft_id live)
+{
+    require(haft_resolve(shared->view, live) != NULL);
+    require(haft_worker_quiescent(shared->worker) == HAFT_OK);
+    haft_job_end(shared->domain, inner_job);
+    haft_job_end(shared->domain, outer_job);
+    end_grace(shared, ticks);
+    use_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, jobs_that_began_before_end_in_the_child_and_in_the_parent)
+{
+    struct parent parent;
+
+    ticks = child_ticks(*row);
+    open_parent(&parent, *row, &options);
+    haft_thread_offline(parent.shared.domain);
+    outer_job = haft_job_begin(parent.shared.domain);
+    inner_job = haft_job_begin(parent.shared.domain);
+    fork_with_the_calls(end_jobs, &parent.shared, parent.live);
+    haft_job_end(parent.shared.domain, inner_job);
+    haft_job_end(parent.shared.domain, outer_job);
+    haft_thread_online(parent.shared.domain);
+    close_parent(&parent);
+}
+
 static void do_what_locks(struct shared *shared, haft_id live)
 {
     haft_worker *worker;

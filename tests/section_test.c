@@ -1,5 +1,6 @@
 /* Read sections: what was resolved inside stays until the end. */
 #include "tests/support.h"
+#include <signal.h>
 #include <string.h>
 
 TestSuite(section, .timeout = SUITE_SECONDS);
@@ -293,3 +294,48 @@ TEST_ON_EACH_CLOCK(section, a_thread_registers_and_unregisters_in_turn)
     settle(shared.worker);
     close_shared(&shared);
 }
+
+/* --- misuse: with NDEBUG there are no assertions to see --- */
+
+#ifndef NDEBUG
+static void *begin_unregistered(void *domain)
+{
+    haft_section_begin(domain);
+    return NULL;
+}
+
+static void *begin_job_unregistered(void *domain)
+{
+    haft_job_begin(domain);
+    return NULL;
+}
+
+static void on_a_thread(struct shared *shared, void *run(void *))
+{
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, run, shared->domain) == 0);
+    pthread_join(thread, NULL);
+}
+
+Test(section, of_an_unregistered_thread_is_noticed, .signal = SIGABRT)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    on_a_thread(&shared, begin_unregistered);
+}
+
+Test(section, of_an_unregistered_thread_is_noticed_with_qsbr, .signal = SIGABRT)
+{
+    struct shared shared = open_shared((struct setting){QSBR, HAFT_CLOCK_CALLER}, &options);
+
+    on_a_thread(&shared, begin_unregistered);
+}
+
+Test(section, job_of_an_unregistered_thread_is_noticed, .signal = SIGABRT)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    on_a_thread(&shared, begin_job_unregistered);
+}
+#endif

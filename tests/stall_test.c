@@ -1,5 +1,10 @@
 /* A reader that stays inside: the stall callback, and that work goes on afterwards. */
 #include "tests/support.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 TestSuite(stall, .timeout = SUITE_SECONDS);
 
@@ -327,5 +332,137 @@ Test(stall, the_frame_clock_has_none_however_long_the_frame)
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(eq(int, calls.count, 0));
     cr_expect(eq(u64, stalls(&shared), 0));
+    close_shared(&shared);
+}
+
+/* --- in a line on stderr --- */
+
+/* What is written to stderr meanwhile goes into a file. */
+struct captured {
+    FILE *file;
+    int before;
+};
+
+static struct captured capture(void)
+{
+    const struct captured captured = {tmpfile(), dup(STDERR_FILENO)};
+
+    must(captured.file != NULL && captured.before >= 0);
+    must(dup2(fileno(captured.file), STDERR_FILENO) >= 0);
+    return captured;
+}
+
+/* The text, and stderr as it was. */
+static void release(struct captured *captured, char *text, size_t size)
+{
+    must(dup2(captured->before, STDERR_FILENO) >= 0);
+    close(captured->before);
+    rewind(captured->file);
+    text[fread(text, 1, size - 1, captured->file)] = '\0';
+    fclose(captured->file);
+}
+
+static unsigned lines_of(const char *text)
+{
+    unsigned count = 0;
+
+    while ((text = strchr(text, '\n')) != NULL) {
+        count++;
+        text++;
+    }
+    return count;
+}
+
+TEST_ON_EACH_CLOCK(stall, without_a_callback_is_one_line_that_says_what_to_do)
+{
+    struct shared shared = open_noting(*setting, NULL);
+    struct captured captured = capture();
+    char text[4096];
+
+    stall_once(&shared, 1);
+    release(&captured, text, sizeof text);
+    cr_expect(eq(u64, lines_of(text), 1), "%s", text);
+    cr_expect(ne(ptr, strstr(text, "haft: no grace period has ended for "), NULL), "%s", text);
+    cr_expect(ne(ptr, strstr(text, "haft_thread_park"), NULL), "%s", text);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(stall, with_a_callback_is_no_line)
+{
+    struct calls calls = {.count = 0};
+    struct shared shared = open_noting(*setting, &calls);
+    struct captured captured = capture();
+    char text[4096];
+
+    stall_once(&shared, 1);
+    release(&captured, text, sizeof text);
+    cr_expect(eq(int, calls.count, 1));
+    cr_expect(eq(str, text, ""));
+    close_shared(&shared);
+}
+
+/* As in the barrier at the end of an OpenMP loop: one thread is there, and another needs slots. */
+struct barrier {
+    struct shared *shared;
+    sem_t online;
+    sem_t open;
+    uint64_t number; /* the system's, of the thread that waits in it */
+};
+
+static void *wait_in_barrier(void *arg)
+{
+    struct barrier *barrier = arg;
+    haft_worker *worker = open_worker(barrier->shared->table);
+
+    barrier->number = (uint64_t)syscall(SYS_gettid);
+    sem_post(&barrier->online);
+    while (sem_wait(&barrier->open) != 0) {
+        /* interrupted */
+    }
+    haft_worker_close(worker);
+    return NULL;
+}
+
+static void *insert_in_vain(void *arg)
+{
+    struct shared *shared = arg;
+    haft_worker *worker = open_worker(shared->table);
+    haft_id id;
+
+    for (int i = 0; i < 2 * SLOTS; i++) {
+        must(haft_insert_wait(worker, NULL, &id) == HAFT_OK);
+        must(haft_free(worker, id) == HAFT_OK);
+    }
+    haft_worker_close(worker);
+    return NULL;
+}
+
+Test(stall, in_a_barrier_is_a_line_that_names_the_thread)
+{
+    struct shared shared = open_noting((struct setting){ANNOUNCED, HAFT_CLOCK_WORKERS}, NULL);
+    struct captured captured = capture();
+    struct barrier barrier = {.shared = &shared};
+    pthread_t threads[2];
+    char text[4096];
+    char name[64];
+
+    haft_thread_offline(shared.domain);
+    sem_init(&barrier.online, 0, 0);
+    sem_init(&barrier.open, 0, 0);
+    must(pthread_create(&threads[0], NULL, wait_in_barrier, &barrier) == 0);
+    sem_wait(&barrier.online);
+    must(pthread_create(&threads[1], NULL, insert_in_vain, &shared) == 0);
+    for (int n = 0; n < 2000 && stalls(&shared) == 0; n++) {
+        sleep_ms(5);
+    }
+    sleep_ms(20); /* the line follows the count */
+    sem_post(&barrier.open);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    release(&captured, text, sizeof text);
+    snprintf(name, sizeof name, "thread %" PRIu64 " is online", barrier.number);
+    cr_expect(ne(ptr, strstr(text, name), NULL), "%s", text);
+    cr_expect(ne(ptr, strstr(text, "barrier"), NULL), "%s", text);
+    haft_thread_online(shared.domain);
     close_shared(&shared);
 }

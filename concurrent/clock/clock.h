@@ -13,18 +13,24 @@
 #include <semaphore.h>
 
 struct member;
+struct standing;
+struct text;
 
+/* NULL stands for what a clock has no use for; the functions of domain.h and jobs.h ask for it. */
 struct clock {
     const char *name;
     bool has_flavour; /* its read sections are those of a liburcu flavour */
 
-    haft_status (*start)(haft_domain *domain);
-    void (*stop)(haft_domain *domain);
+    haft_status (*start)(haft_domain *domain); /* or NULL */
+    void (*stop)(haft_domain *domain);         /* or NULL */
 
-    /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
+    /*
+     * After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold.  Or
+     * NULL.
+     */
     void (*requested)(haft_domain *domain, uint64_t ticket);
 
-    /* Somebody runs short of slots.  Lock-free. */
+    /* A worker runs short of slots.  Lock-free.  Or NULL. */
     void (*hurry)(haft_domain *domain);
 
     /*
@@ -35,7 +41,7 @@ struct clock {
 
     /*
      * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
-     * be given; or HAFT_NO_MEMORY.
+     * be given; or HAFT_NO_MEMORY.  All three or none.
      */
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
@@ -43,15 +49,33 @@ struct clock {
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);
 
-    /* The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free. */
+    /*
+     * The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free.  Or
+     * NULL.
+     */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
-    /* No grace period waits for the calling thread from here to there. */
+    /* No grace period waits for the calling thread from here to there.  Both or none. */
     void (*offline)(haft_domain *domain);
     void (*online)(haft_domain *domain);
 
-    /* Fill in who holds a grace period up, where the clock can tell. */
+    /*
+     * Jobs (jobs.h).  The calling thread's standing as it is; `wanted`: it is about to have one.
+     * NULL: it has none, or there is no memory for one.
+     */
+    struct standing *(*standing)(haft_domain *domain, bool wanted);
+
+    /* The calling thread's standing has changed; its level was `before`. */
+    void (*settle)(haft_domain *domain, struct standing *standing, uint32_t before);
+
+    /* Whether the calling thread is inside a read section that is none of its outermost job. */
+    bool (*in_section)(const haft_domain *domain);
+
+    /* Fill in which thread holds a grace period up.  Or NULL: the clock cannot tell. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
+
+    /* What holds it up and what to do, for a line of text. */
+    void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
 
     /* In the child of a fork: forget the threads that are gone.  The clock to go on with. */
     const struct clock *(*after_fork)(haft_domain *domain);
@@ -72,14 +96,6 @@ extern const struct clock workers_clock;
 /* Driven by haft_domain_tick(). */
 extern const struct clock frame_clock;
 
-/* clock_none.c: for what a clock has no use for. */
-void clock_ignore_ticket(haft_domain *domain, uint64_t ticket);
-void clock_ignore(haft_domain *domain);
-haft_status clock_join_none(haft_domain *domain, haft_worker *worker, struct member **member);
-void clock_leave_none(haft_domain *domain, haft_worker *worker, struct member *member);
-bool clock_may_leave_none(const struct member *member);
-void clock_blame_none(const haft_domain *domain, haft_stall *stall);
-
 /* clock_rcu.c: what the clocks of liburcu's flavours have in common. */
 struct rcu_clock {
     pthread_mutex_t lock;
@@ -89,10 +105,16 @@ struct rcu_clock {
 
 void rcu_clock_start(haft_domain *domain);
 void rcu_clock_stop(haft_domain *domain);
+bool rcu_clock_pause(haft_domain *domain);
+void rcu_clock_resume(haft_domain *domain, bool held);
 haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
 void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void rcu_clock_offline(haft_domain *domain);
 void rcu_clock_online(haft_domain *domain);
+struct standing *rcu_clock_standing(haft_domain *domain, bool wanted);
+void rcu_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+bool rcu_clock_in_section(const haft_domain *domain);
+void rcu_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
 const struct clock *rcu_clock_after_fork(haft_domain *domain);
 
 struct thread_clock {

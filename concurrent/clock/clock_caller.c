@@ -1,7 +1,7 @@
-/* The caller clock: nobody drives but those who wait. */
+/* The caller clock: driven by the threads that wait. */
 #include "concurrent/clock/clock.h"
 
-static haft_status start(haft_domain *domain)
+static haft_status caller_start(haft_domain *domain)
 {
     rcu_clock_start(domain);
     return HAFT_OK;
@@ -10,17 +10,15 @@ static haft_status start(haft_domain *domain)
 const struct clock caller_clock = {
     .name = "caller",
     .has_flavour = true,
-    .start = start,
+    .start = caller_start,
     .stop = rcu_clock_stop,
-    .requested = clock_ignore_ticket,
-    .hurry = clock_ignore,
     .wait_for = rcu_clock_wait_for,
-    .join = clock_join_none,
-    .leave = clock_leave_none,
-    .may_leave = clock_may_leave_none,
     .quiescent = rcu_clock_quiescent,
     .offline = rcu_clock_offline,
     .online = rcu_clock_online,
-    .blame = clock_blame_none,
+    .standing = rcu_clock_standing,
+    .settle = rcu_clock_settle,
+    .in_section = rcu_clock_in_section,
+    .advise = rcu_clock_advise,
     .after_fork = rcu_clock_after_fork,
 };

@@ -7,27 +7,14 @@
 #include "concurrent/table/debug.h"
 #include <assert.h>
 
-static haft_status start(haft_domain *domain)
-{
-    (void)domain;
-    return HAFT_OK;
-}
-
-static haft_status wait_for(haft_domain *domain, uint64_t ticket)
+static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)
 {
     (void)domain;
     (void)ticket;
     return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
 }
 
-static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
-{
-    (void)domain;
-    (void)member;
-    (void)backlog;
-}
-
-static const struct clock *after_fork(haft_domain *domain)
+static const struct clock *frame_after_fork(haft_domain *domain)
 {
     return domain->clock; /* it waits for no thread */
 }
@@ -49,17 +36,6 @@ haft_status haft_domain_tick(haft_domain *domain)
 const struct clock frame_clock = {
     .name = "frame",
     .has_flavour = false,
-    .start = start,
-    .stop = clock_ignore,
-    .requested = clock_ignore_ticket,
-    .hurry = clock_ignore,
-    .wait_for = wait_for,
-    .join = clock_join_none,
-    .leave = clock_leave_none,
-    .may_leave = clock_may_leave_none,
-    .quiescent = quiescent,
-    .offline = clock_ignore,
-    .online = clock_ignore,
-    .blame = clock_blame_none,
-    .after_fork = after_fork,
+    .wait_for = frame_wait_for,
+    .after_fork = frame_after_fork,
 };

@@ -39,7 +39,7 @@ static void *drive_until_stopped(void *arg)
     }
 }
 
-static haft_status start(haft_domain *domain)
+static haft_status thread_start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->thread.stopping, 0);
     store_relaxed(OWN, &domain->thread.woken, 0);
@@ -55,17 +55,17 @@ static haft_status start(haft_domain *domain)
     return HAFT_OK;
 }
 
-static void stop(haft_domain *domain)
+static void thread_stop(haft_domain *domain)
 {
     /* The thread's last grace period may wait for this one. */
-    const bool was_online = rcu_pause(domain->flavour);
+    const bool held = rcu_clock_pause(domain);
 
     store_relaxed(HINT, &domain->thread.stopping, 1);
     sem_post(&domain->thread.wake);
     pthread_join(domain->thread.thread, NULL);
     sem_destroy(&domain->thread.wake);
     rcu_clock_stop(domain);
-    rcu_resume(domain->flavour, was_online);
+    rcu_clock_resume(domain, held);
 }
 
 static void hurry(haft_domain *domain)
@@ -85,17 +85,17 @@ static void requested(haft_domain *domain, uint64_t ticket)
 const struct clock thread_clock = {
     .name = "thread",
     .has_flavour = true,
-    .start = start,
-    .stop = stop,
+    .start = thread_start,
+    .stop = thread_stop,
     .requested = requested,
     .hurry = hurry,
     .wait_for = rcu_clock_wait_for,
-    .join = clock_join_none,
-    .leave = clock_leave_none,
-    .may_leave = clock_may_leave_none,
     .quiescent = rcu_clock_quiescent,
     .offline = rcu_clock_offline,
     .online = rcu_clock_online,
-    .blame = clock_blame_none,
+    .standing = rcu_clock_standing,
+    .settle = rcu_clock_settle,
+    .in_section = rcu_clock_in_section,
+    .advise = rcu_clock_advise,
     .after_fork = rcu_clock_after_fork,
 };

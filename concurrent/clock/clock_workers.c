@@ -13,7 +13,10 @@
  * the first resolve, and none between a free and the look at the members.
  *
  * Members stay in the list until the domain closes; one whose thread has closed all its workers
- * is another thread's next.
+ * and ended its jobs is another thread's next.
+ *
+ * A quiescent point is a thread's, so an inner job must not announce one: it would let go of what
+ * the outer job has resolved.  The level in a member's standing tells the two apart (jobs.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -21,13 +24,19 @@
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
- *   ADOPT   leave (release) -> claim (acquire)          its last state, to its next thread
+ *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
+ *           its next thread
  *   OWN     a thread's own member, or one that nobody else can find: new, or in a fork's child
- *   HINT    who is blamed for a stall; what progress was last waited for
+ *   HINT    which thread is blamed for a stall
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/jobs.h"
+#include "lib/base/text.h"
+#include <assert.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -45,8 +54,17 @@ struct member {
     atomic_u64 worker;    /* address of one of its workers; 0: not known */
     atomic_u64 number;    /* the system's for the thread */
     uint64_t workers;     /* open, of its thread */
-    struct member *next;  /* constant */
+    struct standing standing;
+    struct member *next; /* constant */
 };
+
+_Static_assert(sizeof(struct member) <= CACHE_LINE, "members share no cache line");
+
+/* The calling thread's member that was looked up last, and the number of its domain. */
+static _Thread_local struct {
+    uint64_t domain;
+    struct member *member;
+} latest_member;
 
 static struct member *first_member(const haft_domain *domain)
 {
@@ -58,8 +76,14 @@ static struct member *own_member(const haft_domain *domain)
 {
     const uint64_t number = thread_number();
 
+    if (latest_member.domain == domain->number &&
+        load_relaxed(OWN, &latest_member.member->thread) == number) {
+        return latest_member.member;
+    }
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
         if (load_relaxed(OWN, &member->thread) == number) {
+            latest_member.domain = domain->number;
+            latest_member.member = member;
             return member;
         }
     }
@@ -123,19 +147,18 @@ static void advance(haft_domain *domain)
 
     if (reached > done) {
         domain_end_grace(domain, reached);
-    } else if (!domain_is_driven(domain) || load_relaxed(HINT, &domain->stuck_at) != done) {
-        store_relaxed(HINT, &domain->stuck_at, done);
-        domain_begin_grace(domain);
+    } else {
+        domain_begin_grace(domain, done);
     }
 }
 
-static haft_status start(haft_domain *domain)
+static haft_status workers_start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->members, 0);
     return HAFT_OK;
 }
 
-static void stop(haft_domain *domain)
+static void workers_stop(haft_domain *domain)
 {
     for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
@@ -155,11 +178,12 @@ static void pause_for(uint64_t turn)
     nanosleep(&nap, NULL);
 }
 
-static haft_status wait_for(haft_domain *domain, uint64_t ticket)
+static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
 {
     struct member *own = own_member(domain);
     const bool was_online = own != NULL && !is_away(own);
 
+    assert(own == NULL || own->standing.level <= 1); /* else an outer job's pointers are void */
     if (was_online) {
         go_away(own);
     }
@@ -176,7 +200,7 @@ static haft_status wait_for(haft_domain *domain, uint64_t ticket)
 }
 
 /* A member that was left, for the calling thread; NULL if there is none. */
-static struct member *claim(const haft_domain *domain)
+static struct member *claim_member(const haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
         if (load_relaxed(RETRY, &member->thread) == 0 &&
@@ -204,45 +228,66 @@ static struct member *add(haft_domain *domain)
     return member;
 }
 
-static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
+/* The calling thread's member; a new one if need be; NULL if there is no memory for one. */
+static struct member *need_member(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own == NULL) {
-        own = claim(domain);
-    }
-    if (own == NULL) {
-        own = add(domain);
-    }
-    if (own == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    if (own->workers++ == 0) {
-        store_relaxed(HINT, &own->number, (uint64_t)syscall(SYS_gettid));
-        come_back(domain, own);
-    }
-    store_relaxed(HINT, &own->worker, (uint64_t)(uintptr_t)worker);
-    *member = own;
-    return HAFT_OK;
+    own = own != NULL ? own : claim_member(domain);
+    return own != NULL ? own : add(domain);
 }
 
-static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+/* A member whose thread has neither workers nor jobs is the next thread's. */
+static void release_if_unused(struct member *member)
 {
-    (void)domain;
-    if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
-        store_relaxed(HINT, &member->worker, 0);
-    }
-    if (--member->workers == 0) {
+    if (member->workers == 0 && member->standing.open == 0) {
+        member->standing.level = 0;
         go_away(member);
         /* Weakened, the next thread could find the member in the state before. */
         store_release(ADOPT, &member->thread, 0);
     }
 }
 
+/* A job that has begun, or is parked, goes on as it was; without one the thread is online. */
+static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
+{
+    struct member *own = need_member(domain);
+
+    if (own == NULL || (own->workers == 0 && job_is_forgotten())) {
+        return HAFT_NO_MEMORY;
+    }
+    if (own->workers++ == 0) {
+        store_relaxed(HINT, &own->number, (uint64_t)syscall(SYS_gettid));
+        if (own->standing.open == 0) {
+            own->standing.level = 1;
+        }
+        if (own->standing.level != 0 && is_away(own)) {
+            come_back(domain, own);
+        }
+    }
+    store_relaxed(HINT, &own->worker, (uint64_t)(uintptr_t)worker);
+    *member = own;
+    return HAFT_OK;
+}
+
 /* A member's state is its thread's own. */
 static bool may_leave(const struct member *member)
 {
     return load_relaxed(OWN, &member->thread) == thread_number();
+}
+
+/* A job keeps the member: what it has resolved stays where it is until the job ends. */
+static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+{
+    (void)domain;
+    if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
+        store_relaxed(HINT, &member->worker, 0);
+    }
+    if (!may_leave(member)) {
+        member->standing.open = 0; /* its thread has ended, and its jobs with it */
+    }
+    member->workers--;
+    release_if_unused(member);
 }
 
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
@@ -256,11 +301,14 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
     }
 }
 
+/* Absolute: whatever jobs have begun. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
     if (own != NULL) {
+        assert(own->standing.level <= 1); /* else an outer job's pointers are void: park instead */
+        own->standing.level = 0;
         go_away(own);
     }
 }
@@ -269,9 +317,37 @@ static void online(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && is_away(own)) {
+    if (own != NULL && own->workers != 0 && own->standing.level == 0) {
+        own->standing.level = 1;
         come_back(domain, own);
     }
+}
+
+static struct standing *standing(haft_domain *domain, bool wanted)
+{
+    struct member *own = wanted ? need_member(domain) : own_member(domain);
+
+    return own != NULL ? &own->standing : NULL;
+}
+
+/* A thread without workers may not resolve, so it stays away. */
+static void settle_member(haft_domain *domain, struct standing *of, uint32_t before)
+{
+    struct member *own = (struct member *)((char *)of - offsetof(struct member, standing));
+
+    if (before == 0 && of->level != 0 && own->workers != 0) {
+        come_back(domain, own);
+    } else if (before != 0 && of->level == 0) {
+        go_away(own);
+    }
+    release_if_unused(own);
+}
+
+static bool in_section(const haft_domain *domain)
+{
+    const struct member *own = own_member(domain);
+
+    return own != NULL && own->standing.level > 1;
 }
 
 static void blame(const haft_domain *domain, haft_stall *stall)
@@ -290,12 +366,28 @@ static void blame(const haft_domain *domain, haft_stall *stall)
     }
 }
 
+static void advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+{
+    (void)domain;
+    if (stall->thread != 0) {
+        text_add(text, "thread %" PRIu64 " is online, ", stall->thread);
+        if (stall->worker != NULL) {
+            text_add(text, "has worker %p open ", (void *)stall->worker);
+        }
+        text_add(text, "and passes no quiescent point (haft_worker_quiescent, or haft_thread_park "
+                       "before it waits in a barrier or blocks)");
+    } else {
+        text_add(text, "all threads have passed a quiescent point since");
+    }
+}
+
 /* Members whose threads are gone are the next threads'. */
-static const struct clock *after_fork(haft_domain *domain)
+static const struct clock *workers_after_fork(haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
         if (load_relaxed(OWN, &member->thread) != thread_number()) {
             member->workers = 0;
+            member->standing = (struct standing){0, 0};
             store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
             store_relaxed(HINT, &member->worker, 0);
             store_relaxed(OWN, &member->thread, 0);
@@ -307,17 +399,20 @@ static const struct clock *after_fork(haft_domain *domain)
 const struct clock workers_clock = {
     .name = "workers",
     .has_flavour = false,
-    .start = start,
-    .stop = stop,
-    .requested = clock_ignore_ticket,
+    .start = workers_start,
+    .stop = workers_stop,
     .hurry = advance,
-    .wait_for = wait_for,
+    .wait_for = workers_wait_for,
     .join = join,
     .leave = leave,
     .may_leave = may_leave,
     .quiescent = quiescent,
     .offline = offline,
     .online = online,
+    .standing = standing,
+    .settle = settle_member,
+    .in_section = in_section,
     .blame = blame,
-    .after_fork = after_fork,
+    .advise = advise,
+    .after_fork = workers_after_fork,
 };

@@ -6,21 +6,18 @@
  *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
  *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
  *            nobody else is about
- *   HINT     when a stall began: a wrong answer reports it early, late or twice
  *   RETRY    a first look; the compare-and-swap decides
+ *   OWN      in the child of a fork, which has one thread
  */
+#include "concurrent/clock/domain.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/rcu.h"
+#include "concurrent/clock/jobs.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/registry.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-#define DEFAULT_STALL_NS NS_PER_S
-#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
 
 static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
     [HAFT_CLOCK_THREAD] = &thread_clock,
@@ -29,23 +26,6 @@ static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
     [HAFT_CLOCK_FRAME] = &frame_clock,
 };
 
-uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* The option with its default, and short enough to be added to the time. */
-static uint64_t stall_limit(uint64_t stall_ns)
-{
-    if (stall_ns == 0) {
-        return DEFAULT_STALL_NS;
-    }
-    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
-}
-
 static uint64_t domain_number(void)
 {
     static atomic_u64 given;
@@ -53,7 +33,9 @@ static uint64_t domain_number(void)
     return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
-static haft_status check(const haft_domain_options *options)
+static const haft_domain_options defaults; /* all zero */
+
+static haft_status check_domain_options(const haft_domain_options *options)
 {
     if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
         return HAFT_BAD_CLOCK;
@@ -64,9 +46,15 @@ static haft_status check(const haft_domain_options *options)
     return HAFT_OK;
 }
 
+static haft_status start_clock(haft_domain *domain)
+{
+    return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
+}
+
 haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
-    haft_status status = check(options);
+    options = options != NULL ? options : &defaults;
+    haft_status status = check_domain_options(options);
 
     if (status != HAFT_OK) {
         return status;
@@ -84,8 +72,10 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
     opened->process = getpid();
-    status = opened->clock->start(opened);
+    stall_open_watch(&opened->watch);
+    status = start_clock(opened);
     if (status != HAFT_OK) {
+        stall_close_watch(&opened->watch);
         free(opened);
         return status;
     }
@@ -99,6 +89,14 @@ haft_status domain_check_process(const haft_domain *domain)
     return domain->process == getpid() ? HAFT_OK : HAFT_FORKED;
 }
 
+static bool has_open_jobs(haft_domain *domain)
+{
+    const struct standing *standing =
+        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+
+    return standing != NULL && standing->open != 0;
+}
+
 haft_status haft_domain_close(haft_domain *domain)
 {
     if (domain_check_process(domain) != HAFT_OK) {
@@ -107,14 +105,18 @@ haft_status haft_domain_close(haft_domain *domain)
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
-    const haft_status status = domain_check_moment(domain);
+    haft_status status = domain_check_moment(domain);
 
+    status = status == HAFT_OK && has_open_jobs(domain) ? HAFT_IN_SECTION : status;
     if (status != HAFT_OK) {
         return status;
     }
     assert(debug_sections(domain) == 0); /* a section is open */
     registry_remove_domain(domain);
-    domain->clock->stop(domain);
+    if (domain->clock->stop != NULL) {
+        domain->clock->stop(domain);
+    }
+    stall_close_watch(&domain->watch);
     free(domain);
     return HAFT_OK;
 }
@@ -124,7 +126,9 @@ uint64_t domain_ticket(haft_domain *domain)
     /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
     const uint64_t ticket = fetch_add_release(TICKET, &domain->requested, 1) + 1;
 
-    domain->clock->requested(domain, ticket);
+    if (domain->clock->requested != NULL) {
+        domain->clock->requested(domain, ticket);
+    }
     return ticket;
 }
 
@@ -148,69 +152,94 @@ uint64_t domain_backlog(const haft_domain *domain)
     return requested > done ? requested - done : 0;
 }
 
-bool domain_may_leave(const haft_domain *domain, const struct member *member)
-{
-    return domain->clock->may_leave(member);
-}
-
 void domain_hurry(haft_domain *domain)
 {
-    domain->clock->hurry(domain);
+    if (domain->clock->hurry != NULL) {
+        domain->clock->hurry(domain);
+    }
 }
 
 bool domain_in_section(const haft_domain *domain)
 {
-    return domain->flavour != NULL && rcu_in_section(domain->flavour);
+    return domain->clock->in_section != NULL && domain->clock->in_section(domain);
 }
 
-/* Mark the tickets up to `ticket` as done; a driver beside this one may have gone further. */
-static bool finish(haft_domain *domain, uint64_t ticket)
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
+{
+    *member = NULL;
+    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member) : HAFT_OK;
+}
+
+void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member)
+{
+    if (domain->clock->leave != NULL) {
+        domain->clock->leave(domain, worker, member);
+    }
+}
+
+bool domain_may_leave(const haft_domain *domain, const struct member *member)
+{
+    return domain->clock->may_leave == NULL || domain->clock->may_leave(member);
+}
+
+void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    if (domain->clock->quiescent != NULL) {
+        domain->clock->quiescent(domain, member, backlog);
+    }
+}
+
+void domain_blame(const haft_domain *domain, haft_stall *stall)
+{
+    if (domain->clock->blame != NULL) {
+        domain->clock->blame(domain, stall);
+    }
+}
+
+void domain_after_fork(haft_domain *domain)
+{
+    domain->process = getpid();
+    store_relaxed(OWN, &domain->sections, 0);
+    stall_open_watch(&domain->watch);
+    domain->clock = domain->clock->after_fork(domain);
+}
+
+/*
+ * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
+ * what was done before, or `ticket` if that was done already.
+ */
+static uint64_t finish(haft_domain *domain, uint64_t ticket)
 {
     uint64_t before = load_relaxed(RETRY, &domain->done);
 
     while (before < ticket) {
         /* Weakened, a slot could be written again before its last readers' reads. */
         if (cas_release(ELAPSED, &domain->done, before, ticket)) {
-            return true;
+            return before;
         }
         before = load_relaxed(RETRY, &domain->done);
     }
-    return false;
+    return ticket;
 }
 
-void domain_begin_grace(haft_domain *domain)
+void domain_begin_grace(haft_domain *domain, uint64_t done)
 {
-    store_relaxed(HINT, &domain->driven_since, now_ns());
+    stall_begin_watch(&domain->watch, done);
 }
 
 void domain_end_grace(haft_domain *domain, uint64_t ticket)
 {
-    const uint64_t since = load_relaxed(HINT, &domain->driven_since);
+    const uint64_t before = finish(domain, ticket);
 
-    if (!finish(domain, ticket)) {
+    if (before == ticket) {
         return;
     }
-    store_relaxed(HINT, &domain->driven_since, 0);
     fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    const uint64_t now = now_ns();
-    const uint64_t lasted = since != 0 && now > since ? now - since : 0;
+    const uint64_t lasted = stall_lasted_watch(&domain->watch, before);
 
     if (lasted > load_relaxed(COUNT, &domain->longest_ns)) {
         store_relaxed(COUNT, &domain->longest_ns, lasted);
     }
-}
-
-bool domain_is_driven(const haft_domain *domain)
-{
-    return load_relaxed(HINT, &domain->driven_since) != 0;
-}
-
-uint64_t domain_waited_ns(const haft_domain *domain)
-{
-    const uint64_t since = load_relaxed(HINT, &domain->driven_since);
-    const uint64_t now = now_ns();
-
-    return since != 0 && now > since ? now - since : 0;
 }
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)
@@ -226,32 +255,6 @@ haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)
 haft_status domain_wait(haft_domain *domain)
 {
     return domain_wait_for(domain, load_relaxed(COUNT, &domain->requested));
-}
-
-void domain_notice_stall(haft_domain *domain)
-{
-    const uint64_t since = load_relaxed(HINT, &domain->driven_since);
-
-    if (since == 0 || callback_is_running()) {
-        return;
-    }
-    const uint64_t now = now_ns();
-    const uint64_t reported = load_relaxed(RETRY, &domain->stall_reported);
-
-    if (now < since || now - since < domain->stall_ns || reported == since ||
-        !cas_relaxed(RETRY, &domain->stall_reported, reported, since)) {
-        return;
-    }
-    fetch_add_relaxed(COUNT, &domain->stalls, 1);
-    if (domain->on_stall != NULL) {
-        haft_stall stall = {.domain = domain, .waited_ns = now - since};
-
-        stall.backlog = domain_backlog(domain);
-        domain->clock->blame(domain, &stall);
-        callback_begin();
-        domain->on_stall(&stall, domain->stall_arg);
-        callback_end();
-    }
 }
 
 haft_status domain_check_moment(const haft_domain *domain)

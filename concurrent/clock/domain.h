@@ -15,6 +15,7 @@
 #define HAFT_CONCURRENT_DOMAIN_H
 
 #include "concurrent/clock/clock.h"
+#include "concurrent/clock/stall.h"
 #include "lib/base/atomics.h"
 #include <haft/domain.h>
 #include <sys/types.h>
@@ -22,11 +23,11 @@
 struct haft_domain {
     uint64_t number;                         /* no other domain of the process ever has it */
     const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
+    uint32_t flavour_number;                 /* see rcu.h */
     const struct clock *clock;
     struct rcu_clock rcu;       /* the state of the clocks with a flavour */
     struct thread_clock thread; /* the thread clock's */
     atomic_u64 members;         /* the workers clock's: address of the one added last */
-    atomic_u64 stuck_at;        /* the workers clock's: `done` when a wait was noticed last */
     atomic_u64 sections;        /* open now; counted for the frame clock in debug builds */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
@@ -38,9 +39,8 @@ struct haft_domain {
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;
 
-    atomic_u64 tables;         /* open on this domain */
-    atomic_u64 driven_since;   /* when the grace period under way began, ns; 0: none is */
-    atomic_u64 stall_reported; /* the driven_since of the stall reported last */
+    atomic_u64 tables;  /* open on this domain */
+    struct watch watch; /* of the grace period under way */
     atomic_u64 grace_periods;
     atomic_u64 longest_ns;
     atomic_u64 stalls;
@@ -55,17 +55,19 @@ uint64_t domain_done(const haft_domain *domain);
 /* Tickets requested and not done.  Wait-free. */
 uint64_t domain_backlog(const haft_domain *domain);
 
-/* Whether the calling thread may close a worker with that member.  Wait-free. */
-bool domain_may_leave(const haft_domain *domain, const struct member *member);
-
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
 /*
- * Whether a grace period is under way: some thread drives it, or workers are still to announce
- * themselves.  Wait-free; a hint.
+ * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
+ * struct clock.
  */
-bool domain_is_driven(const haft_domain *domain);
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member);
+void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member);
+bool domain_may_leave(const haft_domain *domain, const struct member *member);
+
+/* The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free. */
+void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 
 /* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
 haft_status domain_check_process(const haft_domain *domain);
@@ -81,18 +83,21 @@ haft_status domain_wait(haft_domain *domain);
 
 /*
  * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
- * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION if it is known to be inside a read section.
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION where domain_in_section() says so.
  */
 haft_status domain_check_moment(const haft_domain *domain);
 
-/* Whether the calling thread is known to be inside a read section. */
+/*
+ * Whether the calling thread may not wait: it is known to be inside a read section or an inner job.
+ * If not, and it is in an outermost job, pointers resolved in that are void after the call.
+ */
 bool domain_in_section(const haft_domain *domain);
 
-/* Call on_stall if a grace period has been under way for too long.  Lock-free but for it. */
-void domain_notice_stall(haft_domain *domain);
+/* Fill in which thread holds a grace period up, if the clock can tell. */
+void domain_blame(const haft_domain *domain, haft_stall *stall);
 
-/* How long the grace period that is under way has been waited for; 0: none is.  Wait-free. */
-uint64_t domain_waited_ns(const haft_domain *domain);
+/* In the child of a fork: go on as its only thread. */
+void domain_after_fork(haft_domain *domain);
 
 /* For clocks. */
 
@@ -100,15 +105,10 @@ uint64_t domain_waited_ns(const haft_domain *domain);
 uint64_t domain_requested(const haft_domain *domain);
 
 /*
- * A grace period begins; or ends, with all tickets up to `ticket` done.  Between the two it is
- * watched for stalls.  Several threads may end the same one.
+ * A grace period is waited for, with all tickets up to `done` done; or has ended, with all up to
+ * `ticket` done.  Until then it is watched for stalls.  Several threads may end the same one.
  */
-void domain_begin_grace(haft_domain *domain);
+void domain_begin_grace(haft_domain *domain, uint64_t done);
 void domain_end_grace(haft_domain *domain, uint64_t ticket);
-
-#define NS_PER_S UINT64_C(1000000000)
-
-/* The monotonic time. */
-uint64_t now_ns(void);
 
 #endif /* HAFT_CONCURRENT_DOMAIN_H */

@@ -8,27 +8,73 @@
 #include "concurrent/clock/rcu.h"
 #include <haft/detail/tsan.h>
 #include <urcu/flavor.h>
+#if !defined(NDEBUG) && !defined(HAFT_HOOKED)
+#include <urcu/static/urcu-mb.h>
+#include <urcu/static/urcu-memb.h>
+#include <urcu/static/urcu-qsbr.h>
+#endif
 
 #ifdef HAFT_UNDER_TSAN
 char haft_grace_token;
 #endif
 
+extern const struct rcu_flavor_struct urcu_memb_flavor __attribute__((weak));
+extern const struct rcu_flavor_struct urcu_mb_flavor __attribute__((weak));
 extern const struct rcu_flavor_struct urcu_qsbr_flavor __attribute__((weak));
 extern const struct rcu_flavor_struct urcu_bp_flavor __attribute__((weak));
 
-static bool is_qsbr(const struct rcu_flavor_struct *flavour)
+uint32_t rcu_number(const struct rcu_flavor_struct *flavour)
+{
+    const struct rcu_flavor_struct *const known[RCU_FLAVOURS - 1] = {
+        &urcu_memb_flavor, &urcu_mb_flavor, &urcu_qsbr_flavor, &urcu_bp_flavor};
+    uint32_t number = 0;
+
+    while (number < RCU_FLAVOURS - 1 && known[number] != flavour) {
+        number++;
+    }
+    return number;
+}
+
+bool rcu_is_qsbr(const struct rcu_flavor_struct *flavour)
 {
     return flavour == &urcu_qsbr_flavor;
 }
 
-bool rcu_in_section(const struct rcu_flavor_struct *flavour)
+bool rcu_is_inside(const struct rcu_flavor_struct *flavour)
 {
-    return !is_qsbr(flavour) && flavour->read_ongoing();
+    return flavour->read_ongoing();
 }
+
+#if defined(NDEBUG) || defined(HAFT_HOOKED)
+bool rcu_is_registered(const struct rcu_flavor_struct *flavour)
+{
+    (void)flavour;
+    return true;
+}
+#else
+/*
+ * liburcu keeps this for its own assertions, in records of the thread.  A record is there if its
+ * flavour is: both are the same library's.
+ */
+extern DECLARE_URCU_TLS(struct urcu_reader, urcu_memb_reader) __attribute__((weak));
+extern DECLARE_URCU_TLS(struct urcu_reader, urcu_mb_reader) __attribute__((weak));
+extern DECLARE_URCU_TLS(struct urcu_qsbr_reader, urcu_qsbr_reader) __attribute__((weak));
+
+bool rcu_is_registered(const struct rcu_flavor_struct *flavour)
+{
+    if (flavour == &urcu_memb_flavor) {
+        return URCU_TLS(urcu_memb_reader).registered;
+    }
+    if (flavour == &urcu_mb_flavor) {
+        return URCU_TLS(urcu_mb_reader).registered;
+    }
+    return flavour != &urcu_qsbr_flavor || URCU_TLS(urcu_qsbr_reader).registered;
+}
+#endif
 
 void rcu_quiescent(const struct rcu_flavor_struct *flavour)
 {
-    if (is_qsbr(flavour) && flavour->read_ongoing()) {
+    if (rcu_is_qsbr(flavour) && flavour->read_ongoing()) {
         haft_note_reader_left();
         flavour->read_quiescent_state();
     }
@@ -37,23 +83,6 @@ void rcu_quiescent(const struct rcu_flavor_struct *flavour)
 bool rcu_forgets(const struct rcu_flavor_struct *flavour)
 {
     return flavour == &urcu_bp_flavor;
-}
-
-bool rcu_pause(const struct rcu_flavor_struct *flavour)
-{
-    const bool was_online = is_qsbr(flavour) && flavour->read_ongoing();
-
-    if (was_online) {
-        rcu_offline(flavour);
-    }
-    return was_online;
-}
-
-void rcu_resume(const struct rcu_flavor_struct *flavour, bool was_online)
-{
-    if (was_online) {
-        rcu_online(flavour);
-    }
 }
 
 void rcu_wait(const struct rcu_flavor_struct *flavour)

@@ -9,11 +9,21 @@
 #define HAFT_CONCURRENT_RCU_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rcu_flavor_struct;
 
-/* Whether the calling thread is inside a read section; false with qsbr, which cannot tell. */
-bool rcu_in_section(const struct rcu_flavor_struct *flavour);
+/* Each of liburcu's flavours has a number of its own; all others have the last one. */
+#define RCU_FLAVOURS 5
+
+uint32_t rcu_number(const struct rcu_flavor_struct *flavour);
+bool rcu_is_qsbr(const struct rcu_flavor_struct *flavour);
+
+/* Whether the calling thread is inside a read section; with qsbr: whether it is online. */
+bool rcu_is_inside(const struct rcu_flavor_struct *flavour);
+
+/* False if the calling thread is known not to be registered: debug builds with memb, mb, qsbr. */
+bool rcu_is_registered(const struct rcu_flavor_struct *flavour);
 
 /* With qsbr: the calling thread, if it is online, passes a quiescent state.  Others: nothing. */
 void rcu_quiescent(const struct rcu_flavor_struct *flavour);
@@ -21,14 +31,7 @@ void rcu_quiescent(const struct rcu_flavor_struct *flavour);
 /* Whether the flavour can forget, in the child of a fork, the threads that are gone: bp alone. */
 bool rcu_forgets(const struct rcu_flavor_struct *flavour);
 
-/*
- * Before and after the calling thread blocks.  With qsbr it goes offline, if it is online: a
- * quiescent point.  pause returns what resume is to be given.
- */
-bool rcu_pause(const struct rcu_flavor_struct *flavour);
-void rcu_resume(const struct rcu_flavor_struct *flavour, bool was_online);
-
-/* Wait for a full grace period, between pause and resume, outside read sections. */
+/* Wait for a full grace period, outside read sections; with qsbr, offline. */
 void rcu_wait(const struct rcu_flavor_struct *flavour);
 
 void rcu_register(const struct rcu_flavor_struct *flavour);

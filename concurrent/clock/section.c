@@ -1,6 +1,7 @@
 /* Read sections of the domain's flavour; without a flavour they last from announcement to
  * announcement, and begin and end do nothing. */
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/jobs.h"
 #include "concurrent/clock/rcu.h"
 #include "concurrent/table/debug.h"
 #include <assert.h>
@@ -17,6 +18,7 @@ void haft_thread_register(haft_domain *domain)
 void haft_thread_unregister(haft_domain *domain)
 {
     if (domain->flavour != NULL) {
+        assert(domain->clock->standing(domain, false)->open == 0); /* a job has not ended */
         rcu_unregister(domain->flavour);
     }
 }
@@ -25,6 +27,7 @@ void haft_section_begin(haft_domain *domain)
 {
     debug_count_section(domain, 1);
     if (domain->flavour != NULL) {
+        assert(rcu_is_registered(domain->flavour)); /* the thread: see haft_thread_register() */
         rcu_section_begin(domain->flavour);
     }
 }
@@ -40,12 +43,14 @@ void haft_section_end(haft_domain *domain)
 void haft_thread_offline(haft_domain *domain)
 {
     assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
-    if (!callback_is_running()) {
+    if (domain->clock->offline != NULL && !callback_is_running()) {
         domain->clock->offline(domain);
     }
 }
 
 void haft_thread_online(haft_domain *domain)
 {
-    domain->clock->online(domain);
+    if (domain->clock->online != NULL) {
+        domain->clock->online(domain);
+    }
 }

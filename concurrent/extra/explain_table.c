@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 /* What holds the slots up that wait for a grace period. */
-static void add_wait(struct text *text, const haft_domain *domain)
+static void add_wait(struct text *text, haft_domain *domain)
 {
     const uint64_t waited_ns = domain_waited_ns(domain);
     haft_stall stall = {.domain = NULL};
@@ -19,7 +19,7 @@ static void add_wait(struct text *text, const haft_domain *domain)
     }
     text_add(text, ", which has lasted ");
     text_add_time(text, waited_ns);
-    domain->clock->blame(domain, &stall);
+    domain_blame(domain, &stall);
     if (stall.worker != NULL) {
         text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
                  stall.thread);

@@ -15,7 +15,6 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/table/registry.h"
 #include <assert.h>
-#include <unistd.h>
 
 static _Thread_local unsigned depth;
 
@@ -35,21 +34,13 @@ void haft_after_fork_parent(void)
     }
 }
 
-static void take_over(haft_domain *domain)
-{
-    domain->process = getpid();
-    store_relaxed(OWN, &domain->sections, 0);
-    store_relaxed(OWN, &domain->driven_since, 0);
-    domain->clock = domain->clock->after_fork(domain);
-}
-
 void haft_after_fork_child(void)
 {
     if (--depth != 0) {
         return;
     }
     for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
-        take_over(domain);
+        domain_after_fork(domain);
     }
     assert(!callback_is_running()); /* it may have slots in hand, which would be found twice */
     for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();

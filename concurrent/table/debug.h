@@ -20,10 +20,15 @@ static inline void debug_count_section(haft_domain *domain, uint64_t by)
     (void)by;
 }
 #else
-/* `by`: 1 for one that begins, UINT64_MAX for one that ends. */
+/*
+ * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
+ * those that were open, also the one that it was forked in.
+ */
 static inline void debug_count_section(haft_domain *domain, uint64_t by)
 {
-    if (!domain->clock->has_flavour) {
+    const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
+
+    if (!domain->clock->has_flavour && !was_forgotten) {
         fetch_add_relaxed(COUNT, &domain->sections, by);
     }
 }

@@ -7,6 +7,7 @@
  */
 #include "concurrent/table/worker.h"
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/jobs.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
@@ -50,7 +51,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    if (domain->clock->join(domain, opened, &opened->member) != HAFT_OK) {
+    if (domain_join(domain, opened, &opened->member) != HAFT_OK) {
         roster_leave(opened);
         return HAFT_NO_MEMORY;
     }
@@ -116,7 +117,7 @@ void worker_end(haft_worker *worker)
     haft_domain *domain = worker->table->domain;
 
     return_budget(worker);
-    domain->clock->leave(domain, worker, worker->member);
+    domain_leave(domain, worker, worker->member);
     roster_leave(worker);
 }
 
@@ -190,7 +191,7 @@ static void pass_quiescent_point(haft_worker *worker)
     /* What waits for on_reclaim is waited for, however little it is. */
     const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
 
-    domain->clock->quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
+    domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
     const bool wanted = backlog > BACKLOG_SLOTS || is_short;
 
@@ -203,13 +204,24 @@ static void pass_quiescent_point(haft_worker *worker)
     worker_do_duties(worker);
 }
 
+/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
+static void pass_in_inner_job(haft_worker *worker)
+{
+    close_if_worth(worker);
+    domain_hurry(worker->table->domain);
+}
+
 haft_status haft_worker_quiescent(haft_worker *worker)
 {
+    haft_domain *domain = worker->table->domain;
     const uint64_t outer = debug_enter(worker);
-    haft_status status = domain_check_moment(worker->table->domain);
+    haft_status status = domain_check_moment(domain);
 
     if (status == HAFT_OK) {
         pass_quiescent_point(worker);
+    } else if (status == HAFT_IN_SECTION && domain_in_inner_job(domain)) {
+        pass_in_inner_job(worker);
+        status = HAFT_OK;
     }
     debug_leave(worker, outer);
     return status;

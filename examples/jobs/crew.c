@@ -31,8 +31,9 @@ static void leave(void *data)
 {
     struct hand *hand = data;
 
-    haft_thread_online(hand->jobs->domain);
-    haft_worker_close(hand->worker);
+    if (hand->worker != NULL) {
+        haft_worker_close(hand->worker);
+    }
     haft_thread_unregister(hand->jobs->domain);
     free(hand);
     count(-1);
@@ -45,30 +46,39 @@ static void make_key(void)
     }
 }
 
+static _Noreturn void give_up(void)
+{
+    fputs("no memory for a worker\n", stderr);
+    abort();
+}
+
+/* With qsbr a thread that registers is online: offline it is as between two jobs. */
 static struct hand *join(struct jobs *jobs)
 {
-    struct hand *hand = malloc(sizeof *hand);
+    struct hand *hand = calloc(1, sizeof *hand);
 
-    haft_thread_register(jobs->domain);
-    if (hand == NULL || haft_worker_open(jobs->table, &hand->worker) != HAFT_OK) {
-        fputs("no memory for a worker\n", stderr);
-        abort();
+    if (hand == NULL) {
+        give_up();
     }
+    haft_thread_register(jobs->domain);
+    haft_thread_offline(jobs->domain);
     hand->jobs = jobs;
     pthread_setspecific(key, hand);
     count(1);
     return hand;
 }
 
-haft_worker *crew_enter(struct jobs *jobs)
+haft_worker *crew_begin_job(struct jobs *jobs, haft_job_state *state)
 {
     pthread_once(&once, make_key);
     struct hand *hand = pthread_getspecific(key);
 
     if (hand == NULL) {
         hand = join(jobs);
-    } else {
-        haft_thread_online(jobs->domain);
+    }
+    *state = haft_job_begin(jobs->domain);
+    if (hand->worker == NULL && haft_worker_open(jobs->table, &hand->worker) != HAFT_OK) {
+        give_up();
     }
     return hand->worker;
 }

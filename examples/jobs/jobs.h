@@ -27,7 +27,7 @@ struct setting {
     haft_clock clock;
     const struct rcu_flavor_struct *flavour;
     unsigned block_ms; /* how long one job blocks at most; 0: none does */
-    bool lets_go;      /* it is offline or outside its read section meanwhile */
+    bool lets_go;      /* it parks meanwhile */
 };
 
 struct jobs {
@@ -70,10 +70,10 @@ void jobs_end_frame(struct jobs *jobs);
 /* --- crew.c --- */
 
 /*
- * The calling thread's worker, for the length of a job.  The first call opens it; it is closed when
- * the thread ends or calls crew_leave().
+ * Begins a job; `*state` is for haft_job_end().  Returns the calling thread's worker: the first
+ * call opens it; it is closed when the thread ends or calls crew_leave().
  */
-haft_worker *crew_enter(struct jobs *jobs);
+haft_worker *crew_begin_job(struct jobs *jobs, haft_job_state *state);
 void crew_leave(struct jobs *jobs);
 
 /* Returns when no thread has a worker. */

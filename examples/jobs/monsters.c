@@ -52,14 +52,13 @@ static void block_and_measure(const struct jobs *jobs)
 static void block(struct jobs *jobs)
 {
     if (jobs->setting.lets_go) {
-        haft_thread_offline(jobs->domain); /* no pointer is held: what others free may be reused */
+        /* No pointer is held: what others free may be reused. */
+        const haft_job_state parked = haft_thread_park(jobs->domain);
+
         block_and_measure(jobs);
-        haft_thread_online(jobs->domain);
+        haft_thread_unpark(jobs->domain, parked);
     } else {
-        haft_section_begin(
-            jobs->domain); /* all that others free meanwhile must wait for this job */
-        block_and_measure(jobs);
-        haft_section_end(jobs->domain);
+        block_and_measure(jobs); /* all that others free meanwhile must wait for this job */
     }
 }
 
@@ -67,11 +66,10 @@ static struct followers hit(struct jobs *jobs, haft_worker *worker, haft_id targ
 {
     struct followers followers = {.count = 0};
 
-    haft_section_begin(jobs->domain); /* a monster found here stays in place until the end */
+    /* A monster found here stays in place until the job ends. */
     atomic_int *lives = haft_resolve(haft_table_view(jobs->table), target);
     /* Its lifetime is the table's care, its contents are ours: other jobs hit it as well. */
     const int before = lives == NULL ? 0 : atomic_fetch_sub(lives, 1);
-    haft_section_end(jobs->domain);
 
     if (before == 1 && haft_free(worker, target) == HAFT_OK) {
         followers.count = 1; /* a nil target: spawn */
@@ -112,12 +110,13 @@ static struct followers spawn(haft_worker *worker)
 
 struct followers job_run(struct jobs *jobs, haft_id target)
 {
-    haft_worker *worker = crew_enter(jobs);
+    haft_job_state state;
+    haft_worker *worker = crew_begin_job(jobs, &state);
     const struct followers followers =
         haft_id_is_nil(target) ? spawn(worker) : hit(jobs, worker, target);
 
-    haft_worker_quiescent(worker);     /* between jobs no pointer is held ... */
-    haft_thread_offline(jobs->domain); /* ... and a thread without a job keeps nobody waiting */
+    haft_worker_quiescent(worker);     /* here no pointer is held ... */
+    haft_job_end(jobs->domain, state); /* ... and a thread without a job keeps no other waiting */
     return followers;
 }
 

@@ -204,8 +204,8 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  * one that another thread frees while they are under way, as either.
  *
  * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  HAFT_IN_SECTION, and
- *           nothing is done, if the calling thread is inside a read section (liburcu's flavours
- *           but for qsbr).
+ *           nothing is done, if the calling thread is inside an inner job, or a read section
+ *           (liburcu's flavours but for qsbr).
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
  *           of the jobs) has come after the last recording; not from on_reclaim or a haft_call.
  *           With qsbr and the workers clock it is a quiescent point of the thread: pointers

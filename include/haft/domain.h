@@ -1,5 +1,6 @@
 /*
- * haft/domain.h - the domain: what decides when a retired slot may be reused; its read sections.
+ * haft/domain.h - the domain: what decides when a retired slot may be reused; its read sections and
+ * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
  * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The
@@ -29,17 +30,18 @@ struct rcu_flavor_struct; /* liburcu's: &urcu_memb_flavor, &urcu_qsbr_flavor, ..
 typedef struct haft_domain haft_domain;
 
 typedef enum haft_clock {
-    HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
-    HAFT_CLOCK_CALLER, /* whoever waits: haft_worker_quiescent, haft_..._wait, haft_table_close */
     /*
-     * The workers themselves announce their quiescent points, and anyone adds the announcements
-     * up: no fence, no system call, no other thread.  What waits (the calls named above) gives the
-     * processor up and looks again.  No flavour; no liburcu.
+     * The default.  Workers announce their quiescent points, and any of them adds the announcements
+     * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
+     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No flavour; no
+     * liburcu.
      */
     HAFT_CLOCK_WORKERS,
 
-    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no flavour, no liburcu */
-    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
+    HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
+    HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
+    HAFT_CLOCK_FRAME,  /* the program's haft_domain_tick() between frames; no flavour, no liburcu */
+    HAFT_CLOCK_COUNT   /* how many there are; not a clock */
 } haft_clock;
 
 /* What the stall callback is told. */
@@ -53,6 +55,7 @@ typedef struct haft_stall {
     uint64_t thread;            /* as the system numbers it (gettid) */
 } haft_stall;
 
+/* All zero, as a NULL in their place: the workers clock, and stalls reported after a second. */
 typedef struct haft_domain_options {
     const struct rcu_flavor_struct *flavour; /* thread, caller: required; workers, frame: NULL */
     haft_clock clock;
@@ -63,7 +66,9 @@ typedef struct haft_domain_options {
      * waits for another one's grace period.  A thread that drives a grace period of liburcu itself,
      * with no other thread about, cannot tell.  The frame clock has no stalls.  It may look at
      * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open or
-     * close workers, nor call what waits.  stall_ns 0: one second.
+     * close workers, nor call what waits.  NULL: one line on stderr says which domain waits, for
+     * how long, which thread holds it up if the clock can tell, and what to do.  stall_ns 0: one
+     * second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
@@ -78,7 +83,7 @@ typedef struct haft_domain_stats {
 } haft_domain_stats;
 
 /*
- * haft_domain_open - a new domain.
+ * haft_domain_open - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
  *             HAFT_BAD_FLAVOUR, HAFT_BAD_CLOCK   the option of that name
@@ -95,8 +100,8 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
- *                               but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a job, or a read section (liburcu's
+ *                               flavours but for qsbr)
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
  *           With qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
@@ -112,8 +117,8 @@ haft_status haft_domain_close(haft_domain *domain);
  * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
- *                               but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
+ *                               (liburcu's flavours but for qsbr)
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
@@ -152,7 +157,7 @@ haft_status haft_domain_tick(haft_domain *domain);
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
-/* --- read sections: the span in which a resolved pointer stays valid --- */
+/* --- read sections and jobs: the span in which a resolved pointer stays valid --- */
 
 /*
  * With the thread and the caller clock these functions call the flavour that the domain was
@@ -169,9 +174,13 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                  domain it is; register, begin and end do nothing.  With the frame clock all of
  *                  them do nothing: a section lasts from tick to tick (debug builds count them).
  *
- * Sections belong to the flavour, not to one domain: with qsbr a quiescent point for one domain is
- * one for all.  Calls that wait are made outside the sections of every domain and flavour; a
- * thread that waits for one inside a section of another can wait for itself by way of a third.
+ * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
+ * calls do on every clock, and they nest.
+ *
+ * Sections and jobs belong to the flavour, not to one domain: with qsbr a quiescent point for one
+ * domain is one for all.  Calls that wait are made outside the sections of every domain and
+ * flavour; a thread that waits for one inside a section of another can wait for itself by way of a
+ * third.
  * So a thread that is online in several (with qsbr, or with open workers on domains with the
  * workers clock) goes offline in the others before it calls what waits for one, and
  * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
@@ -205,6 +214,13 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 void haft_thread_register(haft_domain *domain);
 void haft_thread_unregister(haft_domain *domain);
 
+/* What haft_job_begin and haft_thread_park return, to be given back as it is. */
+typedef struct haft_job_state {
+    uint64_t thread;
+    uint32_t level;
+    uint32_t open;
+} haft_job_state;
+
 /*
  * haft_section_begin, haft_section_end - a read section of the calling thread.
  *
@@ -218,15 +234,71 @@ void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);
 
 /*
+ * haft_job_begin, haft_job_end - a job of the calling thread.  What it resolves stays valid until
+ * its end, on every clock, also while the thread runs other jobs inside it: a job that waits for
+ * its own jobs may be given these to run, or those of others.
+ *
+ * Jobs nest.  The outermost one comes online, or begins a read section, and its end goes offline;
+ * inner ones change nothing that another thread sees.  A thread that is online without a job (from
+ * haft_thread_register with qsbr, from its first worker with the workers clock) counts as in one:
+ * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
+ * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
+ *
+ * In an inner job haft_worker_quiescent() hands freed slots on, announces nothing, waits for
+ * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
+ * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
+ *
+ * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
+ * last worker inside a job is online until the job ends.  With the frame clock both calls do
+ * nothing but that debug builds count jobs as sections.
+ *
+ * Returns   begin: the state before, which end takes back, the last one first.
+ * Threads   begin: a registered thread.  end: the same thread; debug builds assert it, since a job
+ *           that moves to another thread (a fiber) ends before it moves and begins again after.
+ *           With the workers clock a thread without workers as well: the job holds nothing up
+ *           until it opens one.
+ * Ordering  outermost end: release towards grace periods.
+ * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
+ *           Workers clock, the first job of a thread without workers: malloc.  Where the system
+ *           refuses, the thread opens no first worker on a domain (HAFT_NO_MEMORY) until the job
+ *           ends.
+ * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
+ *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
+ */
+haft_job_state haft_job_begin(haft_domain *domain);
+void haft_job_end(haft_domain *domain, haft_job_state state);
+
+/*
+ * haft_thread_park, haft_thread_unpark - the calling thread lets go of everything before it blocks,
+ * or before it waits where it may be given other jobs to run; and is again where it was.
+ *
+ * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
+ * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
+ * frame clock both do nothing: a parked job is one of the frame's jobs.
+ *
+ * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
+ * Threads   a registered thread, outside haft_section_begin() and haft_section_end().  unpark: the
+ *           same thread, when all jobs that began since have ended.
+ * Ordering  park: release towards grace periods.
+ * Progress  as haft_thread_offline() and haft_thread_online().
+ * Cost      as haft_thread_offline() and haft_thread_online().
+ */
+haft_job_state haft_thread_park(haft_domain *domain);
+void haft_thread_unpark(haft_domain *domain, haft_job_state state);
+
+/*
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
+ * Absolute, for experts: what an outer job holds is void as well, so debug builds assert that
+ * offline is not called in an inner job.  Park lets go in any job, and on every clock.
  *
  * Returns   nothing.
  * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
  *           nothing happens).
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, but for waking a thread that waits for this one.
- * Cost      a full fence; workers clock: O(threads with workers), and one shared operation.
+ * Cost      a full fence; workers clock: one store, and one shared operation to come online;
+ *           O(threads with workers) if the thread's last call was for another domain.
  */
 void haft_thread_offline(haft_domain *domain);
 void haft_thread_online(haft_domain *domain);

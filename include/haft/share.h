@@ -62,8 +62,8 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           nothing has changed:
  *             HAFT_IN_USE       a worker is still open, or an object pinned, as haft_table_close()
- *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
- *                               but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
+ *                               (liburcu's flavours but for qsbr)
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  *             HAFT_NO_MEMORY    for the local table itself
  * Threads   one thread outside read sections, when no other thread uses the table any more.

@@ -158,8 +158,8 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a worker is still open, or an object pinned.  While there are pins,
  *                               on_reclaim runs for all that was freed, which may unpin the rest
- *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
- *                               but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
+ *                               (liburcu's flavours but for qsbr)
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, not from on_reclaim, when no other thread uses the
  *           table any more.  With qsbr and the workers clock it is a quiescent point of the
@@ -250,7 +250,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
  *           to the close of its last: it must pass quiescent points, or every grace period waits
- *           for it.
+ *           for it.  In a job (haft/domain.h) it stays as the job has it.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, but for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).
@@ -265,7 +265,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  If that
  *           has ended without closing it: one thread that knows so, as from joining it; what the
  *           worker held is not lost then.  With the workers clock the close of the thread's last
- *           worker on the domain is a quiescent point: pointers resolved before are void.
+ *           worker on the domain is a quiescent point outside of jobs: pointers resolved before are
+ *           void.
  * Ordering  release to the workers that take over what it held.
  * Progress  lock-free.
  * Cost      O(batch).
@@ -284,8 +285,10 @@ haft_status haft_worker_close(haft_worker *worker);
  * slot since the call before, and no grace period is under way already; when more than 12,288 wait,
  * in any case.  With the frame clock it never waits.
  *
+ * In an inner job (haft_job_begin) it hands on, announces nothing and waits for nothing.
+ *
  * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
- *           read section (liburcu's flavours but for qsbr).
+ *           read section (liburcu's flavours but for qsbr) other than its outermost job.
  * Threads   the worker's thread outside read sections of any domain (haft/domain.h: offline in
  *           others).  With qsbr and the workers clock, pointers resolved before are void.
  * Ordering  release towards grace periods.
@@ -377,8 +380,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
- *           inside a read section (liburcu's flavours but for qsbr), HAFT_FORKED in the child of a
- *           fork (haft/fork.h).
+ *           inside an inner job or a read section (liburcu's flavours but for qsbr), HAFT_FORKED in
+ *           the child of a fork (haft/fork.h).
  * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr and the
  *           workers clock a wait is a quiescent point of the thread: pointers resolved before are
  *           void.

@@ -15,6 +15,7 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "pthread_create",
     "pthread_join",
     "pthread_mutex_lock",
+    "pthread_mutex_trylock",
     "pthread_mutex_unlock",
     "sched_yield",
     "sem_post",

@@ -42,6 +42,7 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *arg), void *arg);
 int __real_pthread_join(pthread_t thread, void **result);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __real_sem_wait(sem_t *semaphore);
 int __real_sem_post(sem_t *semaphore);
@@ -50,6 +51,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *arg), void *arg);
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   const struct timespec *until);
@@ -165,6 +167,21 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     object->depth++;
     take_over(object);
     return __real_pthread_mutex_lock(mutex);
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    schedule_point();
+    const int error = __real_pthread_mutex_trylock(mutex);
+
+    if (error == 0) {
+        struct object *object = object_at(mutex);
+
+        object->owner = schedule_self();
+        object->depth++;
+        take_over(object);
+    }
+    return error;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)

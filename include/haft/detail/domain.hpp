@@ -1,6 +1,7 @@
 /*
  * haft/detail/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what
- * they did when they go out of scope: haft::registered_thread, haft::read_section, haft::offline.
+ * they did when they go out of scope: haft::registered_thread, haft::read_section, haft::job,
+ * haft::parked, haft::offline.
  *
  * Each function is one call of the function of its name in haft/domain.h, whose contract
  * holds.
@@ -48,7 +49,7 @@ class domain
         return status == HAFT_OK ? result<domain>(std::move(opened)) : status;
     }
     /* The workers or the frame clock. */
-    static result<domain> open(haft_clock clock) noexcept
+    static result<domain> open(haft_clock clock = HAFT_CLOCK_WORKERS) noexcept
     {
         haft_domain_options options = {};
 
@@ -104,6 +105,35 @@ template <void (*Begin)(haft_domain *), void (*End)(haft_domain *)> class scope
 };
 
 } // namespace detail
+
+namespace detail
+{
+
+/* The same, where what the first call returns is for the second. */
+template <haft_job_state (*Begin)(haft_domain *), void (*End)(haft_domain *, haft_job_state)>
+class stateful_scope
+{
+  public:
+    explicit stateful_scope(const domain &domain) noexcept : stateful_scope(domain.untyped()) {}
+    explicit stateful_scope(haft_domain *domain) noexcept : domain_(domain), state_(Begin(domain))
+    {
+    }
+    stateful_scope(const stateful_scope &) = delete;
+    stateful_scope &operator=(const stateful_scope &) = delete;
+    ~stateful_scope() { End(domain_, state_); }
+
+  private:
+    haft_domain *domain_;
+    haft_job_state state_;
+};
+
+} // namespace detail
+
+/* haft_job_begin() to haft_job_end(): what it resolves stays until then, through inner jobs. */
+using job = detail::stateful_scope<haft_job_begin, haft_job_end>;
+
+/* haft_thread_park() to _unpark(): around a wait, or what blocks, in a job. */
+using parked = detail::stateful_scope<haft_thread_park, haft_thread_unpark>;
 
 /* haft_thread_register() to haft_thread_unregister(): once for each thread and flavour. */
 using registered_thread = detail::scope<haft_thread_register, haft_thread_unregister>;

@@ -20,7 +20,11 @@ extern const struct explored_case workers_clock_case, arrive_case, pin_case, res
 extern const struct explored_case offline_case, unpinned_case, last_pin_case, restore_full_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
+/* jobs inside jobs */
+extern const struct explored_case job_inner_case, job_inner_qsbr_case, job_inner_memb_case,
+    job_park_case, job_park_qsbr_case, job_park_memb_case, job_flavour_case;
 /* white-box */
+extern const struct explored_case stall_case;
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
     extent_case;
 extern const struct explored_case round_case, two_depots_case, segment_case, ring_cell_case,
@@ -81,6 +85,14 @@ const struct explored_case *const all_cases[] = {
     &given_up_case,
     &unpinned_case,
     &last_pin_case,
+    &job_inner_case,
+    &job_inner_qsbr_case,
+    &job_inner_memb_case,
+    &job_park_case,
+    &job_park_qsbr_case,
+    &job_park_memb_case,
+    &job_flavour_case,
+    &stall_case,
     NULL,
 };
 /* clang-format on */

@@ -66,7 +66,9 @@ uint64_t stamp_time(void)
 static haft_domain_options domain_options(const struct table_wish *wish)
 {
     if (wish->is_workers) {
-        return (haft_domain_options){.clock = HAFT_CLOCK_WORKERS};
+        return (haft_domain_options){.clock = HAFT_CLOCK_WORKERS,
+                                     .on_stall = wish->on_stall,
+                                     .stall_ns = wish->on_stall != NULL ? 1 : UINT64_MAX};
     }
     return (haft_domain_options){
         .flavour = wish->is_qsbr ? &urcu_qsbr_flavor : &model_flavour,

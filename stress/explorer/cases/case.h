@@ -86,6 +86,7 @@ struct table_wish {
     bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
     bool is_qsbr;             /* sections as with qsbr, else as with memb */
     haft_reclaim *on_reclaim; /* NULL: none */
+    void (*on_stall)(const haft_stall *stall, void *arg); /* NULL: none; else of any time */
 };
 
 void open_table(const struct table_wish *wish);

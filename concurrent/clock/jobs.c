@@ -1,0 +1,124 @@
+/*
+ * Jobs that wait for jobs.
+ *
+ * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
+ * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs change
+ * nothing but the count, so they cost no store that another thread reads.
+ */
+#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/table/debug.h"
+#include <assert.h>
+#include <stddef.h>
+
+/* In place of a state's number of open jobs. */
+#define OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
+#define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
+
+static _Thread_local uint32_t forgotten;
+
+bool job_is_forgotten(void)
+{
+    return forgotten != 0;
+}
+
+bool domain_in_inner_job(haft_domain *domain)
+{
+    const struct standing *standing =
+        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+
+    return standing != NULL && standing->level > 1;
+}
+
+static void set_level(haft_domain *domain, struct standing *standing, uint32_t level)
+{
+    const uint32_t before = standing->level;
+
+    standing->level = level;
+    domain->clock->settle(domain, standing, before);
+}
+
+static haft_job_state state_of(const struct standing *standing)
+{
+    return (haft_job_state){thread_number(), standing->level, standing->open};
+}
+
+static haft_job_state unkept(uint32_t open)
+{
+    return (haft_job_state){thread_number(), 0, open};
+}
+
+/* The standing that a state is of; NULL: none was kept. */
+static struct standing *kept(haft_domain *domain, haft_job_state state)
+{
+    assert(state.thread == thread_number()); /* a state ends on the thread where it began */
+    if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
+        return NULL;
+    }
+    struct standing *standing = domain->clock->standing(domain, false);
+
+    assert(standing != NULL && standing->open == state.open + 1); /* the last one goes first */
+    return standing;
+}
+
+haft_job_state haft_job_begin(haft_domain *domain)
+{
+    if (domain->clock->standing == NULL) {
+        debug_count_section(domain, 1);
+        return unkept(OPEN_COUNTED);
+    }
+    struct standing *standing = domain->clock->standing(domain, true);
+
+    if (standing == NULL) {
+        forgotten++;
+        return unkept(OPEN_UNKNOWN);
+    }
+    const haft_job_state state = state_of(standing);
+
+    standing->open++;
+    set_level(domain, standing, state.level + 1);
+    return state;
+}
+
+void haft_job_end(haft_domain *domain, haft_job_state state)
+{
+    struct standing *standing = kept(domain, state);
+
+    if (standing != NULL) {
+        assert(standing->level == state.level + 1 || standing->level == 0);
+        standing->open = state.open;
+        set_level(domain, standing, state.level);
+    } else if (state.open == OPEN_UNKNOWN) {
+        forgotten--;
+    } else if (state.open == OPEN_COUNTED) {
+        debug_count_section(domain, UINT64_MAX);
+    }
+}
+
+haft_job_state haft_thread_park(haft_domain *domain)
+{
+    struct standing *standing =
+        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+
+    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    if (standing == NULL || callback_is_running()) {
+        return unkept(OPEN_UNKNOWN);
+    }
+    const haft_job_state state = state_of(standing);
+
+    standing->open++;
+    set_level(domain, standing, 0);
+    return state;
+}
+
+void haft_thread_unpark(haft_domain *domain, haft_job_state state)
+{
+    struct standing *standing = kept(domain, state);
+
+    if (standing != NULL) {
+        assert(standing->level == 0); /* what began since has ended */
+        standing->open = state.open;
+        set_level(domain, standing, state.level);
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * concurrent/clock/jobs.h - jobs that wait for jobs: what a clock keeps of a thread.  See
+ * haft/domain.h.
+ *
+ * The workers clock keeps a standing in each member of a domain; liburcu's flavours have one for
+ * each thread and flavour, since a thread is online, or in a section, for all domains of a flavour.
+ */
+#ifndef HAFT_CONCURRENT_JOBS_H
+#define HAFT_CONCURRENT_JOBS_H
+
+#include <haft/domain.h>
+#include <stdbool.h>
+
+/* The calling thread's own. */
+struct standing {
+    uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
+    uint32_t open;  /* jobs begun and not ended, and parks not taken back */
+};
+
+/* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
+bool domain_in_inner_job(haft_domain *domain);
+
+/*
+ * The library could not remember that a job of the calling thread began, for want of memory: until
+ * that ends, the thread opens no first worker.
+ */
+bool job_is_forgotten(void);
+
+#endif /* HAFT_CONCURRENT_JOBS_H */

@@ -1,0 +1,155 @@
+/*
+ * Stalls: how long a grace period has been waited for, and the report when that is too long.
+ *
+ * Edges in this file.
+ *   HINT    a first look at the measure; under its lock both words are whole
+ *   RETRY   a first look; the compare-and-swap decides.  `done`, read by a read-modify-write that
+ *           adds nothing, is the last one there is
+ *   COUNT   stalls
+ */
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
+#include "lib/base/text.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#define DEFAULT_STALL_NS NS_PER_S
+#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
+
+uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t stall_limit(uint64_t stall_ns)
+{
+    if (stall_ns == 0) {
+        return DEFAULT_STALL_NS;
+    }
+    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
+}
+
+void stall_open_watch(struct watch *watch)
+{
+    pthread_mutex_init(&watch->lock, NULL);
+    store_relaxed(HINT, &watch->ticket, 0);
+}
+
+void stall_close_watch(struct watch *watch)
+{
+    pthread_mutex_destroy(&watch->lock);
+}
+
+void stall_begin_watch(struct watch *watch, uint64_t done)
+{
+    if (load_relaxed(HINT, &watch->ticket) > done || pthread_mutex_trylock(&watch->lock) != 0) {
+        return;
+    }
+    if (load_relaxed(HINT, &watch->ticket) <= done) { /* a late thread measures nothing */
+        store_relaxed(HINT, &watch->since, now_ns());
+        store_relaxed(HINT, &watch->ticket, done + 1);
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* What is measured, and since when in `*since`; 0: nothing, or another thread has the lock. */
+static uint64_t watched(struct watch *watch, uint64_t *since)
+{
+    if (load_relaxed(HINT, &watch->ticket) == 0 || pthread_mutex_trylock(&watch->lock) != 0) {
+        return 0;
+    }
+    const uint64_t ticket = load_relaxed(HINT, &watch->ticket);
+
+    *since = load_relaxed(HINT, &watch->since);
+    pthread_mutex_unlock(&watch->lock);
+    return ticket;
+}
+
+uint64_t stall_lasted_watch(struct watch *watch, uint64_t done)
+{
+    uint64_t since = 0;
+
+    return watched(watch, &since) == done + 1 ? now_ns() - since : 0;
+}
+
+bool domain_is_driven(const haft_domain *domain)
+{
+    return load_relaxed(HINT, &domain->watch.ticket) == domain_done(domain) + 1;
+}
+
+/* As domain_waited_ns(); and the ticket that waits. */
+static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
+{
+    uint64_t since = 0;
+
+    *ticket = watched(&domain->watch, &since);
+    const uint64_t now = now_ns();
+
+    /* In this order: the wait had not ended at `now`. */
+    return *ticket == domain_done(domain) + 1 ? now - since : 0;
+}
+
+uint64_t domain_waited_ns(haft_domain *domain)
+{
+    uint64_t ticket;
+
+    return waited_ns(domain, &ticket);
+}
+
+/* True to one thread, if the wait for `ticket` has not ended and was not reported. */
+static bool is_to_report(haft_domain *domain, uint64_t ticket)
+{
+    uint64_t reported = load_relaxed(RETRY, &domain->watch.reported);
+
+    return reported != ticket && fetch_add_relaxed(RETRY, &domain->done, 0) + 1 == ticket &&
+           cas_relaxed(RETRY, &domain->watch.reported, reported, ticket);
+}
+
+static void say(const haft_stall *stall)
+{
+    const haft_domain *domain = stall->domain;
+    char line[400];
+    struct text text = text_in(line, sizeof line);
+
+    text_add(&text, "no grace period has ended for ");
+    text_add_time(&text, stall->waited_ns);
+    text_add(&text, " on domain %" PRIu64 " (%s clock), and ", domain->number, domain->clock->name);
+    text_add_counted(&text, stall->backlog, "ticket");
+    text_add(&text, stall->backlog == 1 ? " waits: " : " wait: ");
+    domain->clock->advise(domain, stall, &text);
+    fprintf(stderr, "haft: %s\n", line);
+}
+
+static void report(haft_domain *domain, uint64_t waited)
+{
+    haft_stall stall = {.domain = domain, .waited_ns = waited};
+
+    stall.backlog = domain_backlog(domain);
+    domain_blame(domain, &stall);
+    if (domain->on_stall != NULL) {
+        callback_begin();
+        domain->on_stall(&stall, domain->stall_arg);
+        callback_end();
+    } else {
+        say(&stall);
+    }
+}
+
+void domain_notice_stall(haft_domain *domain)
+{
+    uint64_t ticket;
+    const uint64_t waited = waited_ns(domain, &ticket);
+
+    if (callback_is_running()) {
+        return; /* a later call notices it */
+    }
+    if (waited >= domain->stall_ns && is_to_report(domain, ticket)) {
+        fetch_add_relaxed(COUNT, &domain->stalls, 1);
+        report(domain, waited);
+    }
+}
