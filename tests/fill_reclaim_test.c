@@ -91,3 +91,66 @@ Test(fill_reclaim, on_fill_is_not_called_in_on_reclaim)
     with_worker = true;
     expect_silence_in_on_reclaim(200);
 }
+
+/* --- an insertion by on_fill that is refused --- */
+
+static haft_worker *refused; /* through which on_fill inserts; NULL: not now */
+static int refusals;         /* insertions by on_fill that were told HAFT_BUSY */
+static bool reclaimed_by_refused;
+
+static void insert_in_vain(const haft_fill *fill, void *arg)
+{
+    haft_id id;
+
+    (void)fill;
+    (void)arg;
+    refusals += refused != NULL && haft_insert(refused, NULL, &id) == HAFT_BUSY;
+}
+
+static void note_worker(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    reclaimed_by_refused = reclaimed_by_refused || (worker != NULL && worker == refused);
+    reclaims++;
+}
+
+/* Two slots wait for their grace period, and two are in use. */
+static void fill_small_table(haft_worker *first, haft_worker *second)
+{
+    for (int i = 0; i < 2; i++) {
+        must(haft_insert(first, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        must(haft_free(second, ids[i]) == HAFT_OK);
+        must(haft_worker_flush(second) == HAFT_OK);
+    }
+    refused = first;
+    for (int i = 0; i < 2; i++) {
+        must(haft_insert(first, NULL, &ids[i]) == HAFT_OK);
+    }
+}
+
+Test(fill_reclaim, refused_insertion_of_on_fill_leaves_nothing_to_its_worker)
+{
+    const haft_table_options options = {.capacity = 4,
+                                        .object_size = 8,
+                                        .layout = {3, 20, 0},
+                                        .warn_at = 2,
+                                        .on_fill = insert_in_vain,
+                                        .on_reclaim = note_worker};
+
+    shared = open_shared((struct setting){ANNOUNCED, HAFT_CLOCK_FRAME}, &options);
+    haft_worker *first = open_worker(shared.table);
+
+    fill_small_table(first, shared.worker);
+    assert_status(haft_worker_close(first), HAFT_OK);
+    haft_domain_tick(shared.domain);
+    assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+
+    cr_assert(eq(int, refusals, 1), "on_fill found no slot");
+    cr_expect(eq(int, reclaims, 2));
+    cr_expect(not(reclaimed_by_refused), "on_reclaim is given a worker that is closed");
+    close_shared(&shared);
+}

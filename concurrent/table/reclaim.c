@@ -178,6 +178,9 @@ struct batch *reclaim_destination(const haft_table *table)
 
 void reclaim_later(const haft_table *table, haft_worker *worker)
 {
+    if (taking.table == NULL) {
+        return; /* a callback outside: by the next take-back its worker may be closed */
+    }
     for (unsigned i = 0; i < taking.refused; i++) {
         if (taking.refusals[i].table == table->number) {
             return;

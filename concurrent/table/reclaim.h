@@ -32,7 +32,8 @@ struct batch *reclaim_destination(const haft_table *table);
 
 /*
  * Inside a callback: a search has found nothing.  The thread takes a due batch of the table back
- * when the callback's batch is done.  `worker`: NULL if it is a borrowed one.
+ * when the callback's batch is done; nothing in a callback outside a take-back (on_fill).
+ * `worker`: NULL if it is a borrowed one.
  */
 void reclaim_later(const haft_table *table, haft_worker *worker);
 
