@@ -22,7 +22,7 @@ static void check_registers(void)
     }
 }
 
-static void census(void)
+void check_census(void)
 {
     haft_table_stats stats;
 
@@ -34,6 +34,11 @@ static void census(void)
              (unsigned long long)stats.freed, count_in(&play.live), count_in(&play.reserved),
              (unsigned long long)(word_in(&play.frees) - play.frees_before));
     }
+}
+
+static void census(void)
+{
+    check_census();
     check_registers();
 }
 
@@ -62,9 +67,7 @@ static uint64_t slots_to_be_had(void)
 {
     const uint64_t capacity = play.plan->options.capacity;
     const uint64_t used = capacity_in_use();
-    haft_table_stats stats;
-
-    shim_census(play.table, &stats);
+    const haft_table_stats stats = haft_table_stats_get(play.table);
     const uint64_t aside = free_aside();
     const uint64_t free = stats.free < aside ? 0 : stats.free - aside;
     const uint64_t room = used < capacity ? capacity - used : 0;
@@ -349,11 +352,8 @@ static void try_close(struct thread *thread)
     }
     end_sections(thread);
     const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
+    const haft_status status = play_close_table();
 
-    play.is_closing = true;
-    const haft_status status = haft_table_close(play.table);
-
-    play.is_closing = false;
     end_call(outer);
     if (check_ending(status)) {
         require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
@@ -392,7 +392,7 @@ static void try_unshare(struct thread *thread)
     end_sections(thread);
     const struct call_under_way outer = begin_call(CALL_UNSHARE_SHARE, HAFT_NIL);
 
-    play.is_closing = true;
+    begin_closing();
     const haft_status status = haft_unshare(play.table, &local);
 
     play.is_closing = false;
@@ -412,6 +412,7 @@ static void try_unshare(struct thread *thread)
 void call_alone(struct thread *thread, const struct step *step)
 {
     watch->call = step->call;
+    check_census();
     switch (step->call) {
     case CALL_GUEST:
     case CALL_GUEST_LATE:

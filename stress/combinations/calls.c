@@ -3,6 +3,8 @@
 #include "stress/combinations/watch.h"
 #include <stddef.h>
 
+#define MOST_CLOSING_STEPS 32
+
 static void step_worker_open(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
@@ -16,9 +18,7 @@ static void step_worker_close(struct thread *thread, haft_worker *worker, const 
 {
     (void)worker;
     (void)step;
-    if (!in_callback(thread)) {
-        end_worker(thread);
-    }
+    end_worker(thread);
 }
 
 /* Through which worker a call goes: the one at hand, that one if there is one, or none. */
@@ -27,39 +27,49 @@ enum way { AS_IS, BY_WORKER, BARE };
 static const struct {
     step_call *call;
     enum way way;
+    bool is_refused; /* in callbacks */
 } functions[CALL_COUNT] = {
-    [CALL_WORKER_OPEN] = {step_worker_open, AS_IS},
-    [CALL_WORKER_CLOSE] = {step_worker_close, AS_IS},
-    [CALL_WORKER_CURRENT] = {step_current, AS_IS},
-    [CALL_QUIESCENT] = {step_quiescent, BY_WORKER},
-    [CALL_FLUSH] = {step_flush, BY_WORKER},
-    [CALL_OFFLINE_ONLINE] = {step_offline_online, AS_IS},
-    [CALL_INSERT] = {step_insert, BY_WORKER},
-    [CALL_INSERT_WAIT] = {step_insert_wait, BY_WORKER},
-    [CALL_INSERT_MANY] = {step_insert_many, BY_WORKER},
-    [CALL_RESERVE] = {step_reserve, BY_WORKER},
-    [CALL_PUBLISH] = {step_publish, BY_WORKER},
-    [CALL_ABORT] = {step_abort, BY_WORKER},
-    [CALL_FREE] = {step_free, BY_WORKER},
-    [CALL_FREE_STALE] = {step_free_stale, BY_WORKER},
-    [CALL_FREE_MANY] = {step_free_many, BY_WORKER},
-    [CALL_BARE_INSERT] = {step_insert, BARE},
-    [CALL_BARE_RESERVE] = {step_reserve, BARE},
-    [CALL_BARE_PUBLISH] = {step_publish, BARE},
-    [CALL_BARE_ABORT] = {step_abort, BARE},
-    [CALL_BARE_FREE] = {step_free, BARE},
-    [CALL_RESTORE] = {step_restore, BY_WORKER},
-    [CALL_SECTION_BEGIN] = {step_section_begin, AS_IS},
-    [CALL_SECTION_END] = {step_section_end, AS_IS},
-    [CALL_RESOLVE] = {step_resolve, AS_IS},
-    [CALL_PIN] = {step_pin, AS_IS},
-    [CALL_UNPIN] = {step_unpin, AS_IS},
-    [CALL_SCAN] = {step_scan, AS_IS},
-    [CALL_DIAGNOSE] = {step_diagnose, AS_IS},
-    [CALL_TRIM] = {step_trim, AS_IS},
-    [CALL_RECYCLE] = {step_recycle, AS_IS},
-    [CALL_WAIT] = {step_wait, AS_IS},
+    [CALL_WORKER_OPEN] = {step_worker_open, AS_IS, false},
+    [CALL_WORKER_CLOSE] = {step_worker_close, AS_IS, true},
+    [CALL_WORKER_CURRENT] = {step_current, AS_IS, false},
+    [CALL_QUIESCENT] = {step_quiescent, BY_WORKER, true},
+    [CALL_FLUSH] = {step_flush, BY_WORKER, true},
+    [CALL_OFFLINE_ONLINE] = {step_offline_online, AS_IS, false},
+    [CALL_INSERT] = {step_insert, BY_WORKER, false},
+    [CALL_INSERT_WAIT] = {step_insert_wait, BY_WORKER, false},
+    [CALL_INSERT_MANY] = {step_insert_many, BY_WORKER, false},
+    [CALL_RESERVE] = {step_reserve, BY_WORKER, false},
+    [CALL_PUBLISH] = {step_publish, BY_WORKER, false},
+    [CALL_ABORT] = {step_abort, BY_WORKER, false},
+    [CALL_FREE] = {step_free, BY_WORKER, false},
+    [CALL_FREE_STALE] = {step_free_stale, BY_WORKER, false},
+    [CALL_FREE_MANY] = {step_free_many, BY_WORKER, false},
+    [CALL_BARE_INSERT] = {step_insert, BARE, false},
+    [CALL_BARE_INSERT_WAIT] = {step_insert_wait, BARE, false},
+    [CALL_BARE_RESERVE] = {step_reserve, BARE, false},
+    [CALL_BARE_PUBLISH] = {step_publish, BARE, false},
+    [CALL_BARE_ABORT] = {step_abort, BARE, false},
+    [CALL_BARE_FREE] = {step_free, BARE, false},
+    [CALL_RESTORE] = {step_restore, BY_WORKER, false},
+    [CALL_SECTION_BEGIN] = {step_section_begin, AS_IS, false},
+    [CALL_SECTION_END] = {step_section_end, AS_IS, false},
+    [CALL_RESOLVE] = {step_resolve, AS_IS, false},
+    [CALL_PIN] = {step_pin, AS_IS, false},
+    [CALL_UNPIN] = {step_unpin, AS_IS, false},
+    [CALL_SCAN] = {step_scan, AS_IS, false},
+    [CALL_DIAGNOSE] = {step_diagnose, AS_IS, false},
+    [CALL_TRIM] = {step_trim, AS_IS, true},
+    [CALL_RECYCLE] = {step_recycle, AS_IS, true},
+    [CALL_WAIT] = {step_wait, AS_IS, true},
+    [CALL_TICK] = {step_refused, AS_IS, true},
+    [CALL_UNSHARE_SHARE] = {step_refused, AS_IS, true},
+    [CALL_TABLE_CLOSE] = {step_refused, AS_IS, true},
 };
+
+static step_call *function_for(const struct thread *thread, uint32_t call)
+{
+    return functions[call].is_refused && in_callback(thread) ? step_refused : functions[call].call;
+}
 
 void call_step(struct thread *thread, haft_worker *worker, const struct step *step)
 {
@@ -67,9 +77,16 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 
     watch->call = step->call;
     if (way != BY_WORKER || worker != NULL) {
-        functions[step->call].call(thread, way == BARE ? NULL : worker, step);
+        function_for(thread, step->call)(thread, way == BARE ? NULL : worker, step);
     }
     check_held(thread->seat);
+}
+
+/* While a table closes, callbacks end: else they could make work for one another for ever. */
+static bool may_call(uint32_t call)
+{
+    return !play.is_closing ||
+           (call != CALL_BARE_RESERVE && play.closing_steps++ < MOST_CLOSING_STEPS);
 }
 
 /* The plan's next step for a callback; none if it has none. */
@@ -80,10 +97,16 @@ static void call_next(const struct step *steps, uint32_t step_count, _Atomic(uin
         const uint32_t at = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
         const struct step *step = &steps[at % step_count];
 
-        if (worker != NULL || step->call == CALL_UNPIN || step->call == CALL_DIAGNOSE) {
+        if (may_call(step->call)) {
             call_step(current, worker, step);
         }
     }
+}
+
+static void note_callback(void)
+{
+    atomic_fetch_add_explicit(&play.callbacks, 1, memory_order_relaxed);
+    current->callbacks++;
 }
 
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
@@ -91,8 +114,9 @@ void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
     struct seat *seat = current->seat;
 
     (void)arg;
-    atomic_fetch_add_explicit(&play.callbacks, 1, memory_order_relaxed);
+    note_callback();
     require_that(seat->reclaims == 0, "on_reclaim runs within on_reclaim");
+    require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
     model_reclaimed(id, object);
     seat->reclaims++;
     call_next(play.plan->on_reclaim, play.plan->reclaim_count, &play.reclaim_step, worker);
@@ -104,7 +128,7 @@ void fill_callback(const haft_fill *fill, void *arg)
     struct seat *seat = current->seat;
 
     (void)arg;
-    atomic_fetch_add_explicit(&play.callbacks, 1, memory_order_relaxed);
+    note_callback();
     require_that(seat->fills == 0, "on_fill runs within on_fill");
     require_that(fill->in_use >= play.plan->options.warn_at, "on_fill comes too early");
     seat->fills++;

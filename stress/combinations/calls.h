@@ -21,6 +21,7 @@ step_call step_current, step_quiescent, step_flush, step_offline_online, step_wa
     step_section_begin, step_section_end;
 step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
     step_free, step_free_stale, step_free_many, step_restore;
+step_call step_refused;
 step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle;
 
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */

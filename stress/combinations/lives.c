@@ -4,12 +4,18 @@
  */
 #include "stress/combinations/calls.h"
 
+/* What an insertion answers that is not HAFT_OK or HAFT_FULL: `waits`, where it need not wait. */
+static haft_status refusal(bool waits)
+{
+    return !waits ? HAFT_BUSY : in_callback(current) ? HAFT_IN_CALLBACK : HAFT_FULL;
+}
+
 /* What an insertion may answer, where nothing else happened meanwhile. */
-static void check_insertion(haft_status status, uint32_t before, uint64_t callbacks)
+static void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks)
 {
     const struct plan_options *options = &play.plan->options;
 
-    require_that(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL,
+    require_that(status == HAFT_OK || status == HAFT_FULL || status == refusal(waits),
                  "an insertion's answer");
     if (play.at_once || in_callback(current) || callbacks != word_in(&play.callbacks)) {
         return; /* in a callback, the call around it may have a slot in hand */
@@ -28,10 +34,15 @@ static enum call bare_or(const haft_worker *worker, enum call call)
     static const enum call bare[CALL_COUNT] = {
         [CALL_INSERT] = CALL_BARE_INSERT,   [CALL_RESERVE] = CALL_BARE_RESERVE,
         [CALL_PUBLISH] = CALL_BARE_PUBLISH, [CALL_ABORT] = CALL_BARE_ABORT,
-        [CALL_FREE] = CALL_BARE_FREE,
+        [CALL_FREE] = CALL_BARE_FREE,       [CALL_INSERT_WAIT] = CALL_BARE_INSERT_WAIT,
     };
 
     return worker == NULL && bare[call] != 0 ? bare[call] : call;
+}
+
+static haft_status reserve_bare(haft_id *id, void **object, bool waits)
+{
+    return waits ? bare_reserve_wait(play.table, id, object) : bare_reserve(play.table, id, object);
 }
 
 static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
@@ -39,13 +50,13 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
     const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
     const struct call_under_way outer =
-        begin_call(waits ? CALL_INSERT_WAIT : bare_or(worker, CALL_RESERVE), HAFT_NIL);
-    const haft_status status = worker == NULL ? bare_reserve(play.table, id, object)
+        begin_call(bare_or(worker, waits ? CALL_INSERT_WAIT : CALL_RESERVE), HAFT_NIL);
+    const haft_status status = worker == NULL ? reserve_bare(id, object, waits)
                                : waits        ? haft_reserve_wait(worker, id, object)
                                               : haft_reserve(worker, id, object);
 
     end_call(outer);
-    check_insertion(status, before, callbacks);
+    check_insertion(status, waits, before, callbacks);
     return status;
 }
 
@@ -92,7 +103,7 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
         worker == NULL ? bare_insert(play.table, bytes, id) : haft_insert(worker, bytes, id);
 
     end_call(outer);
-    check_insertion(status, before, callbacks);
+    check_insertion(status, false, before, callbacks);
     return status;
 }
 
@@ -122,20 +133,28 @@ void step_insert(struct thread *thread, haft_worker *worker, const struct step *
     }
 }
 
-/* Only where the wait must end: the table has room, and no callback takes it away again. */
-void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
+/* Whether the wait must end: the table has room, and no callback takes it away again. */
+static bool may_wait_for_room(const struct thread *thread)
 {
     const struct plan_options *options = &play.plan->options;
     const bool has_room = capacity_in_use() < options->capacity && count_in(&play.exhausted) == 0 &&
                           find_pinned(0) == NULL;
 
-    if (play.plan->reclaim_count != 0 || play.plan->fill_count != 0 || may_not_wait(thread) ||
-        is_clock(PLAN_FRAME) || options->pins || (!play.at_once && !has_room)) {
-        return;
-    }
-    struct reg *reg = claim_register(step->at);
+    return play.plan->reclaim_count == 0 && play.plan->fill_count == 0 && !may_not_wait(thread) &&
+           !is_clock(PLAN_FRAME) && !options->pins && (play.at_once || has_room);
+}
 
-    if (reg != NULL) {
+/* In a callback no call waits. */
+void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    struct reg *reg = NULL;
+
+    if (in_callback(thread) || may_wait_for_room(thread)) {
+        reg = claim_register(step->at);
+    }
+    if (reg != NULL && in_callback(thread)) {
+        reserve_one(worker, reg, REGISTER_LIVE, true);
+    } else if (reg != NULL) {
         pass_quiescent_point(thread);
         const uint64_t callbacks = word_in(&play.callbacks);
         const bool inserted = reserve_one(worker, reg, REGISTER_LIVE, true);
@@ -207,9 +226,9 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
     if (reg == NULL) {
         return;
     }
-    const haft_id id = id_in(reg); /* now: an ended register is any thread's */
+    const haft_id id = id_in(reg);
 
-    model_aborted(reg);
+    model_aborted(reg); /* from here on another thread may take the register */
     const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id);
 
     if (worker == NULL) {
@@ -334,7 +353,7 @@ void step_restore(struct thread *thread, haft_worker *worker, const struct step 
     end_call(outer);
     if (status == HAFT_OK) {
         if (play.plan->options.exact_capacity) {
-            check_insertion(status, before, callbacks);
+            check_insertion(status, false, before, callbacks);
         }
         model_issued(reg, id, REGISTER_LIVE);
     } else {

@@ -82,9 +82,11 @@ void step_unpin(struct thread *thread, haft_worker *worker, const struct step *s
     atomic_fetch_add(&reg->intents, 1); /* so that the register keeps its id */
     if (take_pin(reg)) {
         const struct call_under_way outer = begin_call(CALL_UNPIN, id_in(reg));
+        const uint64_t callbacks = current->callbacks;
 
         expect(haft_unpin(play.table, id_in(reg)), HAFT_OK, "haft_unpin");
         end_call(outer);
+        require_that(current->callbacks == callbacks, "haft_unpin ran a callback");
     }
     atomic_fetch_sub(&reg->intents, 1);
 }
@@ -147,34 +149,32 @@ void step_diagnose(struct thread *thread, haft_worker *worker, const struct step
 
 void step_trim(struct thread *thread, haft_worker *worker, const struct step *step)
 {
+    (void)thread;
     (void)worker;
     (void)step;
-    if (!in_callback(thread)) {
-        const struct call_under_way outer = begin_call(CALL_TRIM, HAFT_NIL);
+    const struct call_under_way outer = begin_call(CALL_TRIM, HAFT_NIL);
 
-        count(&play.trimming, 1);
-        const haft_status status = haft_trim(play.table, NULL);
+    count(&play.trimming, 1);
+    const haft_status status = haft_trim(play.table, NULL);
 
-        count(&play.trimming, -1);
-        end_call(outer);
-        require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once), "haft_trim");
-    }
+    count(&play.trimming, -1);
+    end_call(outer);
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once), "haft_trim");
 }
 
 void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)
 {
+    (void)thread;
     (void)worker;
     (void)step;
-    if (!in_callback(thread)) {
-        atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
-        const struct call_under_way outer = begin_call(CALL_RECYCLE, HAFT_NIL);
+    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+    const struct call_under_way outer = begin_call(CALL_RECYCLE, HAFT_NIL);
 
-        count(&play.trimming, 1);
-        const haft_status status = haft_recycle_exhausted(play.table, NULL);
+    count(&play.trimming, 1);
+    const haft_status status = haft_recycle_exhausted(play.table, NULL);
 
-        count(&play.trimming, -1);
-        end_call(outer);
-        require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once),
-                     "haft_recycle_exhausted");
-    }
+    count(&play.trimming, -1);
+    end_call(outer);
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once),
+                 "haft_recycle_exhausted");
 }

@@ -7,12 +7,13 @@
  * with pins, where a thread must not miss that another takes the register (seq_cst: a store and a
  * load on each side).
  *
- * Three rules hold whatever the threads do, and every call checks them:
+ * Four rules hold whatever the threads do, and every call checks them:
  *   - a slot's ids are issued in rising order of generation, unless ids repeat: a slot that is
  *     handed out twice breaks that;
  *   - an object's bytes stay while a read section or a pin holds them, and as long as it lives;
  *   - on_reclaim comes once for each freed object, not before it was freed, not while it is pinned,
- *     and not within itself.
+ *     not within itself, not in haft_unpin(), and without a worker exactly while the table closes.
+ *   - what waits, or takes something apart, answers HAFT_IN_CALLBACK in a callback.
  * Where threads take turns with whole calls, the model also says what each call answers.
  */
 #ifndef HAFT_COMBINATIONS_MODEL_H
@@ -71,6 +72,7 @@ struct thread {
     struct seat *seat;
     haft_worker *worker;
     bool is_implicit;            /* the worker */
+    uint64_t callbacks;          /* that it was in */
     _Atomic(uint64_t) under_way; /* its call, and 32 bits below the slot; slot 0: none */
 };
 
@@ -96,6 +98,7 @@ struct play {
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
     _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
     bool is_closing;
+    uint32_t closing_steps; /* of callbacks, since then */
     bool is_shared_again;
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     _Atomic(uint32_t) fill_step;

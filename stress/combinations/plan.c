@@ -122,15 +122,22 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
 /* --- steps --- */
 
 static const uint8_t allowed_in_reclaim[] = {
-    CALL_INSERT,    CALL_RESERVE,     CALL_PUBLISH,      CALL_ABORT,
-    CALL_FREE,      CALL_FREE_STALE,  CALL_INSERT_MANY,  CALL_FREE_MANY,
-    CALL_BARE_FREE, CALL_BARE_INSERT, CALL_BARE_RESERVE, CALL_BARE_ABORT,
-    CALL_UNPIN,     CALL_UNPIN,       CALL_DIAGNOSE,     CALL_RESTORE,
+    CALL_INSERT,       CALL_RESERVE,      CALL_PUBLISH,   CALL_ABORT,     CALL_FREE,
+    CALL_FREE_STALE,   CALL_INSERT_MANY,  CALL_FREE_MANY, CALL_BARE_FREE, CALL_BARE_INSERT,
+    CALL_BARE_RESERVE, CALL_BARE_ABORT,   CALL_UNPIN,     CALL_UNPIN,     CALL_DIAGNOSE,
+    CALL_RESTORE,      CALL_BARE_PUBLISH,
 };
 
 static const uint8_t allowed_in_fill[] = {
     CALL_INSERT,    CALL_RESERVE,   CALL_PUBLISH,     CALL_ABORT, CALL_FREE,    CALL_INSERT_MANY,
     CALL_FREE_MANY, CALL_BARE_FREE, CALL_BARE_INSERT, CALL_UNPIN, CALL_RESTORE,
+};
+
+/* What waits, or takes something apart. */
+static const uint8_t refused_in_callbacks[] = {
+    CALL_QUIESCENT,        CALL_FLUSH, CALL_WORKER_CLOSE, CALL_WAIT,          CALL_TRIM,
+    CALL_RECYCLE,          CALL_TICK,  CALL_TABLE_CLOSE,  CALL_UNSHARE_SHARE, CALL_INSERT_WAIT,
+    CALL_BARE_INSERT_WAIT,
 };
 
 /* Once, mostly; some calls many times, so that batches, rings and depots fill. */
@@ -232,7 +239,9 @@ static uint32_t draw_callback(struct chance *chance, const struct plan *plan, st
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < wanted; i++) {
-        const uint32_t call = allowed[below(chance, allowed_count)];
+        const uint32_t call = one_in(chance, 5)
+                                  ? refused_in_callbacks[below(chance, sizeof refused_in_callbacks)]
+                                  : allowed[below(chance, allowed_count)];
 
         if (!is_left_out(swarm, call)) {
             steps[count++] = draw_step(chance, plan, call, at_once);

@@ -37,6 +37,7 @@
     CALL(FREE_STALE)                                                                               \
     CALL(FREE_MANY)                                                                                \
     CALL(BARE_INSERT)                                                                              \
+    CALL(BARE_INSERT_WAIT)                                                                         \
     CALL(BARE_RESERVE)                                                                             \
     CALL(BARE_PUBLISH)                                                                             \
     CALL(BARE_ABORT)                                                                               \

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define MOST_CENSUS_BITS 6 /* of indices, for a census after each turn */
+
 void fail(const char *kind, const char *detail, ...)
 {
     char text[256];
@@ -101,9 +103,24 @@ void forget_table(void)
     }
 }
 
+void begin_closing(void)
+{
+    play.is_closing = true;
+    play.closing_steps = 0;
+}
+
+haft_status play_close_table(void)
+{
+    begin_closing();
+    const haft_status status = haft_table_close(play.table);
+
+    play.is_closing = false;
+    return status;
+}
+
 void end_table(void)
 {
-    const haft_status status = haft_table_close(play.table);
+    const haft_status status = play_close_table();
 
     if (status != HAFT_OK) {
         fail("a table could not be closed", "%s", haft_status_name(status));
@@ -331,6 +348,7 @@ void play_end(void)
     }
     current = &play.threads[0];
     register_seat(current->seat);
+    check_census();
     if (play.left != NULL) {
         haft_worker_close(play.left);
         play.left = NULL;
@@ -346,27 +364,41 @@ void play_end(void)
     current = NULL;
 }
 
+/* A turn, and the census after it where there are few slots. */
+static void take_turn(const struct step *step)
+{
+    current = &play.threads[step->thread % play.plan->threads];
+    if (call_is_alone(step->call)) {
+        call_alone(current, step);
+    } else {
+        call_step(current, current->worker, step);
+    }
+    if (play.plan->options.index_bits <= MOST_CENSUS_BITS) {
+        check_census();
+    }
+}
+
+/* Implicit workers close with the table. */
+static void end_turns(void)
+{
+    end_sections(current);
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        current = &play.threads[i];
+        if (!current->is_implicit) {
+            end_worker(current);
+        }
+    }
+}
+
 void play_in_turn(const struct plan *plan)
 {
     play_begin(plan, false);
     current = &play.threads[0];
     register_seat(current->seat);
     for (uint32_t i = 0; i < plan->step_count; i++) {
-        const struct step *step = &plan->steps[i];
-        struct thread *thread = &play.threads[step->thread % plan->threads];
-
-        current = thread;
-        if (call_is_alone(step->call)) {
-            call_alone(thread, step);
-        } else {
-            call_step(thread, thread->worker, step);
-        }
+        take_turn(&plan->steps[i]);
     }
-    end_sections(current);
-    for (uint32_t i = 0; i < plan->threads; i++) {
-        current = &play.threads[i];
-        end_worker(current);
-    }
+    end_turns();
     unregister_seat(&play.seats[0]);
     play_end();
 }

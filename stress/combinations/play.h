@@ -22,6 +22,13 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread));
 void begin_table(void);
 void end_table(void);
 
+/* Callbacks are told so from now on; and haft_table_close() of the play's table, which it ends. */
+void begin_closing(void);
+haft_status play_close_table(void);
+
+/* Each slot is in one place, and the counters agree: while no call is under way. */
+void check_census(void);
+
 /* A table has ended: the model begins anew. */
 void forget_table(void);
 

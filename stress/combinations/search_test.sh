@@ -2,10 +2,10 @@
 # search_test.sh - the search finds a fault, shrinks and prints its plan, and finds it again by its
 # seed.
 #
-# Usage: search_test.sh <combinations> <explored>
+# Usage: search_test.sh <combinations> <broken combinations> <broken explored>
 set -euo pipefail
 
-readonly combinations=$1 explored=$2
+readonly combinations=$1 broken=$2 broken_explored=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -24,8 +24,8 @@ expect()
     [[ $status == "$expected" ]] || { cat "$work/log" && fail "$*: exit $status, not $expected"; }
 }
 
-# Both programs must find a fault of the library, and find it again by its seed.
-for program in "$combinations" "$explored"; do
+# Both programs must find the fault of a broken library, and find it again by its seed.
+for program in "$broken" "$broken_explored"; do
     expect 3 "$program" --seed 1 --seconds 60 --shrink 5
     grep -q '^const struct plan plan = {$' "$work/log" || fail "no plan is printed"
     read -r seed < <(sed -n 's/.*, seed \([0-9]*\)$/\1/p' "$work/log")
@@ -33,8 +33,11 @@ for program in "$combinations" "$explored"; do
     grep -q ", seed $seed\$" "$work/log" || fail "seed $seed: nothing found again"
 done
 
-expect 3 "$combinations" --seed 1 --seconds 60 --shrink 0 --json
-python3 -c 'import json, sys; assert json.load(sys.stdin)["found"]' <"$work/log" || fail "JSON"
+expect 0 "$combinations" --seed 1 --plays 100 --seconds 60
+expect 3 "$broken" --seed 1 --seconds 60 --shrink 0 --json
+python3 -c 'import json, sys
+assert json.load(sys.stdin)["found"][0]["rule"] == "an object changed under its reader"' \
+    <"$work/log" || fail "JSON: $(cat "$work/log")"
 expect 2 "$combinations" --mode schedules
 grep -q -- "--mode takes turns or threads, not 'schedules'" "$work/log" || fail "mode: $(cat "$work/log")"
 expect 2 "$combinations" --seconds -1

@@ -5,6 +5,7 @@
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
 
+#include "concurrent/table/census.h"
 #include <haft/domain.h>
 #include <haft/fork.h>
 #include <haft/many.h>
@@ -17,18 +18,21 @@
 
 /* Calls without a worker. */
 #define bare_insert haft_insert_unregistered
+#define bare_reserve_wait haft_reserve_wait_unregistered
 #define bare_reserve haft_reserve_unregistered
 #define bare_publish haft_publish_unregistered
 #define bare_abort haft_abort_unregistered
 #define bare_free haft_free_unregistered
 
-/* The statistics, and whether they account for every slot that was ever used. */
+/* The statistics, and whether each slot is in the one place that they say; while no call is under
+ * way. */
 static inline bool shim_census(const haft_table *table, haft_table_stats *stats)
 {
     *stats = haft_table_stats_get(table);
     return stats->live + stats->reserved + stats->retired + stats->free + stats->exhausted +
-               stats->given_back ==
-           stats->high_water;
+                   stats->given_back ==
+               stats->high_water &&
+           census_is_right(table);
 }
 
 #endif /* HAFT_COMBINATIONS_SHIM_H */

@@ -134,9 +134,19 @@ void begin_worker(struct thread *thread)
     }
 }
 
+/* Some of the plan's threads, which are one of the system, may have the same implicit worker. */
+static void forget_worker(const haft_worker *worker)
+{
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        if (play.threads[i].worker == worker) {
+            play.threads[i].worker = NULL;
+        }
+    }
+}
+
 void end_worker(struct thread *thread)
 {
-    if (thread->worker == NULL || thread->is_implicit) {
+    if (thread->worker == NULL) {
         return;
     }
     pass_quiescent_point(thread);
@@ -144,7 +154,7 @@ void end_worker(struct thread *thread)
 
     expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
     end_call(outer);
-    thread->worker = NULL;
+    forget_worker(thread->worker);
     thread->seat->workers--;
 }
 
@@ -174,7 +184,7 @@ void step_quiescent(struct thread *thread, haft_worker *worker, const struct ste
     (void)step;
     const bool inside = is_memb() && thread->seat->depth != 0;
 
-    if ((may_not_wait(thread) && !inside) || in_callback(thread)) {
+    if (may_not_wait(thread) && !inside) {
         return;
     }
     pass_quiescent_point(thread);
@@ -187,13 +197,12 @@ void step_quiescent(struct thread *thread, haft_worker *worker, const struct ste
 
 void step_flush(struct thread *thread, haft_worker *worker, const struct step *step)
 {
+    (void)thread;
     (void)step;
-    if (!in_callback(thread)) {
-        const struct call_under_way outer = begin_call(CALL_FLUSH, HAFT_NIL);
+    const struct call_under_way outer = begin_call(CALL_FLUSH, HAFT_NIL);
 
-        expect(haft_worker_flush(worker), HAFT_OK, "haft_worker_flush");
-        end_call(outer);
-    }
+    expect(haft_worker_flush(worker), HAFT_OK, "haft_worker_flush");
+    end_call(outer);
 }
 
 void step_offline_online(struct thread *thread, haft_worker *worker, const struct step *step)

@@ -1,0 +1,79 @@
+/* Calls that callbacks may not make: each answers HAFT_IN_CALLBACK, and changes nothing. */
+#include "stress/combinations/calls.h"
+#include <string.h>
+
+static haft_status share_another(void)
+{
+    haft_local *local;
+    haft_table *table;
+
+    expect(haft_local_open(&(haft_local_options){.capacity = 1}, &local), HAFT_OK,
+           "haft_local_open");
+    const haft_status status = haft_share(local, play.domain, NULL, &table);
+
+    haft_local_close(local);
+    return status;
+}
+
+static haft_status unshare_and_share(void)
+{
+    haft_local *local;
+    const haft_status status = haft_unshare(play.table, &local);
+
+    return status == HAFT_IN_CALLBACK ? share_another() : status;
+}
+
+static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_t call)
+{
+    switch (call) {
+    case CALL_WORKER_CLOSE:
+        return haft_worker_close(thread->worker);
+    case CALL_QUIESCENT:
+        return haft_worker_quiescent(worker);
+    case CALL_FLUSH:
+        return haft_worker_flush(worker);
+    case CALL_TRIM:
+        return haft_trim(play.table, NULL);
+    case CALL_RECYCLE:
+        return haft_recycle_exhausted(play.table, NULL);
+    case CALL_WAIT:
+        return haft_domain_wait(play.domain);
+    case CALL_TICK:
+        return haft_domain_tick(play.domain);
+    case CALL_UNSHARE_SHARE:
+        return unshare_and_share();
+    case CALL_TABLE_CLOSE:
+        return haft_table_close(play.table);
+    default:
+        fail("no such call", "%u", call);
+    }
+}
+
+/* Of the table, and of the clock where no thread of its own drives it. */
+static haft_table_stats state(void)
+{
+    haft_table_stats stats = haft_table_stats_get(play.table);
+
+    if (is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR)) {
+        memset(&stats.clock, 0, sizeof stats.clock);
+    }
+    return stats;
+}
+
+void step_refused(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    const haft_table_stats before = state();
+
+    if ((step->call == CALL_WORKER_CLOSE && thread->worker == NULL) ||
+        (step->call == CALL_TICK && !is_clock(PLAN_FRAME))) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
+
+    expect(ask(thread, worker, step->call), HAFT_IN_CALLBACK, "a call in a callback");
+    end_call(outer);
+    const haft_table_stats after = state();
+
+    require_that(play.at_once || memcmp(&before, &after, sizeof before) == 0,
+                 "a call in a callback changed something");
+}
