@@ -129,8 +129,9 @@ static const uint8_t allowed_in_reclaim[] = {
 };
 
 static const uint8_t allowed_in_fill[] = {
-    CALL_INSERT,    CALL_RESERVE,   CALL_PUBLISH,     CALL_ABORT, CALL_FREE,    CALL_INSERT_MANY,
-    CALL_FREE_MANY, CALL_BARE_FREE, CALL_BARE_INSERT, CALL_UNPIN, CALL_RESTORE,
+    CALL_INSERT,      CALL_RESERVE,    CALL_PUBLISH,    CALL_ABORT,       CALL_FREE,
+    CALL_INSERT_MANY, CALL_FREE_MANY,  CALL_BARE_FREE,  CALL_BARE_INSERT, CALL_UNPIN,
+    CALL_RESTORE,     CALL_FREE_STALE, CALL_BARE_ABORT, CALL_DIAGNOSE,
 };
 
 /* What waits, or takes something apart. */
