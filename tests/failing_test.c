@@ -426,3 +426,92 @@ TEST_ON_EACH_CLOCK(strict_overcommit, at_a_limit_of_memory_insert_is_busy_while_
     expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_OK);
     close_shared(&shared);
 }
+
+/* --- a call to the system in the middle of a search, and what other threads do meanwhile --- */
+
+#define EXACT 4096
+#define LEFT 4 /* places, when all extents are used up */
+
+static struct {
+    struct shared shared;
+    haft_worker *other;
+    haft_id freed_later[LEFT];
+    int inserted; /* of them */
+    bool has_reserved;
+} meeting;
+
+static void take_the_last_place(void)
+{
+    meeting.inserted +=
+        haft_insert(meeting.other, NULL, &meeting.freed_later[meeting.inserted]) == HAFT_OK;
+}
+
+static void reserve_once(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    haft_id reserved;
+
+    (void)object;
+    (void)id;
+    (void)arg;
+    if (worker != NULL && !meeting.has_reserved) {
+        meeting.has_reserved = true;
+        faults.before_mprotect = take_the_last_place;
+        haft_reserve(worker, &reserved, NULL); /* a fresh slot, for which memory is asked for */
+        cr_assert(faults.before_mprotect == NULL, "no memory was asked for");
+    }
+}
+
+/* All but one place are taken; two slots are due. */
+static void open_meeting(void)
+{
+    static const haft_domain_options frame = {.clock = HAFT_CLOCK_FRAME};
+    static const haft_table_options exact = {.capacity = EXACT,
+                                             .object_size = 16384,
+                                             .exact_capacity = true,
+                                             .on_reclaim = reserve_once};
+    haft_id ids[2];
+
+    faults.strict = true;
+    meeting.shared = open_shared_on(&frame, &exact);
+    meeting.other = open_worker(meeting.shared.table);
+    for (int i = 0; i < EXACT - LEFT; i++) {
+        const haft_id id = insert(meeting.shared.worker);
+
+        ids[i % 2] = id;
+    }
+    for (int i = 0; i < 2; i++) {
+        must(haft_free(meeting.shared.worker, ids[i]) == HAFT_OK);
+    }
+    must(haft_worker_flush(meeting.shared.worker) == HAFT_OK);
+    for (int i = 0; i < LEFT + 1; i++) {
+        const haft_id id = insert(meeting.other);
+
+        if (i < LEFT - 1) {
+            meeting.freed_later[meeting.inserted++] = id;
+        }
+    }
+    must(haft_domain_tick(meeting.shared.domain) == HAFT_OK);
+}
+
+Test(strict_overcommit, reservation_inside_on_reclaim_that_meets_a_full_exact_table_costs_no_slot)
+{
+    haft_id ids[LEFT];
+    haft_id id;
+    int count = 0;
+
+    open_meeting();
+    haft_reserve(meeting.shared.worker, &id, NULL); /* takes the two back */
+    cr_assert(meeting.has_reserved);
+    for (int i = 0; i < meeting.inserted; i++) {
+        must(haft_free(meeting.other, meeting.freed_later[i]) == HAFT_OK);
+    }
+    while (count < LEFT && haft_insert(meeting.shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    cr_expect(gt(int, count, 1));
+    for (int i = 1; i < count; i++) {
+        cr_expect(ne(u64, ids[i].bits, ids[i - 1].bits), "a slot was handed out twice");
+    }
+    must(haft_worker_close(meeting.other) == HAFT_OK);
+    close_shared(&meeting.shared);
+}

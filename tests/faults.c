@@ -132,8 +132,19 @@ int __wrap_munmap(void *address, size_t size)
     return __real_munmap(address, size);
 }
 
+static void call_once(void (**hook)(void))
+{
+    void (*const meanwhile)(void) = *hook;
+
+    *hook = NULL;
+    if (meanwhile != NULL) {
+        meanwhile();
+    }
+}
+
 int __wrap_mprotect(void *address, size_t size, int protection)
 {
+    call_once(&faults.before_mprotect);
     if (fails(SITE)) {
         errno = ENOMEM;
         return -1;
@@ -145,16 +156,6 @@ static void *acquired(void *memory)
 {
     faults.balance += memory != NULL;
     return memory;
-}
-
-static void call_once(void (**hook)(void))
-{
-    void (*const meanwhile)(void) = *hook;
-
-    *hook = NULL;
-    if (meanwhile != NULL) {
-        meanwhile();
-    }
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)

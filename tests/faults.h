@@ -13,12 +13,13 @@ struct faults {
     int calls;
     int first;
     int last;
-    bool strict;               /* no writable mapping at once */
-    long balance;              /* acquired and not given back */
-    int open_error;            /* once, if not 0: why open() refuses */
-    int openat_error;          /* the same for openat() */
-    int short_writes;          /* so many write one byte, each behind one that is interrupted */
-    void (*before_lock)(void); /* once: what another process does before a file is locked */
+    bool strict;                   /* no writable mapping at once */
+    long balance;                  /* acquired and not given back */
+    int open_error;                /* once, if not 0: why open() refuses */
+    int openat_error;              /* the same for openat() */
+    int short_writes;              /* so many write one byte, each behind one that is interrupted */
+    void (*before_lock)(void);     /* once: what another process does before a file is locked */
+    void (*before_mprotect)(void); /* once: what other threads do meanwhile */
     void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
 };
 
