@@ -5,6 +5,7 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/threads.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 TestSuite(fork_, .timeout = SUITE_SECONDS);
@@ -519,4 +520,91 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_may_fork_again)
     open_parent(&parent, *row, &options);
     fork_with_the_calls(fork_again, &parent.shared, parent.live);
     close_parent(&parent);
+}
+
+/* --- what only waiting could mend --- */
+
+static void wait_for_a_pinned_slot(struct shared *shared, haft_id live)
+{
+    haft_id id;
+
+    (void)live;
+    require(haft_insert_wait(shared->worker, NULL, &id) == HAFT_FORKED);
+    require(haft_insert_wait_unregistered(shared->table, NULL, &id) == HAFT_FORKED);
+}
+
+Test(fork_, in_its_child_an_insertion_does_not_wait_for_a_pin)
+{
+    struct shared shared = open_shared_on(
+        &domains[MEMB_CALLS],
+        &(haft_table_options){.capacity = 4, .object_size = 8, .pins = true, .layout = {3, 20, 0}});
+    const haft_id pinned = insert(shared.worker);
+
+    for (int i = 1; i < 4; i++) {
+        insert(shared.worker);
+    }
+    haft_section_begin(shared.domain);
+    must(haft_pin(shared.table, pinned) != NULL);
+    haft_section_end(shared.domain);
+    must(haft_free(shared.worker, pinned) == HAFT_OK);
+    settle(shared.worker);
+
+    fork_plainly(wait_for_a_pinned_slot, &shared, HAFT_NIL);
+    must(haft_unpin(shared.table, pinned) == HAFT_OK);
+    close_shared(&shared);
+}
+
+/* --- beside threads that never rest --- */
+
+#define BUSY_TABLES 4
+#define BUSY_ROUNDS 40000 /* of 128 calls each, at most: some seconds */
+#define FORKS 20
+
+static atomic_bool may_rest;
+static atomic_int given_up; /* threads that have done all their rounds */
+
+/* Insertions and frees without a worker, which 0.1 made under the table's lock. */
+static void *use_without_rest(void *arg)
+{
+    haft_id ids[64];
+
+    for (int round = 0; round < BUSY_ROUNDS && !atomic_load(&may_rest); round++) {
+        for (int i = 0; i < 64; i++) {
+            if (haft_insert_unregistered(arg, NULL, &ids[i]) != HAFT_OK) {
+                ids[i] = HAFT_NIL;
+            }
+        }
+        for (int i = 0; i < 64; i++) {
+            haft_free_unregistered(arg, ids[i]);
+        }
+    }
+    atomic_fetch_add(&given_up, !atomic_load(&may_rest));
+    return NULL;
+}
+
+/* The other threads' rounds are the measure, not time. */
+Test(fork_, the_calls_come_back_while_threads_use_other_tables)
+{
+    struct shared shared = open_shared_on(&domains[FRAME], &options);
+    haft_table *tables[BUSY_TABLES];
+    pthread_t threads[BUSY_TABLES];
+
+    for (int i = 0; i < BUSY_TABLES; i++) {
+        must(haft_table_open(shared.domain, &(haft_table_options){.capacity = 100000},
+                             &tables[i]) == HAFT_OK);
+        must(pthread_create(&threads[i], NULL, use_without_rest, tables[i]) == 0);
+    }
+    for (int i = 0; i < FORKS; i++) {
+        sleep_ms(5);
+        must(haft_domain_tick(shared.domain) == HAFT_OK);
+        haft_before_fork();
+        haft_after_fork_parent();
+    }
+    cr_expect(zero(int, atomic_load(&given_up)), "haft_before_fork() waits for threads to rest");
+    atomic_store(&may_rest, true);
+    for (int i = 0; i < BUSY_TABLES; i++) {
+        pthread_join(threads[i], NULL);
+        must(haft_table_close(tables[i]) == HAFT_OK);
+    }
+    close_shared(&shared);
 }
