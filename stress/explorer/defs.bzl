@@ -4,8 +4,9 @@ load("@rules_cc//cc:defs.bzl", "cc_binary")
 load("//stress:own_sanitizer.bzl", "HOOKED_COPTS", "OWN_SANITIZER")
 
 # Calls of the library that block, read the time or change memory: stress/explorer/locks.c and
-# cases/commit.c, cases/trim.c.
+# cases/commit.c, cases/trim.c; and asserts that do not hold: report.c.
 WRAPPED = ["-Wl,--wrap=" + function for function in [
+    "__assert_fail",
     "aligned_alloc",
     "clock_gettime",
     "madvise",

@@ -45,6 +45,15 @@ void violation(const char *text, ...)
     _exit(VERDICT_VIOLATION);
 }
 
+/* An assert of the library. */
+_Noreturn void __wrap___assert_fail(const char *text, const char *file, unsigned line,
+                                    const char *function);
+
+void __wrap___assert_fail(const char *text, const char *file, unsigned line, const char *function)
+{
+    violation("%s:%u: %s: assert(%s)", file, line, function, text);
+}
+
 int end_output(int verdict)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {

@@ -3,6 +3,7 @@
 #include "stress/explorer/choice.h"
 #include "stress/explorer/report.h"
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 struct scheduled {
     _Atomic(int) has_turn; /* the thread sleeps on it */
     bool lives;
+    bool is_abandoned;               /* its next turn is its end */
     bool (*ready)(const void *what); /* NULL: it can go on */
     const void *what;
 };
@@ -57,6 +59,10 @@ static void await_turn(void)
         syscall(SYS_futex, &threads[self].has_turn, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     }
     atomic_store_explicit(&threads[self].has_turn, 0, memory_order_relaxed);
+    if (threads[self].is_abandoned) {
+        self = NO_THREAD;
+        pthread_exit(NULL);
+    }
 }
 
 static bool can_run(uint32_t thread)
@@ -161,6 +167,7 @@ uint32_t schedule_add(void)
         violation("more than %d threads", MOST_SCHEDULED);
     }
     threads[thread].lives = true;
+    threads[thread].is_abandoned = false;
     threads[thread].ready = NULL;
     atomic_store_explicit(&threads[thread].has_turn, 0, memory_order_relaxed);
     return thread;
@@ -182,4 +189,15 @@ void schedule_leave(void)
 bool schedule_has_left(uint32_t thread)
 {
     return !threads[thread].lives;
+}
+
+void schedule_abandon(void)
+{
+    for (uint32_t i = 1; i < thread_count; i++) {
+        if (i != self && threads[i].lives) {
+            threads[i].lives = false;
+            threads[i].is_abandoned = true;
+            give_turn(i);
+        }
+    }
 }

@@ -1,10 +1,12 @@
 /* What cases share. */
 #include "stress/explorer/cases/case.h"
+#include "concurrent/table/census.h"
 #include "stress/explorer/flavour.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
+#include <haft/fork.h>
 #include <stddef.h>
 
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
@@ -28,12 +30,26 @@ void require_status(haft_status status, haft_status expected, const char *what)
     }
 }
 
-void settle(void)
+static void see_all(void)
 {
-    schedule_settle();
     for (uint32_t i = 0; i < MOST_SCHEDULED; i++) {
         view_join(history_view(schedule_self()), history_view(i));
     }
+}
+
+void settle(void)
+{
+    schedule_settle();
+    see_all();
+}
+
+void fork_here(void (*look)(void))
+{
+    haft_before_fork();
+    schedule_abandon();
+    see_all();
+    look();
+    haft_after_fork_child();
 }
 
 uint64_t peek(shared_u64 *word)
@@ -108,8 +124,14 @@ void open_shared(haft_local *local)
     fixture.layout = haft_table_layout(fixture.table);
 }
 
+void require_census(const haft_table *table)
+{
+    require(census_is_right(table), "the census is wrong");
+}
+
 void close_table(void)
 {
+    require_census(fixture.table);
     require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table");
     require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
 }

@@ -40,6 +40,12 @@ void met(void);
 void race_begin(void);
 void race_end(void);
 
+/*
+ * As in the child of a fork: the other threads of the case stop where they are, for good; then
+ * `look` may look at what they leave, before the child takes it over.
+ */
+void fork_here(void (*look)(void));
+
 /* Until no other thread can go on; then see all that they have done. */
 void settle(void);
 
@@ -91,6 +97,9 @@ struct table_wish {
 
 void open_table(const struct table_wish *wish);
 void open_shared(haft_local *local); /* the fixture's table is that one, shared */
+
+/* No call is under way: each slot is in one place, and the counters agree.  Closing checks it. */
+void require_census(const haft_table *table);
 void close_table(void);
 
 haft_worker *open_worker(void);
