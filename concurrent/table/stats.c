@@ -149,8 +149,12 @@ static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 void stats_correct(haft_table *table, const struct stock *stock)
 {
     struct counters *counters = &table->counters;
-    const struct sums is = sum(table);
+    struct sums is = sum(table);
+    /* Frees that ended a life and were not counted: no difference may become negative. */
+    const uint64_t uncounted = difference(stock->retired, is.freed + is.aborted);
 
+    count_up(&counters->freed, uncounted);
+    is.freed += uncounted;
     correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
     correct(&counters->reserved, stock->reserved, is.reserved - is.published - is.aborted);
     correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
