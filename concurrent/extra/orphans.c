@@ -37,15 +37,18 @@ struct orphans {
 
 /* --- what is left of the other threads --- */
 
-/* A callback had begun for the slot: it is as good as taken back. */
-static void forget_callback(const haft_table *table, uint64_t index)
+/* A callback had begun for `id`: its slot is as good as taken back. */
+static void forget_callback(const haft_table *table, uint64_t id)
 {
-    const struct slots *slots = &table->slots;
-    atomic_u64 *at = slots_word(slots, index);
+    const struct word_format *format = &table->slots.format;
+    const uint64_t index = word_index(format, id);
+    atomic_u64 *at = slots_word(&table->slots, index);
     const uint64_t word = load_relaxed(OWN, at);
 
-    if (index != 0 && word_index(&slots->format, word) == MARK_FREE) {
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_END));
+    /* Another thread may have restored or recycled the slot since. */
+    if (id != 0 && word_index(format, word) == MARK_FREE &&
+        word_last_life(format, word, index).bits == id) {
+        store_relaxed(OWN, at, word_with_index(format, word, MARK_END));
     }
 }
 
@@ -222,6 +225,20 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
     }
 }
 
+/*
+ * Whether a slot with a link in its word was on its way into a list of freed slots, or out of it.
+ * It may also have been given up, or come from a local table; where that cannot be told, no
+ * callback runs for it.
+ */
+static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
+{
+    const bool has_others =
+        table->legacy.local != NULL || load_relaxed(OWN, &table->counters.aborted) != 0;
+
+    return !has_others || index < table->restore_end ||
+           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) == PIN_TAKEN);
+}
+
 static void look_at(struct orphans *orphans, uint64_t index)
 {
     const struct slots *slots = &orphans->table->slots;
@@ -240,6 +257,9 @@ static void look_at(struct orphans *orphans, uint64_t index)
         orphans->stock.exhausted += !is_aside;
         orphans->stock.restore_exhausted += is_aside;
     } else if (mark == MARK_FREE) {
+        put_freed(orphans, index, at);
+    } else if (mark >= HAFT_FIRST_INDEX && was_freed(orphans->table, index, at)) {
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_FREE));
         put_freed(orphans, index, at);
     } else if (is_aside || !is_fresh(orphans, index)) {
         put_free(orphans, index, at, word);

@@ -52,12 +52,11 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
     const haft_table *table = worker->table;
     const haft_id id = word_last_life(&table->slots.format, word, index);
 
-    store_relaxed(OWN, &worker->in_hand, index);
+    store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
     callback_begin();
     /* NULL tells a callback that the table closes: there is no use in objects that follow. */
     table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
     callback_end();
-    store_relaxed(OWN, &worker->in_hand, 0);
 }
 
 /* One retired slot.  True if it may be used again: not pinned, exhausted, or set aside. */
@@ -87,6 +86,9 @@ static bool sift(haft_worker *worker, uint64_t index)
     slots_rest(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
+    if (table->on_reclaim != NULL) {
+        store_relaxed(OWN, &worker->in_hand, 0);
+    }
     return !is_last && !is_aside;
 }
 

@@ -83,7 +83,7 @@ struct haft_worker {
     _Alignas(CACHE_LINE) struct ring ready;   /* batches that may be reused at once */
     _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
     atomic_u64 state;
-    atomic_u64 in_hand;       /* the slot whose on_reclaim runs; 0: none */
+    atomic_u64 in_hand;       /* the id whose on_reclaim has begun; 0: none */
     struct haft_worker *next; /* in the roster; constant */
     struct segment segment;
 };

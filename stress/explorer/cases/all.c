@@ -29,6 +29,9 @@ extern const struct explored_case depot_case, ring_case, full_ring_case, pool_ca
     extent_case;
 extern const struct explored_case round_case, two_depots_case, segment_case, ring_cell_case,
     new_segment_case;
+/* a fork in the middle of anything */
+extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
+    fork_pins_case, fork_trim_case, fork_restore_case;
 
 /* One a line. */
 /* clang-format off */
@@ -93,6 +96,13 @@ const struct explored_case *const all_cases[] = {
     &job_park_memb_case,
     &job_flavour_case,
     &stall_case,
+    &fork_case,
+    &fork_workers_case,
+    &fork_lists_case,
+    &fork_given_up_case,
+    &fork_pins_case,
+    &fork_trim_case,
+    &fork_restore_case,
     NULL,
 };
 /* clang-format on */

@@ -1,0 +1,427 @@
+/*
+ * A fork, at every step of the other threads: the child goes on with what they leave.
+ *
+ * The last thread of each case forks; the others stop for good where they are.  The child's clock
+ * is the frame clock, or the workers clock.
+ */
+#include "concurrent/table/roster.h"
+#include "stress/explorer/cases/case.h"
+#include <haft/many.h>
+#include <haft/memory.h>
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <haft/threads.h>
+#include <stddef.h>
+
+#define MOST_IDS 256 /* ids are below: 3 bits of index, 5 of generation */
+#define FORKER 2
+
+static haft_worker *workers[2];
+static haft_id ids[3];
+static shared_u64 reclaims[MOST_IDS]; /* of each id */
+static shared_u64 freed[MOST_IDS];    /* 1: some thread was told so */
+static bool begun[MOST_IDS];          /* on a thread that is gone, perhaps before it counted */
+static uint64_t pinned;               /* objects that threads have left with a pin */
+
+static void count_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)worker;
+    (void)arg;
+    require(((struct object *)object)->id == id.bits, "on_reclaim gets another id's object");
+    require(add(&reclaims[id.bits], 1) == 0, "on_reclaim runs twice for an id");
+}
+
+static void open_with(struct table_wish wish, uint32_t objects)
+{
+    wish.generation_bits = 5;
+    open_table(&wish);
+    for (int i = 0; i < MOST_IDS; i++) {
+        poke(&reclaims[i], 0);
+        poke(&freed[i], 0);
+        begun[i] = false;
+    }
+    for (int i = 0; i < 2; i++) {
+        workers[i] = open_worker();
+    }
+    for (uint32_t i = 0; i < objects; i++) {
+        ids[i] = insert_stamped(workers[i % 2]);
+    }
+    pinned = 0;
+}
+
+/* --- the child --- */
+
+static void let_grace_pass(haft_worker *worker)
+{
+    require_status(haft_worker_flush(worker), HAFT_OK, "flushing");
+    if (haft_domain_tick(fixture.domain) == HAFT_WRONG_CLOCK) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    }
+    require_status(haft_worker_quiescent(worker), HAFT_OK, "a quiescent point");
+}
+
+/* An object, whatever grace periods that takes.  False: the table is full. */
+static bool insert_one(haft_worker *worker)
+{
+    haft_status status = HAFT_BUSY;
+    haft_id id;
+    void *object;
+
+    for (int i = 0; i < 8 && status == HAFT_BUSY; i++) {
+        status = haft_reserve(worker, &id, &object);
+        if (status == HAFT_BUSY) {
+            let_grace_pass(worker);
+        }
+    }
+    require(status == HAFT_OK || status == HAFT_FULL, "the child finds no slot");
+    if (status == HAFT_OK) {
+        stamp(object, id);
+        haft_publish(worker, id);
+    }
+    return status == HAFT_OK;
+}
+
+/* Each slot that the others have left can be used. */
+static void use_all(haft_worker *worker)
+{
+    const haft_table_stats stats = haft_table_stats_get(fixture.table);
+    uint64_t taken = stats.live + stats.reserved + pinned;
+
+    while (insert_one(worker)) {
+        taken++;
+    }
+    require(taken >= stats.capacity, "a slot is lost to the child");
+}
+
+/* White-box: callbacks that had begun do not begin again. */
+static void look_at_callbacks(void)
+{
+    for (haft_worker *worker = roster_first(fixture.table); worker != NULL; worker = worker->next) {
+        begun[load_relaxed(OWN, &worker->in_hand)] = true;
+    }
+    pinned = fixture.table->slots.has_pins && haft_pins(fixture.table, ids[0]) != 0 &&
+             !haft_is_live(fixture.view, ids[0]);
+}
+
+static haft_worker *fork_now(void)
+{
+    haft_worker *own = open_worker();
+
+    race_begin();
+    fork_here(look_at_callbacks);
+    race_end();
+    require_census(fixture.table);
+    let_grace_pass(own);
+    use_all(own);
+    require_census(fixture.table);
+    return own;
+}
+
+static void run_forker(void)
+{
+    close_worker(fork_now());
+}
+
+/* Free; from now on on_reclaim is to run for the id, if that had not begun. */
+static void free_one(haft_worker *worker, haft_id id)
+{
+    const haft_status status =
+        worker != NULL ? haft_free(worker, id) : haft_free_unregistered(fixture.table, id);
+
+    if (status == HAFT_OK) {
+        poke(&freed[id.bits], 1);
+    }
+}
+
+/* The main thread: the workers that it has opened are closed in the child. */
+static void tear_down(void)
+{
+    const bool calls_back = fixture.table->on_reclaim != NULL;
+
+    close_table();
+    for (uint32_t i = 0; calls_back && i < MOST_IDS; i++) {
+        require(peek(&freed[i]) == 0 || begun[i] || peek(&reclaims[i]) == 1,
+                "on_reclaim does not run for a freed id");
+    }
+}
+
+/* --- fork: one frees and takes back, one searches --- */
+
+static void set_up_fork(void)
+{
+    open_with((struct table_wish){.capacity = 2, .on_reclaim = count_reclaim}, 2);
+}
+
+static void go_on(uint32_t thread)
+{
+    haft_worker *own = workers[thread];
+
+    race_begin();
+    free_one(own, ids[thread]);
+    haft_worker_flush(own);
+    haft_domain_wait(fixture.domain);
+    haft_worker_quiescent(own);
+    insert_stamped(own);
+    race_end();
+}
+
+static void fork_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        run_forker();
+    } else {
+        go_on(thread);
+    }
+}
+
+const struct explored_case fork_case = {
+    .name = "fork",
+    .invariant = "a child finds all slots that threads had in hand, and no callback runs twice",
+    .threads = 3,
+    .set_up = set_up_fork,
+    .body = fork_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_workers: the same with the workers clock and an exact capacity --- */
+
+static void set_up_fork_workers(void)
+{
+    const struct table_wish wish = {
+        .capacity = 2, .is_exact = true, .is_workers = true, .on_reclaim = count_reclaim};
+
+    open_with(wish, 1);
+    close_worker(workers[0]);
+    close_worker(workers[1]);
+}
+
+static void fork_workers_body(uint32_t thread)
+{
+    haft_worker *own;
+    haft_id id;
+    void *object;
+
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    own = open_worker();
+    race_begin();
+    if (thread == 0) {
+        free_one(own, ids[0]);
+        haft_worker_quiescent(own);
+    }
+    if (haft_reserve(own, &id, &object) == HAFT_OK) {
+        stamp(object, id);
+        haft_publish(own, id);
+        free_one(own, id);
+    }
+    race_end();
+    close_worker(own);
+}
+
+const struct explored_case fork_workers_case = {
+    .name = "fork_workers",
+    .invariant = "a child counts the objects of an exact capacity, whatever calls were under way",
+    .threads = 3,
+    .set_up = set_up_fork_workers,
+    .body = fork_workers_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_lists: slots on their way into the lists, and out of them --- */
+
+static void set_up_fork_lists(void)
+{
+    open_with((struct table_wish){.capacity = 3, .on_reclaim = count_reclaim}, 3);
+}
+
+static void fork_lists_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    race_begin();
+    free_one(NULL, ids[thread]);
+    if (thread == 0) {
+        free_one(NULL, ids[2]);
+    } else {
+        haft_worker_quiescent(workers[1]);
+    }
+    race_end();
+}
+
+const struct explored_case fork_lists_case = {
+    .name = "fork_lists",
+    .invariant = "a child finds slots that were half in a list, and takes them back",
+    .threads = 3,
+    .set_up = set_up_fork_lists,
+    .body = fork_lists_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_given_up: the same of reservations, which no callback is for --- */
+
+static void set_up_fork_given_up(void)
+{
+    open_with((struct table_wish){.capacity = 2, .on_reclaim = count_reclaim}, 1);
+}
+
+static void fork_given_up_body(uint32_t thread)
+{
+    haft_id id;
+
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    race_begin();
+    if (haft_reserve_unregistered(fixture.table, &id, NULL) == HAFT_OK) {
+        haft_abort_unregistered(fixture.table, id);
+    }
+    race_end();
+}
+
+const struct explored_case fork_given_up_case = {
+    .name = "fork_given_up",
+    .invariant = "a child runs no callback for a reservation that was being given up",
+    .threads = 3,
+    .set_up = set_up_fork_given_up,
+    .body = fork_given_up_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_pins: the last pin goes, while the slot is taken back --- */
+
+static void set_up_fork_pins(void)
+{
+    const struct table_wish wish = {.capacity = 1, .has_pins = true, .on_reclaim = count_reclaim};
+
+    open_with(wish, 1);
+    haft_section_begin(fixture.domain);
+    require(haft_pin(fixture.table, ids[0]) != NULL, "no pin");
+    haft_section_end(fixture.domain);
+}
+
+static void fork_pins_body(uint32_t thread)
+{
+    haft_worker *own = workers[0];
+
+    if (thread == FORKER) {
+        haft_worker *worker = fork_now();
+
+        haft_unpin(fixture.table, ids[0]); /* as the thread that is gone would */
+        close_worker(worker);
+        return;
+    }
+    race_begin();
+    if (thread == 0) {
+        free_one(own, ids[0]);
+        haft_worker_flush(own);
+        haft_domain_wait(fixture.domain);
+        haft_worker_quiescent(own);
+    } else {
+        haft_unpin(fixture.table, ids[0]);
+        haft_worker_quiescent(workers[1]);
+    }
+    race_end();
+}
+
+const struct explored_case fork_pins_case = {
+    .name = "fork_pins",
+    .invariant = "a child takes a slot back once its last pin is gone, wherever that was met",
+    .threads = 3,
+    .set_up = set_up_fork_pins,
+    .body = fork_pins_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_trim: memory is given back --- */
+
+static void set_up_fork_trim(void)
+{
+    open_with((struct table_wish){.capacity = 2, .object_size = 4088}, 2);
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_free(workers[0], ids[i]), HAFT_OK, "freeing");
+    }
+    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+}
+
+static void fork_trim_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    race_begin();
+    if (thread == 0) {
+        haft_trim(fixture.table, NULL);
+    } else {
+        insert_stamped(workers[1]);
+    }
+    race_end();
+}
+
+const struct explored_case fork_trim_case = {
+    .name = "fork_trim",
+    .invariant = "a child finds the slots that were being trimmed",
+    .threads = 3,
+    .set_up = set_up_fork_trim,
+    .body = fork_trim_body,
+    .tear_down = tear_down,
+};
+
+/* --- fork_restore: an id is restored, freed and restored again --- */
+
+static haft_id restored_id(uint64_t generation)
+{
+    return haft_id_pack(fixture.layout, HAFT_FIRST_INDEX, generation, 0);
+}
+
+static void restore_one(haft_worker *worker, uint64_t generation)
+{
+    const haft_id id = restored_id(generation);
+    const struct object object = {id.bits, ~id.bits};
+
+    if (haft_restore(worker, id, &object) == HAFT_OK) {
+        free_one(worker, id);
+    }
+}
+
+static void set_up_fork_restore(void)
+{
+    const struct table_wish wish = {
+        .capacity = 2, .restore_range = 1, .is_exact = true, .on_reclaim = count_reclaim};
+
+    open_with(wish, 1);
+    restore_one(workers[0], 1);
+    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+}
+
+static void fork_restore_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    race_begin();
+    if (thread == 0) {
+        restore_one(workers[0], 3);
+    } else {
+        free_one(workers[1], ids[0]);
+        restore_one(workers[1], 5);
+    }
+    race_end();
+}
+
+const struct explored_case fork_restore_case = {
+    .name = "fork_restore",
+    .invariant = "a child counts objects of the restore range, and leaves its slots there",
+    .threads = 3,
+    .set_up = set_up_fork_restore,
+    .body = fork_restore_body,
+    .tear_down = tear_down,
+};
