@@ -32,6 +32,17 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
     fork_pins_case, fork_trim_case, fork_restore_case;
+/* the door; calls without a worker */
+extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
+    borrow_opened_case, borrow_inside_case, listed_case;
+/* callbacks; lists and pins */
+extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
+/* queues */
+extern const struct explored_case due_head_case, inverted_case, trimmed_case;
+/* liveness on each clock */
+extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr_case,
+    live_thread_case, alone_thread_case, live_workers_case, alone_workers_case, live_frame_case,
+    alone_frame_case;
 
 /* One a line. */
 /* clang-format off */
@@ -103,6 +114,30 @@ const struct explored_case *const all_cases[] = {
     &fork_pins_case,
     &fork_trim_case,
     &fork_restore_case,
+    &door_case,
+    &door_freed_case,
+    &door_restored_case,
+    &borrow_case,
+    &borrow_opened_case,
+    &borrow_inside_case,
+    &listed_case,
+    &two_tables_case,
+    &respawn_case,
+    &chain_case,
+    &list_case,
+    &unpin_case,
+    &due_head_case,
+    &inverted_case,
+    &trimmed_case,
+    &live_caller_case,
+    &alone_caller_case,
+    &live_qsbr_case,
+    &live_thread_case,
+    &alone_thread_case,
+    &live_workers_case,
+    &alone_workers_case,
+    &live_frame_case,
+    &alone_frame_case,
     NULL,
 };
 /* clang-format on */

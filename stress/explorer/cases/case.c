@@ -86,6 +86,9 @@ static haft_domain_options domain_options(const struct table_wish *wish)
                                      .on_stall = wish->on_stall,
                                      .stall_ns = wish->on_stall != NULL ? 1 : UINT64_MAX};
     }
+    if (wish->is_frame) {
+        return (haft_domain_options){.clock = HAFT_CLOCK_FRAME};
+    }
     return (haft_domain_options){
         .flavour = wish->is_qsbr ? &urcu_qsbr_flavor : &model_flavour,
         .clock = wish->has_thread ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER,

@@ -88,6 +88,7 @@ struct table_wish {
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
     bool is_workers;         /* the workers clock, without a flavour */
+    bool is_frame;           /* the frame clock */
     bool has_pins;
     bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
     bool is_qsbr;             /* sections as with qsbr, else as with memb */

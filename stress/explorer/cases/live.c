@@ -1,0 +1,219 @@
+/*
+ * Liveness, on each clock: when no call is under way, each object that the capacity allows for is
+ * inserted after two grace periods at most.
+ *
+ *   live_*   one thread closes its worker, one keeps it open and goes away, one has none
+ *   alone_*  no thread has a worker
+ */
+#include "stress/explorer/cases/case.h"
+#include <haft/threads.h>
+#include <stddef.h>
+
+#define CAPACITY 2
+#define GRACE_PERIODS 2
+
+static haft_worker *idle;
+
+static void let_grace_pass(void)
+{
+    if (haft_domain_tick(fixture.domain) == HAFT_WRONG_CLOCK) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    }
+}
+
+static void open_with(struct table_wish wish)
+{
+    wish.capacity = CAPACITY;
+    wish.generation_bits = 5;
+    idle = NULL;
+    open_table(&wish);
+}
+
+static void insert_and_free(haft_worker *worker)
+{
+    haft_id id;
+    const haft_status status = worker != NULL ? haft_insert(worker, NULL, &id)
+                                              : haft_insert_unregistered(fixture.table, NULL, &id);
+
+    require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
+    if (status == HAFT_OK) {
+        require_status(worker != NULL ? haft_free(worker, id)
+                                      : haft_free_unregistered(fixture.table, id),
+                       HAFT_OK, "freeing");
+    }
+}
+
+static void use_without(void)
+{
+    race_begin();
+    for (int i = 0; i < 2; i++) {
+        insert_and_free(NULL);
+    }
+    race_end();
+}
+
+static void live_body(uint32_t thread)
+{
+    haft_worker *own;
+
+    if (thread == 2) {
+        use_without();
+        return;
+    }
+    own = open_worker();
+    race_begin();
+    insert_and_free(own);
+    insert_and_free(own);
+    race_end();
+    if (thread == 0) {
+        close_worker(own);
+    } else {
+        idle = own;
+        haft_thread_offline(fixture.domain); /* its job has ended; it passes no quiescent point */
+    }
+}
+
+static void alone_body(uint32_t thread)
+{
+    (void)thread;
+    use_without();
+}
+
+static void insert_soon(void)
+{
+    haft_status status = HAFT_BUSY;
+    haft_id id;
+
+    for (int i = 0; i <= GRACE_PERIODS && status == HAFT_BUSY; i++) {
+        if (i != 0) {
+            let_grace_pass();
+        }
+        status = haft_insert_unregistered(fixture.table, NULL, &id);
+    }
+    require_status(status, HAFT_OK, "inserting when no call is under way");
+}
+
+static void tear_down(void)
+{
+    require_census(fixture.table);
+    for (int i = 0; i < CAPACITY; i++) {
+        insert_soon();
+    }
+    if (idle != NULL) {
+        close_worker(idle);
+    }
+    close_table();
+}
+
+/* --- the clocks --- */
+
+static const char live_invariant[] =
+    "whether workers have closed or idle, each object of the capacity finds a slot";
+static const char alone_invariant[] =
+    "each object of the capacity finds a slot where no thread has a worker";
+
+static void set_up_caller(void)
+{
+    open_with((struct table_wish){0});
+}
+
+static void set_up_qsbr(void)
+{
+    open_with((struct table_wish){.is_qsbr = true});
+}
+
+static void set_up_thread(void)
+{
+    open_with((struct table_wish){.has_thread = true});
+}
+
+static void set_up_workers(void)
+{
+    open_with((struct table_wish){.is_workers = true});
+}
+
+static void set_up_frame(void)
+{
+    open_with((struct table_wish){.is_frame = true});
+}
+
+const struct explored_case live_caller_case = {
+    .name = "live_caller",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_caller,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case alone_caller_case = {
+    .name = "alone_caller",
+    .invariant = alone_invariant,
+    .threads = 2,
+    .set_up = set_up_caller,
+    .body = alone_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case live_qsbr_case = {
+    .name = "live_qsbr",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_qsbr,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case live_thread_case = {
+    .name = "live_thread",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_thread,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case alone_thread_case = {
+    .name = "alone_thread",
+    .invariant = alone_invariant,
+    .threads = 2,
+    .set_up = set_up_thread,
+    .body = alone_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case live_workers_case = {
+    .name = "live_workers",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_workers,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case alone_workers_case = {
+    .name = "alone_workers",
+    .invariant = alone_invariant,
+    .threads = 2,
+    .set_up = set_up_workers,
+    .body = alone_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case live_frame_case = {
+    .name = "live_frame",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_frame,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case alone_frame_case = {
+    .name = "alone_frame",
+    .invariant = alone_invariant,
+    .threads = 2,
+    .set_up = set_up_frame,
+    .body = alone_body,
+    .tear_down = tear_down,
+};
