@@ -213,6 +213,7 @@ static void check_counters(struct census *census)
     if (table->is_exact) {
         check_count(census, "units at the door", door_committed(table),
                     census->live + census->reserved);
+        check_count(census, "searches", door_searching(table), 0);
     }
 }
 

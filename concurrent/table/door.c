@@ -61,6 +61,11 @@ uint64_t door_committed(const haft_table *table)
     return committed(load_relaxed(COUNT, &table->door));
 }
 
+uint64_t door_searching(const haft_table *table)
+{
+    return load_relaxed(COUNT, &table->door) & SEARCHING;
+}
+
 void door_set(haft_table *table, uint64_t committed_units)
 {
     store_relaxed(OWN, &table->door, committed_units * COMMITTED_ONE);

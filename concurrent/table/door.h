@@ -28,8 +28,11 @@ haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units);
 /* A committed unit ends. */
 void door_leave(haft_table *table);
 
-/* A snapshot of the committed units. */
+/* A snapshot: committed units. */
 uint64_t door_committed(const haft_table *table);
+
+/* The same of units that search: none while no call is under way. */
+uint64_t door_searching(const haft_table *table);
 
 /* Set the committed units of a table that no other thread uses. */
 void door_set(haft_table *table, uint64_t committed);
