@@ -261,25 +261,32 @@ const struct explored_case fork_lists_case = {
     .tear_down = tear_down,
 };
 
-/* --- fork_given_up: the same of reservations, which no callback is for --- */
+/*
+ * --- fork_given_up: reservations on their way into their list, beside a list of freed slots; no
+ * callback is for the former ---
+ */
+
+static haft_id reserved[2];
 
 static void set_up_fork_given_up(void)
 {
-    open_with((struct table_wish){.capacity = 2, .on_reclaim = count_reclaim}, 1);
+    open_with((struct table_wish){.capacity = 2, .on_reclaim = count_reclaim}, 2);
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_reserve(workers[i], &reserved[i], NULL), HAFT_OK, "reserving");
+    }
+    for (int i = 0; i < 2; i++) {
+        free_one(NULL, ids[i]); /* after the last search, which would collect it */
+    }
 }
 
 static void fork_given_up_body(uint32_t thread)
 {
-    haft_id id;
-
     if (thread == FORKER) {
         run_forker();
         return;
     }
     race_begin();
-    if (haft_reserve_unregistered(fixture.table, &id, NULL) == HAFT_OK) {
-        haft_abort_unregistered(fixture.table, id);
-    }
+    haft_abort_unregistered(fixture.table, reserved[thread]);
     race_end();
 }
 
@@ -353,6 +360,7 @@ static void fork_trim_body(uint32_t thread)
 {
     if (thread == FORKER) {
         run_forker();
+        require_status(haft_trim(fixture.table, NULL), HAFT_OK, "trimming in the child");
         return;
     }
     race_begin();
