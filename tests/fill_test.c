@@ -1,4 +1,5 @@
 /* The warning before a table is full: when on_fill is called, and what it may call. */
+#include "lib/slots/fill.h"
 #include "tests/support.h"
 #include <haft/packed.h>
 #include <haft/share.h>
@@ -33,6 +34,23 @@ static void note(const haft_fill *fill, void *arg)
     if (seen.act != NULL) {
         seen.act();
     }
+}
+
+/* Threads count, and look, at their own pace. */
+Test(fill, a_count_from_before_the_warning_neither_warns_nor_lets_it_warn_again)
+{
+    struct fill fill = {.warn_at = 8, .on_fill = note, .arg = &seen};
+    const uint64_t before = fill_seen(&fill);
+
+    fill_look(&fill, before, "players", 8, 10);
+    cr_expect(eq(int, seen.calls, 1));
+    fill_look(&fill, before, "players", 9, 10);
+    fill_look(&fill, before, "players", 3, 10);
+    fill_look(&fill, fill_seen(&fill), "players", 9, 10);
+    cr_expect(eq(int, seen.calls, 1));
+    fill_look(&fill, fill_seen(&fill), "players", 3, 10);
+    fill_look(&fill, fill_seen(&fill), "players", 9, 10);
+    cr_expect(eq(int, seen.calls, 2));
 }
 
 /* --- tables of one thread: exact --- */

@@ -293,3 +293,27 @@ Test(implicit, workers_of_many_tables_at_once_and_of_others_in_their_places)
     cr_expect(eq(u64, stats_of(shared.table).workers, 0));
     close_shared(&shared);
 }
+
+/* Closes its implicit worker by hand, and opens one for longer than the thread lives. */
+static void *close_by_hand(void *arg)
+{
+    struct visit *visit = arg;
+    haft_worker *first = current(visit->table);
+
+    must(haft_worker_close(first) == HAFT_OK);
+    visit->worker = open_worker(visit->table);
+    must(visit->worker == first); /* the same part, under another opening */
+    visit->id = insert(visit->worker);
+    return NULL;
+}
+
+Test(implicit, closed_by_hand_is_not_closed_again_at_the_end_of_its_thread)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    struct visit visit = {.table = shared.table};
+
+    in_thread(close_by_hand, &visit);
+    cr_expect(eq(u64, stats_of(shared.table).workers, 1));
+    expect_status(haft_worker_close(visit.worker), HAFT_OK);
+    close_shared(&shared);
+}

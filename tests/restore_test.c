@@ -466,3 +466,24 @@ Test(restore, in_on_reclaim_of_a_slot_that_still_waits_is_busy)
     cr_expect(ge(int, busy, RANGE - 1));
     close_shared(&shared);
 }
+
+/* Four slots, of which the first was restored; a reader keeps what is freed from being taken back. */
+Test(restore, a_freed_object_is_counted_as_restored_no_longer)
+{
+    const haft_table_options small = {.capacity = 3, .restore_range = 1, .layout = {3, 3, 0}};
+    struct shared shared = open_shared(MEMB_CALLER, &small);
+    const haft_id restored = haft_id_pack(small.layout, HAFT_FIRST_INDEX, 1, 0);
+    struct reader reader;
+    haft_id id;
+
+    assert_status(haft_restore(shared.worker, restored, NULL), HAFT_OK);
+    for (int n = 0; n < 3; n++) {
+        insert(shared.worker);
+    }
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    reader_enter(&reader, &shared);
+    assert_status(haft_free(shared.worker, restored), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
+    reader_leave(&reader);
+    close_shared(&shared);
+}

@@ -64,6 +64,22 @@ TEST_ON_EACH_CLOCK(unregistered, holds_nothing_back_from_workers)
     close_shared(&shared);
 }
 
+TEST_ON_EACH_CLOCK(unregistered, leaves_a_worker_every_slot_but_its_own)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const uint64_t limit = stats_of(shared.table).limit;
+    uint64_t count = 0;
+    haft_id id;
+
+    assert_status(haft_insert_unregistered(shared.table, NULL, &id), HAFT_OK);
+    assert_status(haft_reserve_unregistered(shared.table, &id, NULL), HAFT_OK);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        must(++count <= limit);
+    }
+    cr_expect(eq(u64, count, limit - 2));
+    close_shared(&shared);
+}
+
 Test(unregistered, does_not_keep_the_table_from_closing)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);

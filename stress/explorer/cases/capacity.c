@@ -1,7 +1,9 @@
 /* The last slot, the last generation, and who is told that a table is full. */
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
+#include <haft/pin.h>
 #include <haft/share.h>
+#include <haft/threads.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -240,6 +242,56 @@ const struct explored_case full_restored_case = {
     .set_up = set_up_full_restored,
     .body = full_restored_body,
     .tear_down = close_all,
+};
+
+/*
+ * --- full_unregistered: of four slots three are taken, at most, and a pin keeps the fourth; one is
+ * freed without a worker, and another thread can insert into that one only ---
+ */
+
+static haft_id kept; /* freed, and pinned */
+
+static void set_up_full_unregistered(void)
+{
+    const struct table_wish wish = {.capacity = 4, .has_pins = true};
+
+    open_as(&wish, 3);
+    kept = insert_stamped(workers[0]);
+    haft_section_begin(fixture.domain);
+    require(haft_pin(fixture.table, kept) != NULL, "a live object can be pinned");
+    haft_section_end(fixture.domain);
+    require_status(haft_free(workers[0], kept), HAFT_OK, "freeing");
+}
+
+static void full_unregistered_body(uint32_t thread)
+{
+    haft_id id;
+
+    if (thread == 0) {
+        require_status(haft_free_unregistered(fixture.table, ids[0]), HAFT_OK, "freeing");
+    } else if (thread == 1) {
+        if (haft_insert(workers[1], NULL, &id) != HAFT_OK) {
+            require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+            haft_insert(workers[1], NULL, &id);
+        }
+    } else {
+        ask();
+    }
+}
+
+static void tear_down_full_unregistered(void)
+{
+    require_status(haft_unpin(fixture.table, kept), HAFT_OK, "unpinning");
+    close_all();
+}
+
+const struct explored_case full_unregistered_case = {
+    .name = "full_unregistered",
+    .invariant = "a free without a worker counts before its slot can be taken",
+    .threads = 3,
+    .set_up = set_up_full_unregistered,
+    .body = full_unregistered_body,
+    .tear_down = tear_down_full_unregistered,
 };
 
 /* --- exhaust: two slots of three lives, and two threads that use them up --- */

@@ -76,10 +76,11 @@ const struct explored_case restore_case = {
 
 /*
  * --- restore_full: one takes the slot back, one restores into it and finds the table full, one
- * makes room and restores after that ---
+ * makes room and restores after that.  What is refused may not be seen by the other ---
  */
 
 static haft_id other; /* all that there is room for */
+static haft_status statuses[3];
 
 static haft_status restore_as(uint32_t thread)
 {
@@ -113,16 +114,22 @@ static void restore_full_body(uint32_t thread)
     if (thread == 0) {
         require_status(haft_worker_quiescent(workers[0]), HAFT_OK, "a quiescent point");
     } else if (thread == 1) {
-        restore_as(1);
+        statuses[1] = restore_as(1);
     } else {
         require_status(haft_free(workers[2], other), HAFT_OK, "freeing");
-        restore_as(2);
+        statuses[2] = restore_as(2);
     }
     race_end();
 }
 
 static void tear_down_restore_full(void)
 {
+    if (statuses[1] != HAFT_OK) {
+        require(statuses[2] != HAFT_OCCUPIED, "a slot is said to be occupied by what was refused");
+        require(statuses[2] != HAFT_FULL, "a table is said to be full of what was refused");
+    }
+    require(statuses[1] != HAFT_OCCUPIED || statuses[2] == HAFT_OK,
+            "a slot is said to be occupied by what was refused");
     for (int i = 0; i < 3; i++) {
         close_worker(workers[i]);
     }
@@ -131,7 +138,7 @@ static void tear_down_restore_full(void)
 
 const struct explored_case restore_full_case = {
     .name = "restore_full",
-    .invariant = "a slot that is given back for want of room is restored after its last use",
+    .invariant = "an object that is refused for want of room takes neither its slot nor a place",
     .threads = 3,
     .set_up = set_up_restore_full,
     .body = restore_full_body,

@@ -1,0 +1,140 @@
+/* White-box: the census notices each kind of slot, count and descriptor that is wrong. */
+#include "concurrent/table/census.h"
+#include "concurrent/table/door.h"
+#include "concurrent/table/shelf.h"
+#include "tests/support.h"
+
+TestSuite(census, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 20
+
+static const haft_table_options options = {
+    .capacity = 1000, .object_size = 8, .exact_capacity = true};
+
+/* A table with live objects and a batch that is ready. */
+static struct shared open_used(haft_id *live)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    haft_id ids[OBJECTS];
+
+    for (int i = 0; i < OBJECTS; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    *live = insert(shared.worker);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    cr_assert(census_is_right(shared.table));
+    return shared;
+}
+
+static struct batch *take_ready(struct shared *shared)
+{
+    struct batch *batch = shelf_take_ready(shared->worker);
+
+    must(batch != NULL && batch->count > 0 && batch->count < BATCH_SLOTS);
+    return batch;
+}
+
+/* With one slot more or less in a ready batch, and as it was. */
+static void expect_wrong_with(struct shared *shared, int more, uint32_t index)
+{
+    struct batch *batch = take_ready(shared);
+    const uint32_t before = batch->indices[batch->count - 1];
+
+    batch->count += (uint32_t)more;
+    batch->indices[batch->count - 1] = more > 0 ? index : batch->indices[batch->count - 1];
+    shelf_ready(shared->worker, batch);
+    cr_expect(not(census_is_right(shared->table)));
+    batch = take_ready(shared);
+    batch->count -= (uint32_t)more;
+    batch->indices[batch->count - 1] = before;
+    shelf_ready(shared->worker, batch);
+    cr_expect(census_is_right(shared->table));
+}
+
+Test(census, notices_a_slot_that_is_lost)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+
+    expect_wrong_with(&shared, -1, 0);
+    close_shared(&shared);
+}
+
+Test(census, notices_a_slot_that_is_in_two_places)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+    struct batch *batch = take_ready(&shared);
+    const uint32_t index = batch->indices[0];
+
+    shelf_ready(shared.worker, batch);
+    expect_wrong_with(&shared, 1, index);
+    close_shared(&shared);
+}
+
+Test(census, notices_a_slot_in_use_that_is_in_a_batch)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+
+    expect_wrong_with(&shared, 1, haft_id_index(haft_table_layout(shared.table), live));
+    close_shared(&shared);
+}
+
+Test(census, notices_an_index_that_is_no_slots)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+
+    expect_wrong_with(&shared, 1, (uint32_t)shared.table->slots.limit);
+    expect_wrong_with(&shared, 1, 0);
+    close_shared(&shared);
+}
+
+Test(census, notices_each_counter_that_is_wrong)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+    struct counters *counters = &shared.worker->counters;
+    atomic_u64 *const wrong[] = {&counters->reserved,  &counters->published,   &counters->inserted,
+                                 &counters->aborted,   &counters->freed,       &counters->reclaimed,
+                                 &counters->exhausted, &shared.table->restored};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        count_up(wrong[i], 1);
+        cr_expect(not(census_is_right(shared.table)), "counter %zu", i);
+        count_up(wrong[i], UINT64_MAX);
+        cr_expect(census_is_right(shared.table), "counter %zu", i);
+    }
+    close_shared(&shared);
+}
+
+Test(census, notices_a_unit_too_many_or_too_few_at_the_door)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+
+    for (uint64_t units = 0; units <= 2; units += 2) {
+        door_set(shared.table, units);
+        cr_expect(not(census_is_right(shared.table)));
+    }
+    door_set(shared.table, 1);
+    cr_expect(census_is_right(shared.table));
+    close_shared(&shared);
+}
+
+Test(census, notices_a_batch_descriptor_that_is_lost)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+    struct batch *batch = shelf_empty_batch(shared.worker);
+
+    cr_expect(not(census_is_right(shared.table)));
+    shelf_give_batch(shared.worker, batch);
+    cr_expect(census_is_right(shared.table));
+    close_shared(&shared);
+}
