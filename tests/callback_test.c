@@ -136,3 +136,94 @@ Test(callback, an_insertion_that_would_wait_in_on_reclaim_is_refused)
     reader_leave(&reader);
     close_shared(&shared);
 }
+
+struct respawn {
+    haft_table *table; /* of one slot; NULL: the table itself */
+    haft_worker *worker;
+    haft_id id;
+    int failures;
+};
+
+/* Replaces the object of the one slot. */
+static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct respawn *respawn = arg;
+
+    (void)object;
+    (void)id;
+    if (worker != NULL && respawn->worker != NULL) {
+        respawn->failures += haft_insert(respawn->worker, NULL, &respawn->id) != HAFT_OK ||
+                             haft_free(respawn->worker, respawn->id) != HAFT_OK;
+    }
+}
+
+static void nothing(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+}
+
+/* No other thread, and no other call, ever takes its slot back. */
+Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
+{
+    struct respawn state = {.failures = 0};
+    const haft_table_options options = {
+        .capacity = 100, .on_reclaim = respawn, .reclaim_arg = &state};
+    const haft_table_options one = {
+        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = nothing};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    must(haft_table_open(shared.domain, &one, &state.table) == HAFT_OK);
+    state.worker = open_worker(state.table);
+    for (int n = 0; n < 100; n++) {
+        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    cr_expect(lt(int, state.failures, 60)); /* at worst each other one, and it goes on */
+    cr_expect(gt(u64, stats_of(state.table).created, 40));
+    must(haft_worker_close(state.worker) == HAFT_OK);
+    state.worker = NULL;
+    must(haft_table_close(state.table) == HAFT_OK);
+    close_shared(&shared);
+}
+
+struct chain {
+    haft_status status;
+    int calls;
+};
+
+static void insert_again(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct chain *chain = arg;
+
+    (void)object;
+    if (worker != NULL && chain->calls++ == 1) {
+        chain->status = haft_insert(worker, NULL, &id);
+    }
+}
+
+/* All slots are taken, and two of them are freed in one batch. */
+Test(callback, finds_the_slots_that_were_taken_back_before_its_own)
+{
+    struct chain chain = {HAFT_BUSY, 0};
+    const haft_table_options options = {
+        .capacity = 1000, .on_reclaim = insert_again, .reclaim_arg = &chain};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id first = insert(shared.worker);
+    const haft_id second = insert(shared.worker);
+    haft_id id;
+
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        /* until no slot is left */
+    }
+    assert_status(haft_free(shared.worker, first), HAFT_OK);
+    assert_status(haft_free(shared.worker, second), HAFT_OK);
+    settle(shared.worker);
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    cr_expect(eq(int, chain.calls, 2));
+    expect_status(chain.status, HAFT_OK);
+    close_shared(&shared);
+}

@@ -80,6 +80,53 @@ TEST_ON_EACH_CLOCK(unregistered, leaves_a_worker_every_slot_but_its_own)
     close_shared(&shared);
 }
 
+/* Insert until it is refused: whether slot `index` came up. */
+static bool takes_slot(struct shared *shared, uint32_t index)
+{
+    bool found = false;
+    haft_id id;
+
+    while (haft_insert(shared->worker, NULL, &id) == HAFT_OK) {
+        found = found || haft_id_index(haft_table_layout(shared->table), id) == index;
+    }
+    return found;
+}
+
+TEST_ON_EACH_CLOCK(unregistered,
+                   a_freed_slot_waits_for_the_reader_inside_and_a_given_up_one_does_not)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_id freed = insert(shared.worker);
+    struct reader reader;
+    haft_id given_up;
+
+    assert_status(haft_reserve_unregistered(shared.table, &given_up, NULL), HAFT_OK);
+    reader_enter(&reader, &shared);
+    assert_status(haft_free_unregistered(shared.table, freed), HAFT_OK);
+    cr_expect(not(takes_slot(&shared, haft_id_index(layout, freed))));
+    haft_abort_unregistered(shared.table, given_up);
+    cr_expect(takes_slot(&shared, haft_id_index(layout, given_up)));
+    reader_leave(&reader);
+    settle(shared.worker);
+    cr_expect(takes_slot(&shared, haft_id_index(layout, freed)));
+    close_shared(&shared);
+}
+
+Test(unregistered, after_its_last_generation_a_slot_is_exhausted)
+{
+    const haft_table_options short_lived = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
+    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
+    const haft_id id = insert(shared.worker);
+
+    assert_status(haft_free_unregistered(shared.table, id), HAFT_OK);
+    settle(shared.worker);
+    cr_expect(not(takes_slot(&shared, haft_id_index(short_lived.layout, id))));
+    cr_expect(eq(u64, stats_of(shared.table).live, 3));
+    cr_expect(eq(u64, stats_of(shared.table).exhausted, 1));
+    close_shared(&shared);
+}
+
 Test(unregistered, does_not_keep_the_table_from_closing)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);
