@@ -1,4 +1,4 @@
-/* The door of a table with an exact capacity: units that search, and units that have a slot. */
+/* White-box: the door of an exact capacity: units that search, and units that have a slot. */
 #include "concurrent/table/door.h"
 #include "tests/support.h"
 

@@ -36,7 +36,7 @@ static void note(const haft_fill *fill, void *arg)
     }
 }
 
-/* Threads count, and look, at their own pace. */
+/* White-box: threads count, and look, at their own pace. */
 Test(fill, a_count_from_before_the_warning_neither_warns_nor_lets_it_warn_again)
 {
     struct fill fill = {.warn_at = 8, .on_fill = note, .arg = &seen};

@@ -467,7 +467,7 @@ Test(restore, in_on_reclaim_of_a_slot_that_still_waits_is_busy)
     close_shared(&shared);
 }
 
-/* Four slots, of which the first was restored; a reader keeps what is freed from being taken back. */
+/* Of four slots the first was restored; a reader keeps what is freed from being taken back. */
 Test(restore, a_freed_object_is_counted_as_restored_no_longer)
 {
     const haft_table_options small = {.capacity = 3, .restore_range = 1, .layout = {3, 3, 0}};

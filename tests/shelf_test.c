@@ -137,7 +137,7 @@ TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
     close_shared(&shared);
 }
 
-/* A ring full of partial batches, of which `due` are due: one more waits.  How many slots are due. */
+/* A ring full of partial batches, `due` of them due: one more waits.  How many slots are due. */
 static uint32_t due_slots(struct shared *shared, uint32_t due)
 {
     uint32_t next = 0;
