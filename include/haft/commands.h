@@ -22,7 +22,7 @@
  *   - recorders are opened with the same keys, in the same order, for as many creations,
  *   - nothing is created or destroyed but through the set, or through haft_commands_worker() on
  *     the set's thread,
- *   - no object is pinned while it is destroyed: whoever unpins it last would have its slot.
+ *   - no object is pinned while it is destroyed: the last unpin would decide when its slot is free.
  * Other clocks work as well, and then ids need not repeat.
  */
 #ifndef HAFT_COMMANDS_H
@@ -203,11 +203,13 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  * that is freed by other means before the destructions, by a call for example, counts as stale;
  * one that another thread frees while they are under way, as either.
  *
- * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  HAFT_IN_SECTION, and
- *           nothing is done, if the calling thread is inside an inner job, or a read section
- *           (liburcu's flavours but for qsbr).
+ * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
+ *           done:
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
+ *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_CALLBACK  it is inside a callback of a table
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
- *           of the jobs) has come after the last recording; not from on_reclaim or a haft_call.
+ *           of the jobs) has come after the last recording; not from a haft_call.
  *           With qsbr and the workers clock it is a quiescent point of the thread: pointers
  *           resolved before are void.  Others may resolve meanwhile, if the clock is not the
  *           frame clock.

@@ -129,9 +129,10 @@ typedef struct haft_fill {
  * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
  * they look.  `fill` lasts until it returns.
  *
- * It is called with no lock held, and may call what the caller of the insertion may, on the same
- * table and worker too: insert, free, ask; but not close them, nor what waits.  (A packed table's
- * may do what its other callbacks may.)  It is not called within itself.
+ * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
+ * In a shared table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local
+ * table's on_fill does not close the table, and a packed table's may do what its other callbacks
+ * may.  It is called neither within itself nor inside another callback of a shared table.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

@@ -31,7 +31,7 @@ typedef struct haft_domain haft_domain;
 
 typedef enum haft_clock {
     /*
-     * The default.  Workers announce their quiescent points, and any of them adds the announcements
+     * The default.  Workers announce their quiescent points, and any thread adds the announcements
      * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
      * haft_..._wait, haft_table_close) gives the processor up and looks again.  No flavour; no
      * liburcu.
@@ -65,10 +65,10 @@ typedef struct haft_domain_options {
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
      * waits for another one's grace period.  A thread that drives a grace period of liburcu itself,
      * with no other thread about, cannot tell.  The frame clock has no stalls.  It may look at
-     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open or
-     * close workers, nor call what waits.  NULL: one line on stderr says which domain waits, for
-     * how long, which thread holds it up if the clock can tell, and what to do.  stall_ns 0: one
-     * second.
+     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
+     * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
+     * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
+     * it up if the clock can tell, and what to do.  stall_ns 0: one second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
@@ -102,6 +102,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *             HAFT_IN_USE       a table is still open on it
  *             HAFT_IN_SECTION   the calling thread is inside a job, or a read section (liburcu's
  *                               flavours but for qsbr)
+ *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
  *           With qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
@@ -119,6 +120,7 @@ haft_status haft_domain_close(haft_domain *domain);
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
  *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
@@ -136,7 +138,9 @@ haft_status haft_domain_wait(haft_domain *domain);
  * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
  * worker at the end of its frame hands on what is worth it.
  *
- * Returns   HAFT_OK.  HAFT_WRONG_CLOCK, and nothing is done, if the domain has another clock.
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_WRONG_CLOCK  the domain has another clock
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  * Threads   one thread, while no thread holds a resolved pointer: the program's own
  *           synchronisation (the end of the frame's jobs) comes between their last use and the
  *           tick.  Debug builds assert that no haft_section_begin() is without its end.
@@ -290,7 +294,9 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
  * Absolute, for experts: what an outer job holds is void as well, so debug builds assert that
- * offline is not called in an inner job.  Park lets go in any job, and on every clock.
+ * offline is not called in an inner job.  Park lets go in any job, and on every clock.  Inside a
+ * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
+ * callback may hold pointers; debug builds assert that they are not called there.
  *
  * Returns   nothing.
  * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else

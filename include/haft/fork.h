@@ -2,22 +2,25 @@
  * haft/fork.h - going on with domains and tables in the child of a fork.
  *
  * The child has the memory of one instant and one thread of many.  The others stand still for
- * ever, perhaps with a lock held, perhaps inside a read section.
+ * ever, perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
  *
  * A program that does not call the functions below: the child may do what is wait-free or lock-free
  * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
  * with its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else
- * may find a lock held that nobody will give back.  A child that calls exec or _exit needs nothing.
+ * may find a lock held that no thread releases.  A child that calls exec or _exit needs nothing.
  *
  * A program that calls them around each fork: in the child
  *
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
  *   - the forking thread's workers go on; it opens and closes workers, tables and domains as ever,
  *     and may start threads that do;
- *   - the workers of the other threads are gone and do not count as open.  Lost with each are the
- *     slots that it held back, which the capacity allows for, and what its thread was in the middle
- *     of: at the most a batch of slots, the counts of one call, and a table or domain that it was
- *     opening or closing;
+ *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
+ *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
+ *     with a worker, between two, or in the middle of a call.  The statistics are right again;
+ *   - on_reclaim runs for objects that were freed, as in the parent, but for those for which it had
+ *     begun in another thread: it does not begin again for them;
+ *   - a reservation that another thread was about to publish or give up stays reserved, and a table
+ *     or domain that another thread was opening or closing is lost;
  *   - the clocks go on without the other threads:
  *
  *       workers clock                    as before
@@ -48,19 +51,17 @@ extern "C" {
 #endif
 
 /*
- * haft_before_fork - bring all domains and tables of the process into a state in which they can be
- * copied.  Until haft_after_fork_parent() other threads wait in what locks: opening and closing,
- * writing an export, implicit workers opened and closed, inserting and freeing without a worker
- * (haft/threads.h), the last unpin of a freed object; and haft_trim() and haft_recycle_exhausted()
- * tell them HAFT_BUSY.
+ * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
+ * Until haft_after_fork_parent() other threads wait in what takes these: opening and closing tables
+ * and domains, writing an export, opening and closing implicit workers.  Nothing else waits, and
+ * no callback is waited for.
  *
  * Returns   nothing.
- * Threads   the one that forks next, outside read sections (between haft_section_begin and _end)
- *           and not from on_reclaim.  Called again before the fork, it counts: so do the others.
+ * Threads   the one that forks next, outside read sections (between haft_section_begin and _end),
+ *           not from a callback.  Called again before the fork, it counts: so do the others.
  * Ordering  none.
- * Progress  blocking: locks; an on_reclaim that runs in a thread without a worker ends first, and
- *           so do haft_trim() and haft_recycle_exhausted().
- * Cost      O(open domains and tables).
+ * Progress  blocking: two locks, each held for short moments.
+ * Cost      O(1).
  */
 void haft_before_fork(void);
 
@@ -71,18 +72,21 @@ void haft_before_fork(void);
  * Threads   the one that called haft_before_fork().
  * Ordering  none.
  * Progress  wait-free, but for waking threads.
- * Cost      O(open tables).
+ * Cost      O(1).
  */
 void haft_after_fork_parent(void);
 
 /*
- * haft_after_fork_child - the child's one thread is the only one from now on.
+ * haft_after_fork_child - the child's one thread is the only one from now on.  It collects the free
+ * slots of all tables.  Inside a callback, which the contract of haft_before_fork() excludes, debug
+ * builds assert; others leave the slots of the tables where they are.
  *
  * Returns   nothing.
  * Threads   the child's one thread, before it calls anything else of haft.
  * Ordering  none.
  * Progress  wait-free.
- * Cost      O(open domains and tables, and the workers of these).
+ * Cost      O(slots ever used, of all open tables): it writes to the words of free slots, so pages
+ *           that the child shared with its parent are copied.
  */
 void haft_after_fork_child(void);
 

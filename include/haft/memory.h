@@ -1,5 +1,5 @@
 /*
- * haft/memory.h - a table's memory, given back to the system or taken in huge pages; and slots that
+ * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
  * have lived all their generations, for a table that must go on.
  */
 #ifndef HAFT_MEMORY_H
@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /*
- * haft_trim - give memory back to the system: whole pages in which no slot is in use.  All ids
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids
  * from before stay stale.  To that end the slots of a run of pages go on at the highest next
  * generation among them, which costs some of them lives.  For large tables that were full and
  * are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
@@ -20,47 +20,50 @@ extern "C" {
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
  * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
- * as few pages as begin and end with a slot, and where that takes too many, about 16.  What the
- * table has beside its slots stays too: the most of it is about 4.5 bytes for each slot ever used
- * (batch descriptors; more in tables below 4,096 objects).
+ * as few pages as begin and end with a slot, and where that takes too many, about 16.  Batch
+ * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
+ * objects.
  *
- * Free slots that stay are put in order of index.  Slots that were freed and not taken back so far
- * are, so on_reclaim may run here, with a worker that the table provides.  While this call is under
- * way it has all free slots in hand: others take fresh ones, or are told HAFT_BUSY for that
- * long; haft_insert_wait() waits.
+ * First it takes back what was freed and is due, so on_reclaim may run here, with a worker that the
+ * table provides.  Then it has all free slots in hand until it returns: other threads take fresh
+ * ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay are
+ * put in order of index.
  *
- * In the statistics, slots whose memory was given back are `given_back` until a worker draws
- * them; `high_water` and `live` stay as they were.
+ * In the statistics, slots whose memory was released are `given_back` until a worker draws them;
+ * `high_water` and `live` stay as they were.
  *
- * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
- *           nothing has changed:
- *             HAFT_BUSY        another thread is in this call, or an on_reclaim within it made it
- *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a run, or a worker's part
+ * Returns   HAFT_OK, and the bytes released in `*given_back` (NULL may be passed).  Otherwise no
+ *           memory is released:
+ *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a run, or a worker's part
  * Threads   any, registered or not, inside or outside a read section, alongside any call but
- *           haft_table_close() and haft_unshare(); not from on_reclaim.
+ *           haft_table_close() and haft_unshare().
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
- * Cost      O(slots ever used) of work, and a system call for each stretch of pages given back.
+ * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
  */
 haft_status haft_trim(haft_table *table, uint64_t *given_back);
 
 /*
  * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then
- * live again: those of these slots, in the order in which they were issued.  Call it when nobody
- * keeps ids that old.  Where that is never known, a larger layout helps, or the table's `wrap`,
- * where nothing is ever exhausted.
+ * live again: those of these slots, in the order in which they were issued.  Call it when no part
+ * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
+ * table's `wrap`, where no slot is ever exhausted.
  *
- * An object that was freed in its last life and is still pinned or waits for its grace period is
- * not exhausted yet, and its slot is not taken.  Slots of the restore range can be restored
+ * First it takes back what was freed and is due, so on_reclaim may run here.  An object that was
+ * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
+ * and its slot is not taken.  Slots of the restore range can be restored
  * again.  Afterwards haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of
  * ids that were never issued.
  *
  * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
  *           changed:
- *             HAFT_BUSY        another thread is in this call or in haft_trim()
- *             HAFT_NO_MEMORY   none for a worker's part
+ *             HAFT_BUSY         another thread is in this call or in haft_trim()
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_NO_MEMORY    none for a worker's part
  * Threads   any, registered or not, inside or outside a read section, alongside any call but
- *           haft_table_close() and haft_unshare(); not from on_reclaim.
+ *           haft_table_close() and haft_unshare().
  * Ordering  acquire: the last use of the slots' former objects is done.
  * Progress  blocking (malloc).  Others are never blocked by it.
  * Cost      O(slots ever used): one load each.
@@ -70,7 +73,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
  * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
- * the first of them with the table.  haft_local_trim() gives the same runs back as without: a huge
+ * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge
  * page of which a part goes is a huge page no more, its parts leave the program's resident memory
  * at once, and the system uses them again when it gets round to it.  Where the system has no huge
  * pages, or is told not to give any, the option changes nothing.

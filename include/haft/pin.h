@@ -34,18 +34,19 @@ extern "C" {
 void *haft_pin(haft_table *table, haft_id id);
 
 /*
- * haft_unpin - give one pin back.  If the object was freed meanwhile and only pins kept its slot
- * from being taken back, the last one makes the slot free at once, after on_reclaim; inside an
- * on_reclaim, soon after that has returned.  Else the slot is taken back as any other.
+ * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
+ * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
+ * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
+ * a worker's duties (haft/table.h), by an insertion without a worker, by haft_trim() or at closing.
+ * Else the slot is taken back as any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
  *           many unpins, or an id that never named it.
- * Threads   any, registered or not, inside or outside a read section; on_reclaim then runs here,
- *           with the worker that threads without one share (haft/threads.h).
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  release: what was done with the object comes before the reuse of its memory.
- * Progress  lock-free; blocking (a lock) for the last pin of an object that was freed.
- * Cost      one compare-and-swap; that and a lock.  A chain of objects, each of which unpins the
- *           next in on_reclaim, is taken back in a loop within the first call.
+ * Progress  lock-free.
+ * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
+ *           objects, each of which unpins the next in on_reclaim, is taken back in a loop.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 

@@ -34,7 +34,7 @@ typedef struct haft_share_options {
  *
  * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
  * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`
- * were.  With `wrap` slots go on at generation 1 as before; no memory is given back any more, now
+ * were.  With `wrap` slots go on at generation 1 as before; no memory is released any more, now
  * or when it is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
  *
@@ -42,6 +42,7 @@ typedef struct haft_share_options {
  *           has changed:
  *             HAFT_IN_USE      objects are reserved and not published, or on_destroy is running
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
+ *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_NO_MEMORY   for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
  * Ordering  none.
@@ -53,24 +54,24 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for a grace period
- * and runs on_reclaim for what was freed and not taken back.
+ * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for
+ * grace periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * `worker` NULL, and what it inserts lives on in the local table.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
  * more than the local one's capacity, that has grown to what it holds.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
- *           nothing has changed:
- *             HAFT_IN_USE       a worker is still open, or an object pinned, as haft_table_close()
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
- *                               (liburcu's flavours but for qsbr)
- *             HAFT_FORKED       in the child of a fork: see haft/fork.h
- *             HAFT_NO_MEMORY    for the local table itself
+ *           it can be used as before:
+ *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
+ *                               as haft_table_close()
+ *             HAFT_NO_MEMORY    for the local table itself, or for a worker's part
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  *           With qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
- * Progress  blocking: waits for readers.  Frame clock: nobody may hold a pointer.
- * Cost      a grace period; O(slots ever used).
+ * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
+ *           pointer.
+ * Cost      a grace period or more; O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
 
@@ -94,16 +95,18 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *             HAFT_FULL           with exact_capacity: so many objects are live or reserved
+ *             HAFT_FULL           with exact_capacity: live and reserved objects fill it
  *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
  *                                 for a pin, or for a worker to hand on what it freed: try again
- *                                 after haft_worker_quiescent()
+ *                                 after haft_worker_quiescent(); inside a callback also one that is
+ *                                 due.  With exact_capacity: other calls are searching for the
+ *                                 slots of the last objects
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: what was written
  *           before is visible to whoever resolves the id.
  * Progress  lock-free (on_reclaim, where given, is the caller's).
- * Cost      one compare-and-swap, two shared counters, and the copy.  Before HAFT_BUSY: O(slots
- *           whose grace period has passed and that nobody has taken back).
+ * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
+ *           O(slots whose grace period has passed and that no thread has taken back).
  */
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
 

@@ -4,9 +4,9 @@
  * Threads insert and free through workers and resolve through the table's view (haft/view.h).
  * Objects never move; growth takes address space that was reserved at opening.
  *
- * In programs built with AddressSanitizer, library and all, whoever looks at an object that was
- * freed is reported from when its slot has been taken back, after the grace period, until it is
- * used again.
+ * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
+ * reported from when its slot has been taken back, after the grace period, until the slot is used
+ * again.
  */
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
@@ -23,18 +23,25 @@ typedef struct haft_table haft_table;
 typedef struct haft_worker haft_worker;
 
 /*
- * on_reclaim: called once for each freed object, after its grace period, by the worker that takes
- * its slot back (in what reserves or inserts, haft_worker_quiescent, haft_unpin) or by
- * haft_table_close() or haft_unshare().  `object` may be read and written until the callback
- * returns; `id` is the id it had; `worker` is the one that takes the slot back.  With it the
- * callback may reserve, insert and free, but neither close it nor call what waits.  For it to
- * reserve there are the slots that were taken back just before, and fresh ones; else the answer is
- * HAFT_BUSY.  In haft_table_close() and haft_unshare() `worker` is NULL (but for tables that still
- * have pins): then the callback may resolve, but neither insert into the table nor free.
+ * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
+ * its slot back.  That happens in calls that reserve, insert or restore, with a worker or without;
+ * in haft_worker_quiescent(), haft_worker_flush() and haft_worker_close(); in haft_trim() and
+ * haft_recycle_exhausted(); in haft_table_close() and haft_unshare().  `object` may be read and
+ * written until the callback returns; `id` is the id it had.  `worker` may be used until the
+ * callback returns, and not closed; it is NULL while the table closes (the last two calls), with
+ * pins or without, and then the calls without a worker remain (haft/threads.h).
+ *
+ * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
+ * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
+ * within another callback.  What waits, announces a quiescent point, closes, flushes, trims or
+ * shares answers HAFT_IN_CALLBACK and does nothing, for every table and domain and in release
+ * builds too: a job that runs above the callback may hold pointers.  To reserve, a callback finds
+ * slots that its thread has taken back just before, ready ones and fresh ones; else the answer is
+ * HAFT_BUSY, and it stays so until the callback has returned.
  *
  * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
  * slots back soon after their grace period; slots of closed workers, and those that went to the
- * depot, are taken back when somebody needs them, or when the table is closed.
+ * depot, are taken back when a search needs them, by haft_trim(), or when the table is closed.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -42,9 +49,9 @@ typedef struct haft_table_options {
     const char *name; /* for messages; copied; NULL: "table" */
 
     /*
-     * Objects that fit for certain; 1 to 2^index_bits - 4.  What workers hold back comes from
-     * beyond the capacity: leave an eighth of the index range free, or 4,096 slots.  Without that
-     * the table works, but every call is a shared operation.
+     * The table holds at least this many objects; 1 to 2^index_bits - 4.  What workers hold back
+     * comes from beyond the capacity: leave an eighth of the index range free, or 4,096 slots.
+     * Without that the table works, but every call is a shared operation.
      */
     uint64_t capacity;
 
@@ -73,10 +80,10 @@ typedef struct haft_table_options {
     bool huge_pages;
 
     /*
-     * Never more than `capacity` objects live or reserved, restored ones among them: HAFT_FULL is
-     * said exactly when there are so many (or slots are exhausted), HAFT_BUSY when there are fewer
-     * and no slot is at hand.  Lives that others have ended count from when that happened before
-     * the call.  One shared counter more for each reserve and free.
+     * Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL is
+     * said exactly while they fill the capacity (or slots are exhausted), HAFT_BUSY while there are
+     * fewer: no slot is at hand, or other calls are searching for the last ones.  A life that ended
+     * before the call does not count.  One shared counter more for each reserve and free.
      */
     bool exact_capacity;
 
@@ -93,11 +100,12 @@ typedef struct haft_table_options {
     void *bad_access_arg;
 
     /*
-     * A worker looks when it takes a batch of slots, before it uses the first; threads without a
-     * worker look after each insertion.  So on_fill is called no earlier than when the object on
-     * its way makes warn_at of them, and no later than when every open worker has used up a batch
-     * after that: at most 128 slots, fewer in tables below 4,096.  What is restored counts with
-     * exact_capacity only.
+     * A worker looks when an object has taken the first slot of a new batch and has been counted;
+     * calls without a worker look each time.  So on_fill is called no earlier than when warn_at
+     * objects are in use, and no later than when every open worker has used up a batch after that:
+     * at most 128 slots, fewer in tables below 4,096.  No call looks inside a callback: objects
+     * that callbacks insert show at the next look.  What is restored counts with exact_capacity
+     * only.
      */
     uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
     haft_on_fill *on_fill;
@@ -121,7 +129,7 @@ typedef struct haft_table_stats {
     uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
     uint64_t free;           /* taken back, to be reserved or restored again */
     uint64_t exhausted;      /* lived all their generations */
-    uint64_t given_back;     /* not used since their memory was given back: see haft/memory.h */
+    uint64_t given_back;     /* not used since their memory was released: see haft/memory.h */
     uint64_t high_water;     /* slots ever used: all of the above together */
     uint64_t capacity;       /* as opened */
     uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
@@ -152,22 +160,28 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
                             haft_table **table);
 
 /*
- * haft_table_close - the end of a table.  Waits for a grace period, runs on_reclaim for what was
- * freed and not taken back; objects still live just end, without on_reclaim.
+ * haft_table_close - the end of a table.  Implicit workers close with it (haft/threads.h).  Waits
+ * for a grace period and takes back all that was freed, again and again until on_reclaim frees no
+ * more; objects still live just end, without on_reclaim.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_USE       a worker is still open, or an object pinned.  While there are pins,
- *                               on_reclaim runs for all that was freed, which may unpin the rest
+ * Returns   HAFT_OK.  Otherwise the table can be used as before:
+ *             HAFT_IN_USE       a worker is open, a call without a worker has not returned, or an
+ *                               object is pinned.  Pins are looked at last: on_reclaim has run for
+ *                               all that was freed, and may have unpinned objects
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
  *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
- * Threads   one thread outside read sections, not from on_reclaim, when no other thread uses the
- *           table any more.  With qsbr and the workers clock it is a quiescent point of the
- *           calling thread.
+ *             HAFT_NO_MEMORY    for a worker's part, if all the table's workers are implicit and
+ *                               open, or for the local table that it was
+ * Threads   one thread outside read sections, when no other thread uses the table any more.  With
+ *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
- * Progress  blocking: waits for readers.  Frame clock: lock-free; nobody may hold a pointer.
- * Cost      a grace period; O(slots ever used) with an on_reclaim or pins, or if it was a local
- *           table, else O(workers).
+ * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
+ *           pointer.
+ * Cost      a grace period or more; O(slots ever used) with an on_reclaim or pins, if it was a
+ *           local table, and in debug builds, which assert that each slot is in exactly one place;
+ *           else O(workers, and batches that wait).
  */
 haft_status haft_table_close(haft_table *table);
 
@@ -238,10 +252,15 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * through a ring that other workers may take from, and through the table's depot.  So nearly
  * all calls touch nothing that another thread writes, but for the slot itself.
  *
- * A worker belongs to the thread that opened it until it is closed.  If a thread may end anywhere,
- * haft_worker_current() (haft/threads.h) closes its workers with it.  Debug builds assert that no
- * two threads are inside calls with it at one time, and, with the workers clock, that no other
- * thread passes its quiescent points.
+ * A worker belongs to the thread that opened it until it is closed.  Debug builds assert that the
+ * worker of a call is open and the calling thread's; AddressSanitizer reports the use of one that
+ * is closed.  If a thread may end anywhere, haft_worker_current() (haft/threads.h) closes its
+ * workers with it.
+ *
+ * A worker's duties are to take back slots of its own that are due, where on_reclaim, pins or a
+ * restore range ask for it, four batches at a time; and to collect slots that were freed, given up
+ * or unpinned by calls that have no worker.  haft_worker_quiescent(), haft_worker_flush() and
+ * haft_worker_close() do them; so on_reclaim may run there.
  */
 
 /*
@@ -258,18 +277,17 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 haft_status haft_worker_open(haft_table *table, haft_worker **worker);
 
 /*
- * haft_worker_close - the end of a worker.  What it held becomes available to others.  Slots it
- * has reserved and neither published nor given up stay reserved.
+ * haft_worker_close - the end of a worker, after its duties.  What it held becomes available to
+ * others.  Slots it has reserved and neither published nor given up stay reserved.
  *
- * Returns   HAFT_OK.
- * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.  If that
- *           has ended without closing it: one thread that knows so, as from joining it; what the
- *           worker held is not lost then.  With the workers clock the close of the thread's last
- *           worker on the domain is a quiescent point outside of jobs: pointers resolved before are
- *           void.
+ * Returns   HAFT_OK.  HAFT_IN_CALLBACK, and nothing is done, inside a callback.
+ * Threads   the worker's thread, inside or outside a read section.  If that thread has ended
+ *           without closing it: one thread that knows so, as from joining it; what the worker held
+ *           is not lost then.  With the workers clock the close of the thread's last worker on the
+ *           domain is a quiescent point outside of jobs: pointers resolved before are void.
  * Ordering  release to the workers that take over what it held.
- * Progress  lock-free.
- * Cost      O(batch).
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(batch), and its duties.
  */
 haft_status haft_worker_close(haft_worker *worker);
 
@@ -280,15 +298,17 @@ haft_status haft_worker_close(haft_worker *worker);
  *
  * It announces the quiescent state (qsbr, workers clock), hands on freed slots where that is worth
  * it (32 or more of them, or 128 while 64 batches of the worker wait; none freed since the call
- * before; or the table short of slots), and runs on_reclaim for what is due.  It waits for a grace
- * period when more than 8,192 of the worker's freed slots wait for one, or some worker has found no
- * slot since the call before, and no grace period is under way already; when more than 12,288 wait,
- * in any case.  With the frame clock it never waits.
+ * before; or the table short of slots), and does the worker's duties.  It waits for a grace period
+ * when more than 8,192 of the worker's freed slots wait for one, or some worker has found no slot
+ * since the call before, and no grace period is under way already; when more than 12,288 wait, in
+ * any case.  With the frame clock it never waits.
  *
  * In an inner job (haft_job_begin) it hands on, announces nothing and waits for nothing.
  *
- * Returns   HAFT_OK.  HAFT_IN_SECTION, and nothing is done, if the calling thread is inside a
- *           read section (liburcu's flavours but for qsbr) other than its outermost job.
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
+ *                               but for qsbr) other than its outermost job
+ *             HAFT_IN_CALLBACK  it is inside a callback
  * Threads   the worker's thread outside read sections of any domain (haft/domain.h: offline in
  *           others).  With qsbr and the workers clock, pointers resolved before are void.
  * Ordering  release towards grace periods.
@@ -300,14 +320,14 @@ haft_status haft_worker_close(haft_worker *worker);
 haft_status haft_worker_quiescent(haft_worker *worker);
 
 /*
- * haft_worker_flush - hand on all that the worker holds: slots it has freed, and slots it could
- * still reserve.  For a thread that will be idle for long.
+ * haft_worker_flush - hand on all that the worker holds, slots it has freed and slots it could
+ * still reserve, and do its duties.  For a thread that will be idle for long.
  *
- * Returns   HAFT_OK.
- * Threads   the worker's thread, inside or outside a read section; not from on_reclaim.
+ * Returns   HAFT_OK.  HAFT_IN_CALLBACK, and nothing is done, inside a callback.
+ * Threads   the worker's thread, inside or outside a read section.
  * Ordering  release to the workers that take over what it held.
- * Progress  lock-free.
- * Cost      O(batch).
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(batch), and its duties.
  */
 haft_status haft_worker_flush(haft_worker *worker);
 
@@ -323,12 +343,12 @@ haft_status haft_worker_flush(haft_worker *worker);
 haft_table *haft_worker_table(const haft_worker *worker);
 
 /*
- * haft_reserve - a slot that nobody sees yet.
+ * haft_reserve - a slot that no other thread sees yet.
  *
  * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
- *             HAFT_FULL        the table's capacity is in use, or so many slots are exhausted
- *                              that other workers may hold back all that is left
+ *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
+ *                              workers may hold back all others
  *             HAFT_BUSY        slots wait for a grace period, or their freed objects are pinned:
  *                              try again after that, or use haft_reserve_wait(); or another thread
  *                              has the last of them in hand at this moment: try again
@@ -344,8 +364,10 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
  * haft_publish - the reserved id is live from now on.
  *
  * Returns   nothing.
- * Threads   the thread of the worker that reserved it, or one that it was handed to.
- * Ordering  release: what was written to the object before is visible to whoever resolves it.
+ * Threads   the worker's thread.  The worker is the one that reserved the id, or another of the
+ *           table, whose thread was handed the reservation.
+ * Ordering  release: what was written to the object before is visible to each thread that
+ *           resolves it.
  * Progress  wait-free.
  * Cost      O(1): one store.
  */
@@ -369,7 +391,7 @@ void haft_abort(haft_worker *worker, haft_id id);
  *           bytes are then zeroed.
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  as haft_reserve() and haft_publish().
- * Progress  lock-free.
+ * Progress  as haft_reserve().
  * Cost      as haft_reserve(), and the copy.
  */
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
@@ -380,11 +402,10 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
- *           inside an inner job or a read section (liburcu's flavours but for qsbr), HAFT_FORKED in
- *           the child of a fork (haft/fork.h).
- * Threads   the worker's thread outside read sections, not from on_reclaim.  With qsbr and the
- *           workers clock a wait is a quiescent point of the thread: pointers resolved before are
- *           void.
+ *           inside an inner job or a read section (liburcu's flavours but for qsbr),
+ *           HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).
+ * Threads   the worker's thread outside read sections.  With qsbr and the workers clock a wait is
+ *           a quiescent point of the thread: pointers resolved before are void.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve() and haft_insert(), or a grace period or more.

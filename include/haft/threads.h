@@ -1,6 +1,6 @@
 /*
- * haft/threads.h - threads that you did not start, or that come along seldom: a worker for
- * whichever thread asks, and inserting and freeing without one.
+ * haft/threads.h - threads that the program did not start, or that come along seldom: a worker for
+ * each thread that asks, and inserting and freeing without one.
  */
 #ifndef HAFT_THREADS_H
 #define HAFT_THREADS_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* --- a worker for whichever thread asks, closed when the thread ends --- */
+/* --- a worker for each thread that asks, closed when the thread ends --- */
 
 /*
  * For code that is called on threads it did not start and cannot follow: a thread's first call
@@ -25,7 +25,8 @@ extern "C" {
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
  * not count implicit workers as open.  The thread may close it before (haft_worker_close); its next
  * call then opens another.  With the workers clock the thread is online from the first call on, and
- * an implicit worker counts as open while its thread lives, except to its own thread.
+ * its implicit worker counts as open to other threads, not to itself, while it lives.  If the
+ * library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
  * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
@@ -50,20 +51,21 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
 
 /*
  * For threads that come along seldom or cannot keep a worker: a helper, a plug-in, a destructor at
- * thread exit (no signal handler, which could interrupt its own thread's call).  Reserving borrows a
- * worker that is closed, or makes one; the other calls need none.  Such threads may insert and free,
- * but neither resolve nor touch the object after it is published: to resolve, a thread needs a read
- * section as ever, and with the workers clock that means a worker of its own.
- *
- * All functions here: any thread, registered or not, inside or outside a read section, also in
- * callbacks; lock-free, but for malloc where a worker is made.
+ * thread exit (no signal handler, which could interrupt its own thread's call).  Reserving borrows
+ * a worker that is closed, or makes one, and does its duties (haft/table.h) before it returns the
+ * worker; the other calls need none, and never allocate, fail for want of memory or call back.
+ * Such threads may insert and free, but neither resolve nor touch the object after it is published:
+ * to resolve, a thread needs a read section, and with the workers clock that means an open worker.
  */
 
 /*
  * haft_reserve_unregistered, haft_insert_unregistered - as haft_reserve() and haft_insert().
  *
  * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  as those.
+ * Progress  lock-free, but for malloc where a worker is made (on_reclaim, where given, is the
+ *           caller's).
  * Cost      O(workers ever open at one time), and some six shared operations: several times a
  *           worker's call.
  */
@@ -75,7 +77,7 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
  * periods while the answer is HAFT_BUSY.  With the caller clock no other thread may ever drive one.
  *
  * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
- * Threads   any, outside read sections.
+ * Threads   any, registered or not, outside read sections.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve_unregistered(), or a grace period or more.
@@ -88,10 +90,11 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
  * id that haft_reserve_unregistered() gave.
  *
  * Returns   nothing.
+ * Threads   the thread that reserved the id, or one that was handed it; also in callbacks.
  * Ordering  as those.
- * Progress  publish: wait-free.  abort: lock-free.
- * Cost      publish: a store and an atomic addition.  abort: three shared operations.  The slot can
- *           be reserved again at once, as no reader ever had the id.
+ * Progress  wait-free; abort: lock-free.
+ * Cost      a store and an atomic addition; abort: three shared operations.  A slot given up can be
+ *           reserved again at once, as no reader ever had the id.
  */
 void haft_publish_unregistered(haft_table *table, haft_id id);
 void haft_abort_unregistered(haft_table *table, haft_id id);
@@ -100,10 +103,11 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  * haft_free_unregistered - as haft_free().
  *
  * Returns   as that.
- * Threads   any.  Any id.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.  Any id.
  * Ordering  as haft_free().
+ * Progress  lock-free.
  * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a search, a quiescent point, a flush or a close collects it.
+ *           the slot begins when a search for a slot or a worker's duties collect it.
  */
 haft_status haft_free_unregistered(haft_table *table, haft_id id);
 
