@@ -4,24 +4,34 @@
  * slot.word, the whole life of a slot.   (g: generation, [x]: index field; the tag is in all but
  * fresh words and slot 0's)
  *
- *   0              fresh: never used, or its memory given back (lib/slots/runs.h)
+ *   0              fresh: never used, or its memory released (lib/slots/runs.h)
  *   g[RESERVED]    handed to one worker, invisible
  *   id             live; nothing else has the slot's own index in its index field
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
- *   g[other]       free: `other` is the next free slot, END at the end (tables of one thread; in
+ *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
  *                  haft_local, the word is g[FREE] while a destructor runs)
+ *                  shared tables: in one of the table's lists, retired or given up; `other` is the
+ *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
+ *                  the list that a local table left (concurrent/extra/share.c)
  *   0[EXHAUSTED]   lived all its generations
  *   0[RESERVED]    slot 0, without tag, for ever
  *
- * Legal    fresh, g[FREE], g[END] -> g[RESERVED]  by the owner of the batch it is in
- *          g[RESERVED] -> id                      by the worker that reserved it       (PUBLISH)
- *          g[RESERVED] -> g+1[END]                by the worker that reserved it: given up
+ * Legal    fresh, g[FREE], g[END], free g[other] -> g[RESERVED]
+ *                                                 by the owner of the batch it is in
+ *          fresh, g[END] -> g'[RESERVED]          g' >= g: restored, by one thread, with CAS
+ *          g[RESERVED] -> id                      by the thread that reserved it       (PUBLISH)
+ *          g[RESERVED] -> g+1[END]                by the thread that reserved it: given up
+ *          g[RESERVED] -> 0[EXHAUSTED]            the same, in its last life
  *          id -> g+1[FREE]                        by one freeing thread, with CAS      (CLAIM)
- *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
+ *          g[FREE], g[END] -> g[other] or g[FREE] by the thread that freed it, gave it up or
+ *                                                 unpinned it last: put into a list    (LIST)
+ *          g[other], g[FREE] -> g[FREE], g[END]   by the thread that took it out of the list: FREE
+ *                                                 if it was freed, END if it was given up
+ *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
  *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
- *          0[EXHAUSTED] -> first[END]             by one who recycles, with CAS
+ *          0[EXHAUSTED] -> first[END]             by the thread that recycles it, with CAS
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
  *          the old id would see the new object.
  *

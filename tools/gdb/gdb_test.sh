@@ -36,6 +36,7 @@ check_values()
     debug "$subject" -ex "set print pretty on" -ex "break look_here" -ex run \
         -ex "print alive" -ex "print freed" -ex "print nil" -ex "print ship" -ex "print table" \
         -ex "print *table" -ex "print *local" -ex "print *domain" -ex "print worker" \
+        -ex "print (struct haft_worker *)table->roster" -ex "haft id table passing" \
         -ex "haft tables" -ex "haft id table alive" -ex "haft id table freed" \
         -ex "haft id table reserved" -ex "haft id table never" -ex "haft id table nil" \
         -ex "haft id table 3" -ex "haft id table 0x100000000" -ex "haft id table" -ex "kill"
@@ -44,11 +45,15 @@ check_values()
     shows '$3 = nil'
     shows 'escort = 4v1 (0x100004), live in table "monsters"'
     shows ' table "monsters", 1 live of 1000'
+    shows 'created = 3'
+    shows 'freed = 2' # one of them without a worker
     shows 'refused_frees = 1'
+    shows 'workers_open = 1'
     shows 'layout = 20+12'
     shows 'local table "items", 1 live of 50'
     shows 'domain 1, workers clock'
     shows 'worker of table "monsters", open'
+    shows 'worker of table "monsters", closed' # it was borrowed
     shows '4v1: live'
     shows '5v1: stale: freed or given up'
     shows '6v1: reserved, not published yet'

@@ -21,6 +21,8 @@ FIRST_INDEX = 4
 END, RESERVED, EXHAUSTED, FREE = range(4)
 DEFAULT_LAYOUT = (32, 32, 0)
 MOST_WORKERS = 100000  # of a list that may be damaged
+CLOSED, OPEN, BORROWED = range(3)
+STATE_BITS = 2  # of a worker's state; its thread's number stands above
 
 # --- reading the program ---
 
@@ -58,6 +60,10 @@ def workers_of(table):
         worker = gdb.Value(address).cast(worker_type).dereference()
         yield worker
         address = int(worker["next"])
+
+
+def state_of(worker):
+    return number(worker["state"]) & ((1 << STATE_BITS) - 1)
 
 
 def name_of(table):
@@ -175,12 +181,13 @@ class Summary:
 
 class Table(Summary):
     def sums(self):
+        """The counters of all workers, and of calls without one."""
         sums = {}
-        for worker in workers_of(self.value):
-            counters = worker["counters"]
+        workers = list(workers_of(self.value))
+        for counters in [worker["counters"] for worker in workers] + [self.value["counters"]]:
             for field in counters.type.fields():
                 sums[field.name] = sums.get(field.name, 0) + number(counters[field.name])
-            sums["open"] = sums.get("open", 0) + (number(worker["state"]) == 0)
+        sums["open"] = sum(state_of(worker) == OPEN for worker in workers)
         return sums
 
     def line(self):
@@ -244,11 +251,11 @@ class Domain(Summary):
 
 
 class Worker(Summary):
-    STATES = ("open", "closed", "common")
+    STATES = {CLOSED: "closed", OPEN: "open", BORROWED: "borrowed"}
 
     def line(self):
-        state = number(self.value["state"])
-        named = self.STATES[state] if state < len(self.STATES) else str(state)
+        state = state_of(self.value)
+        named = self.STATES.get(state, str(state))
         return f'worker of table "{name_of(self.value["table"])}", {named}'
 
     def figures(self):

@@ -1,6 +1,7 @@
 /* subject - a program for gdb to look at: it stops where the test has a breakpoint. */
 #include <haft/local.h>
 #include <haft/table.h>
+#include <haft/threads.h>
 #include <stdio.h>
 
 struct ship {
@@ -12,7 +13,7 @@ static haft_domain *domain;
 static haft_table *table;
 static haft_local *local;
 static haft_worker *worker;
-static haft_id alive, freed, reserved, never, nil; /* for the debugger */
+static haft_id alive, freed, reserved, passing, never, nil; /* for the debugger */
 static struct ship ship;
 
 void look_here(void);
@@ -42,6 +43,8 @@ int main(void)
                  haft_insert(worker, NULL, &freed) == HAFT_OK &&
                  haft_reserve(worker, &reserved, NULL) == HAFT_OK &&
                  haft_free(worker, freed) == HAFT_OK && haft_free(worker, freed) != HAFT_OK &&
+                 haft_insert_unregistered(table, NULL, &passing) == HAFT_OK &&
+                 haft_free_unregistered(table, passing) == HAFT_OK &&
                  haft_local_insert(local, NULL, &item) == HAFT_OK;
 
     nil = HAFT_NIL;
