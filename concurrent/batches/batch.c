@@ -84,7 +84,7 @@ struct batch *pool_batch(const struct pool *pool, uint64_t number)
     return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
 }
 
-/* A number below `count` that nobody has been given, or NUMBER_NONE. */
+/* A number below `count` that was not given before, or NUMBER_NONE. */
 static uint64_t take_fresh(atomic_u64 *used, uint64_t count)
 {
     uint64_t before = load_relaxed(RETRY, used);
@@ -127,7 +127,7 @@ static uint64_t take_unused(struct pool *pool)
         number = take_fresh(&pool->table_used, pool->table_count);
     }
     if (number < pool->table_count) {
-        pool_commit(pool, number + 1); /* was done by whoever drew the slots; to see it done */
+        pool_commit(pool, number + 1); /* the worker that drew them committed it: acquire that */
     }
     return number;
 }

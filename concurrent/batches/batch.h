@@ -2,7 +2,7 @@
  * concurrent/batches/batch.h - batches of slots, and the pool their descriptors come from.
  *
  * A batch is an array of slot indices that travels as one.  Everything in it but the atomics
- * belongs to whoever holds it: a worker, or for a moment the thread that takes it from a ring or
+ * belongs to its holder: a worker, or for a moment the thread that takes it from a ring or
  * from the depot.
  *
  * The pool has a descriptor for each batch that can exist, so retiring never allocates and never

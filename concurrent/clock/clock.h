@@ -90,7 +90,7 @@ extern const struct clock thread_clock;
 /* Driven by workers and waiters alone. */
 extern const struct clock caller_clock;
 
-/* Workers announce their quiescent points themselves; anyone adds them up. */
+/* Workers announce their quiescent points themselves; any thread adds them up. */
 extern const struct clock workers_clock;
 
 /* Driven by haft_domain_tick(). */

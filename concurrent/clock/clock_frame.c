@@ -1,6 +1,6 @@
 /*
  * The frame clock: a grace period is what lies between two ticks.  Only the program knows that no
- * section is open, so nobody but haft_domain_tick() drives, and nobody waits.
+ * section is open, so only haft_domain_tick() drives it, and no thread waits.
  */
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"

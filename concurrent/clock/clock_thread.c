@@ -2,8 +2,8 @@
  * The thread clock: a background thread that drives grace periods when enough are requested.
  *
  * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
- * TICKETS_PER_WAKE posts, and whoever runs short.  Fewer tickets than that may wait for long:
- * they are in nobody's way.
+ * TICKETS_PER_WAKE posts, and each shortage.  Fewer tickets than that may wait for long: no thread
+ * is short of their slots.
  *
  * Edges in this file.
  *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets

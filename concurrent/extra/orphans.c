@@ -5,10 +5,11 @@
  * inside on_reclaim.  So nothing of what leads to free slots is believed but the words of the
  * slots, the extents, the lists through the words, and the list of released runs; each of these
  * changes in one step.  All rings, depots, batches and descriptors begin anew, and each slot that
- * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had been
- * taken back or was never used, else under a new ticket.
+ * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had
+ * been taken back or was never used, else under a new ticket.
  *
- * An on_reclaim that had begun on a thread that is gone does not begin again.
+ * An on_reclaim that had begun on a thread that is gone does not begin again.  Nor does one begin
+ * for a slot that such a thread was moving into or out of a list: its link hides the mark.
  *
  * Edges in this file.
  *   OWN   the process has one thread

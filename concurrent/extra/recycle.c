@@ -1,11 +1,11 @@
 /*
  * Exhausted slots taken back into use.
  *
- * Nobody has an exhausted slot: it is in no batch, and only its word tells of it.  Whoever recycles
+ * An exhausted slot is in no batch, and only its word tells of it.  The thread that recycles it
  * takes it by the word, as haft_restore() takes a slot of its range.
  *
  * Edges in this file.
- *   REVIVE  reclaim_slot, haft_abort (release) -> revive (acquire)
+ *   REVIVE  sift, life_give_up (release) -> revive (acquire)
  *           the last use of the slot's object before its bytes are written;
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
  *           that ids repeat, before the word from which it would not follow that an old one was
@@ -44,7 +44,7 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
     haft_worker *worker = recycling->worker;
     haft_table *table = worker->table;
 
-    /* Before anyone has an id of it. */
+    /* Before any thread has an id of it. */
     store_relaxed(HINT, &table->slots.recycled, 1);
     if (!revive(&table->slots, index)) {
         return;

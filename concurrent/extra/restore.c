@@ -2,8 +2,8 @@
  * Slots that are set aside for ids chosen elsewhere.
  *
  * They are in no batch but when they were freed: then they wait with all others for their grace
- * period, and whoever takes them back leaves them where they are.  From there only the word leads
- * to them, and one compare-and-swap of it takes them.
+ * period, and the thread that takes them back leaves them where they are.  From there only the word
+ * leads to them, and one compare-and-swap of it takes them.
  *
  * Edges in this file.
  *   REVIVE   sift (release) -> take_word (acquire)   the last use of the slot's former object

@@ -2,10 +2,10 @@
  * Scans: which slots there are to look at.
  *
  * A slot is fresh from the table's bump on, while it is in some worker's extent, and while its run
- * is in the list of those that were given back.  It leaves its extent or its run the list before
- * its first object is inserted, and comes back into none while that lives.  So whoever knows of
- * the object sees the bump above it, and no extent or run in the list around it, however late they
- * are read.
+ * is in the list of released ones.  It leaves its extent, or its run the list, before its first
+ * object is inserted, and comes back into none while that lives.  So a thread that knows of the
+ * object sees the bump above it, and no extent or run in the list around it, however late they are
+ * read.
  *
  * Edges in this file.
  *   ONWARD  the bump only rises: what the caller knows to be inserted lies below it.  (Of slots

@@ -3,10 +3,10 @@
  *
  * The shared table takes the slots as they are.  What the local table had not in use stays where it
  * was until workers take it: a list of free slots through their words, and a list of fresh runs
- * (given.c).  Nobody ever adds to the list of slots, so a head that has not changed is the same
+ * (given.c).  No thread ever adds to the list of slots, so a head that has not changed is the same
  * list still, and a compare-and-swap of the head may cut off as many slots as were walked over.
  *
- * A worker that nobody has opened, the heir, stands for the local table's past in the statistics.
+ * A worker that no thread has opened, the heir, has the local table's past in its statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables: before the one is handed over, after all have left it

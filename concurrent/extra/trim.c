@@ -27,8 +27,8 @@ struct trim {
     struct reservation memory; /* of the bits */
     uint64_t *bits;            /* one for each slot: in hand */
     uint64_t end;              /* slots in hand lie below */
-    struct run_list runs;      /* given back; linked, the lowest first */
-    uint64_t bytes;            /* given back */
+    struct run_list runs;      /* released; linked, the lowest first */
+    uint64_t bytes;            /* released */
 };
 
 /* --- taking slots out of batches --- */
@@ -67,7 +67,7 @@ static void collect(struct trim *trim)
     trim->end = load_relaxed(COUNT, &table->fresh);
 }
 
-/* --- giving runs back --- */
+/* --- releasing runs --- */
 
 /* The bits of a run that has less slots than a word has bits. */
 static uint64_t bits_of(uint64_t first, uint64_t count)
@@ -114,7 +114,7 @@ static uint64_t floor_of(const struct slots *slots, uint64_t first, uint64_t cou
     return floor;
 }
 
-/* If the run is in hand, it becomes the first of those to be given back. */
+/* If the run is in hand, it becomes the first of those to be released. */
 static bool choose(struct trim *trim, uint64_t run)
 {
     const struct slots *slots = &trim->table->slots;
@@ -125,7 +125,7 @@ static bool choose(struct trim *trim, uint64_t run)
     if (!is_whole(trim, first, count)) {
         return false;
     }
-    /* Before the words are gone: whoever finds them gone finds the floor. */
+    /* Before the words are gone: a thread that finds them gone finds the floor. */
     runs_set_floor(runs, run, floor_of(slots, first, count));
     runs_set_link(runs, run, trim->runs.first);
     trim->runs.first = run;
@@ -135,7 +135,7 @@ static bool choose(struct trim *trim, uint64_t run)
     return true;
 }
 
-/* Give all runs in hand back, those that lie together at once. */
+/* Release all runs in hand, those that lie together at once. */
 static void give_back(struct trim *trim)
 {
     struct slots *slots = &trim->table->slots;

@@ -1,7 +1,7 @@
 /*
  * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
  *
- * Its share is one slot, so it holds nothing back; it is no member of a clock, since its thread
+ * Its batch limit is 1, so it holds nothing back; it is no member of a clock, since its thread
  * resolves nothing through it.  Any thread, lock-free but for malloc.
  */
 #ifndef HAFT_CONCURRENT_BORROW_H
@@ -12,10 +12,10 @@
 /* One that was closed, or a new one; NULL: no memory. */
 haft_worker *worker_borrow(haft_table *table);
 
-/* The same of the table with this number; NULL too if it is open no more. */
+/* One of the table with this number; NULL too if that is open no more. */
 haft_worker *worker_borrow_by_number(uint64_t number);
 
-/* Give it back, with nothing in hand. */
+/* Return it, with nothing in hand. */
 void worker_return(haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_BORROW_H */

@@ -1,19 +1,19 @@
 /*
- * Fresh slots: never used, or not since their memory was given back; handed out in extents.
+ * Fresh slots: never used, or not since their memory was released; handed out in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
  * one thread lie together.  Were batches of different threads neighbours, each thread's hardware
  * prefetcher would keep pulling the other's slots out of its cache: two threads that churned
- * took more than twice the time.  An extent is no private store: others may take from it.
+ * took more than twice the time.  Extents are not private: any worker may steal from them.
  *
- * Only the owner fills an extent, when it is empty and so nobody's compare-and-swap can succeed.
+ * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
  *   EXTENT  fresh_give (release) -> take_from (acquire)
  *           the bump above a slot before its use
  *   COUNT   statistics
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
- *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: nobody has
+ *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: no thread has
  *           touched it
  */
 #include "concurrent/table/fresh.h"

@@ -1,5 +1,5 @@
 /*
- * Runs whose memory was given back: a stack through the links of their records (lib/slots/runs.h).
+ * Runs whose memory was released: a stack through the links of their records (lib/slots/runs.h).
  *
  * haft_trim() adds runs all of whose slots it has taken out of batches; a local table that was
  * trimmed brings some.  A worker that draws fresh slots takes a run before it raises the table's

@@ -11,7 +11,7 @@
 /* The batch, whose slots' lives have ended, takes its ticket and waits. */
 void retire_batch(haft_worker *worker, struct batch *batch);
 
-/* The same of the open batch, if there is anything in it. */
+/* The open batch takes its ticket and waits, if there is anything in it. */
 void retire_open(haft_worker *worker);
 
 /* All that the worker holds is there for others. */

@@ -16,7 +16,7 @@ haft_worker *roster_first(const haft_table *table);
 /* A new worker in the state `state` of the calling thread; NULL: no memory. */
 haft_worker *roster_add(haft_table *table, enum worker_state state);
 
-/* The same of one that is closed, or else a new one. */
+/* A worker that was closed, or else a new one, in that state; NULL: no memory. */
 haft_worker *roster_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */

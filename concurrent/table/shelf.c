@@ -42,8 +42,8 @@ struct shelf {
 };
 
 /*
- * Put the batch and the oldest one of the ring together.  What is left to be pushed; a full one, if
- * there is one then, goes to the depot.
+ * Put the batch and the oldest one of the ring together.  Returns the one that is still to be
+ * pushed; a full one, if there is one then, goes to the depot.
  */
 static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
                                   struct batch *batch, struct batch *oldest)

@@ -39,7 +39,7 @@ struct batch *shelf_steal_ready(haft_worker *worker);
 struct batch *shelf_take_due(haft_worker *worker);
 struct batch *shelf_steal_due(haft_worker *worker);
 
-/* The same of any batch that waits, when no other thread uses the table. */
+/* Any batch that waits, when no other thread uses the table.  NULL: none. */
 struct batch *shelf_take_waiting(haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_SHELF_H */

@@ -99,7 +99,7 @@ struct slot_list {
 /* The lists, and where their slots go. */
 enum list_kind {
     LIST_FREED,    /* by threads without a worker: a ticket, and then like other freed slots */
-    LIST_ABORTED,  /* the same of reservations: ready, as no reader ever had the id */
+    LIST_ABORTED,  /* given up without a worker: ready, as no reader ever had the id */
     LIST_UNPINNED, /* past their grace period, and the last pin is gone: on_reclaim, then ready */
     LIST_COUNT
 };

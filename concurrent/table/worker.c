@@ -22,7 +22,7 @@
 #define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
 #define RECLAIMED_BATCHES 4 /* that a quiescent point takes back */
 
-/* Take what the worker may hold back from the budget, and set its share by it. */
+/* Take what the worker may hold back from the budget, and set its batch limit by it. */
 static void draw_budget(haft_worker *worker)
 {
     haft_table *table = worker->table;
@@ -147,7 +147,7 @@ static bool is_worth_closing(const haft_worker *worker)
     return worker->open->count >= WORTH_CLOSING && ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
-/* Close the open batch if that is worth a ticket.  True if somebody found no slot meanwhile. */
+/* Close the open batch if that is worth a ticket.  True after a shortage. */
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
@@ -160,7 +160,7 @@ static bool close_if_worth(haft_worker *worker)
         retire_open(worker);
     }
     if (waits && worker->table->sifts) {
-        domain_hurry(worker->table->domain); /* nobody else may ask for these soon */
+        domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
     }
     worker->shortage = shortage;
     worker->retired_seen = retired;

@@ -8,7 +8,7 @@
 
 /*
  * What a worker owes the table between jobs: batches that are due are taken back, and slots in
- * lists collected.  The worker's thread, outside read sections; nothing inside a callback.
+ * lists collected.  The worker's thread, outside locks; inside a callback nothing happens.
  */
 void worker_do_duties(haft_worker *worker);
 

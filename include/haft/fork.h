@@ -17,9 +17,9 @@
  *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
  *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
  *     with a worker, between two, or in the middle of a call.  The statistics are right again;
- *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object that
- *     each other thread may have had in hand: for which it had begun, or whose slot the thread was
- *     moving into or out of a list;
+ *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
+ *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
+ *     was moving into or out of a list;
  *   - a reservation that another thread was about to publish or give up stays reserved, and a table
  *     or domain that another thread was opening or closing is lost;
  *   - the clocks go on without the other threads:

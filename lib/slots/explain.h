@@ -1,4 +1,4 @@
-/* lib/slots/explain.h - answers in words: what all tables have in common.  See haft/explain.h. */
+/* lib/slots/explain.h - answers in words, for all tables: see haft/diagnose.h. */
 #ifndef HAFT_LIB_EXPLAIN_H
 #define HAFT_LIB_EXPLAIN_H
 

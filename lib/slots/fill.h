@@ -1,4 +1,4 @@
-/* lib/slots/fill.h - the warning before a table is full: see haft/fill.h. */
+/* lib/slots/fill.h - the warning before a table is full: see haft/diagnose.h. */
 #ifndef HAFT_LIB_FILL_H
 #define HAFT_LIB_FILL_H
 
