@@ -83,10 +83,10 @@ static void expect_silence_in_on_reclaim(int mark)
     close_shared(&shared);
 }
 
-/* There the worker is amid a call, and the lock of the common one is held. */
+/* With a worker, and with a borrowed one. */
 Test(fill_reclaim, on_fill_is_not_called_in_on_reclaim)
 {
-    /* More than the slots of a batch, 128 or the common worker's 4, and less than twice as many. */
+    /* More than a batch has slots: 128, or 1 of a borrowed worker. */
     expect_silence_in_on_reclaim(6);
     with_worker = true;
     expect_silence_in_on_reclaim(200);

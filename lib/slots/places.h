@@ -2,7 +2,7 @@
  * lib/slots/places.h - where each slot was last allocated and freed: see haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on.  It is read to tell people.
+ * its way out after its life has ended and before the slot is handed on.  People read it.
  *
  * Edges in this file.
  *   HINT   a place that is read too early or too late makes a line of text say less
