@@ -110,6 +110,29 @@ Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread
     stage_close(&stage);
 }
 
+static void *close_set(void *arg)
+{
+    struct stage *stage = arg;
+
+    haft_commands_close(stage->commands);
+    stage->commands = NULL;
+    return NULL;
+}
+
+Test(commands_close, with_the_frame_clock_by_another_thread_gives_reservations_up)
+{
+    struct stage stage;
+    pthread_t thread;
+
+    stage_open(&stage, &options);
+    open_recorder(&stage, 1, 10);
+    cr_assert(zero(int, pthread_create(&thread, NULL, close_set, &stage)));
+    pthread_join(thread, NULL);
+    cr_expect(zero(u64, stats_of(stage.shared.table).reserved));
+    cr_expect(zero(u64, stats_of(stage.shared.table).workers));
+    stage_close(&stage);
+}
+
 /* --- recorders --- */
 
 Test(recorder_open, a_key_is_taken_until_apply)

@@ -87,6 +87,7 @@ void haft_commands_close(haft_commands *commands)
     const haft_allocator from = commands->allocator;
 
     assert(!commands->applying);
+    roster_hand_over(commands->worker); /* the set may come from another thread */
     commands_give_up(commands);
     for (size_t i = 0; i < commands->made; i++) {
         haft_arena_close(commands->recorders[i]->arena);
