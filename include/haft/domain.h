@@ -11,7 +11,7 @@
  *                    an open worker on the domain may resolve
  *   frame            from one haft_domain_tick() to the next
  *
- * Batches of freed slots take tickets; whoever drives the clock waits for one full grace period
+ * Batches of freed slots take tickets; the driver of the clock waits for one full grace period
  * and then marks all tickets that were taken before it began as done.
  */
 #ifndef HAFT_DOMAIN_H
@@ -50,7 +50,7 @@ typedef struct haft_stall {
     uint64_t waited_ns; /* how long a grace period has been waited for */
     uint64_t backlog;   /* tickets (batches) that wait for it */
 
-    /* Workers clock: who holds it up.  Others, or not known: NULL and 0. */
+    /* Workers clock: what holds it up.  Others, or not known: NULL and 0. */
     struct haft_worker *worker; /* one that this thread has open, to be compared and printed */
     uint64_t thread;            /* as the system numbers it (gettid) */
 } haft_stall;

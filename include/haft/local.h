@@ -7,8 +7,8 @@
  *
  * All functions: one thread at a time, no ordering, no locks.
  *
- * In programs built with AddressSanitizer, library and all, whoever looks at an object that was
- * freed is reported, until its slot is used again.
+ * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
+ * reported, until its slot is used again.
  */
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H

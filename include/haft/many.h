@@ -1,9 +1,9 @@
 /*
  * haft/many.h - the calls of haft/table.h for many ids at once.
  *
- * Each id fares as it would alone, in the order of the array; what many share is done once, and
- * the memory of later slots is fetched meanwhile.  A call that cannot do all does what it can,
- * says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
+ * Each id gets the result of a single call, in the order of the array; what many share is done
+ * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
+ * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
  */
 #ifndef HAFT_MANY_H
 #define HAFT_MANY_H
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /*
- * haft_reserve_many - up to `count` slots that nobody sees yet.
+ * haft_reserve_many - up to `count` slots that no other thread sees yet.
  *
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
  *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;

@@ -103,7 +103,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  *                                 slots of the last objects
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: what was written
- *           before is visible to whoever resolves the id.
+ *           before is visible to each thread that resolves the id.
  * Progress  lock-free (on_reclaim, where given, is the caller's).
  * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).

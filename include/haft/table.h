@@ -162,7 +162,8 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
 /*
  * haft_table_close - the end of a table.  Implicit workers close with it (haft/threads.h).  Waits
  * for a grace period and takes back all that was freed, again and again until on_reclaim frees no
- * more; objects still live just end, without on_reclaim.
+ * more (so one that always inserts an object and frees it keeps the call from returning); objects
+ * still live just end, without on_reclaim.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before:
  *             HAFT_IN_USE       a worker is open, a call without a worker has not returned, or an

@@ -3,8 +3,8 @@
  * of C++ objects.
  *
  * Objects are made in their slots by emplace().  The destructor of one that was freed runs after
- * its grace period, when nobody can be reading it any more, on the worker that takes the slot back;
- * of one that is still live when the table ends, then.  Each runs once.
+ * its grace period, when no thread can be reading it any more, on the worker that takes the slot
+ * back; of one that is still live when the table ends, then.  Each runs once.
  *
  * Each function is one call of the function of its name, whose contract holds.  No function throws,
  * but for what a constructor of T throws, and then the reservation has been given up.

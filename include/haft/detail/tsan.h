@@ -5,8 +5,8 @@
  * the last read section that could have used an object to the reuse of its memory.  Without the
  * sanitizer they are nothing.
  *
- * Whoever leaves a read section through haft/domain.h or haft_worker_quiescent() need not
- * think of this.  Whoever calls liburcu directly in a program built with -fsanitize=thread
+ * A thread that leaves a read section through haft/domain.h or haft_worker_quiescent() needs
+ * nothing of this.  A thread that calls liburcu directly in a program built with -fsanitize=thread
  * calls haft_note_reader_left() just before the outermost read_unlock and, with qsbr, before
  * quiescent_state, thread_offline, unregister_thread and a synchronize_rcu of one's own.
  *
