@@ -79,8 +79,8 @@ typedef struct haft_applied {
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
  *           clock the set may be handed on to another thread; the set's worker is that thread's
  *           from its first haft_recorder_open() or haft_commands_apply() on.  With qsbr and the
- *           workers clock the set's thread is offline while it waits for jobs, or every grace period
- *           waits for it.
+ *           workers clock the set's thread is offline while it waits for jobs, or every grace
+ *           period waits for it.
  * Ordering  as haft_worker_open().
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
