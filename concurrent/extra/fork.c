@@ -4,9 +4,6 @@
  * The thread that forks has the locks of the lists of tables and implicit workers, so these lists
  * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
  * what they have left (orphans.c).
- *
- * Edges in this file.
- *   OWN   the child has one thread
  */
 #include <haft/fork.h>
 

@@ -2,8 +2,8 @@
  * concurrent/table/lists.h - slots in lists: those of calls that have no batch to put them into.
  *
  * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
- * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop; both are
- * lock-free, and neither allocates.
+ * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
+ * both are lock-free, and neither allocates.
  */
 #ifndef HAFT_CONCURRENT_LISTS_H
 #define HAFT_CONCURRENT_LISTS_H

@@ -1,5 +1,5 @@
 /*
- * A library that is broken on purpose, for search_test.sh to find: whatever grace period is asked
+ * White-box: a library that is broken on purpose, for search_test.sh to find: whatever grace period is asked
  * for is over.
  */
 #include "concurrent/clock/domain.h"

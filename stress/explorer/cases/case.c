@@ -1,4 +1,4 @@
-/* What cases share. */
+/* What cases share.  White-box: the census. */
 #include "stress/explorer/cases/case.h"
 #include "concurrent/table/census.h"
 #include "stress/explorer/flavour.h"
