@@ -202,7 +202,10 @@ static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
     put_waiting(orphans, index);
 }
 
-/* A slot that was taken back, or never used. */
+/*
+ * A slot that was taken back, or never used: ready.  One with a link in its word may have been freed
+ * just before the fork, and the thread that forked may read its object still: it waits.
+ */
 static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, uint64_t word)
 {
     const struct slots *slots = &orphans->table->slots;
@@ -211,16 +214,22 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
     if (is_aside && word == 0) {
         return;
     }
+    const bool is_linked = word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
+
     word = slots_begin_at(slots, index, word);
     word = slots->wrapped ? word_wrapped(&slots->format, word) : word;
     const bool is_last = word_generation(&slots->format, word) == 0;
 
-    slots_rest(slots, at);
+    if (!is_linked) {
+        slots_rest(slots, at);
+    }
     store_relaxed(OWN, at,
                   word_with_index(&slots->format, word, is_last ? MARK_EXHAUSTED : MARK_END));
     if (is_last) {
         orphans->stock.exhausted += !is_aside;
         orphans->stock.restore_exhausted += is_aside;
+    } else if (is_linked) {
+        put_waiting(orphans, index);
     } else if (!is_aside) {
         put_ready(orphans, index);
     }
