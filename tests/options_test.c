@@ -1,5 +1,11 @@
 /* Options of both kinds of table: defaults, limits, refusals. */
 #include "tests/support.h"
+#include <haft/arena.h>
+#include <haft/commands.h>
+#include <haft/export.h>
+#include <haft/packed.h>
+#include <haft/share.h>
+#include <haft/typed.h>
 #include <string.h>
 
 TestSuite(options, .timeout = SUITE_SECONDS);
@@ -238,4 +244,56 @@ TEST_ON_EACH_TABLE(options, without_a_name_there_is_a_common_one)
 
     cr_expect(eq(str, (char *)name_of(&subject), *kind == LOCAL ? "local table" : "table"));
     subject_close(&subject);
+}
+
+/* --- no options --- */
+
+struct ship {
+    uint64_t crew;
+};
+
+HAFT_TYPED_ID(ship);
+HAFT_TYPED(ship, struct ship);
+HAFT_TYPED_LOCAL(ship);
+HAFT_TYPED_PACKED(ship);
+HAFT_TYPED_TABLE(ship);
+
+Test(options, that_are_NULL_are_refused_where_one_must_be_set)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &good);
+    haft_table *table = NULL;
+    haft_local *local = NULL;
+    haft_packed *packed = NULL;
+    haft_export *export = NULL;
+    ship_table ships;
+    ship_local own;
+    ship_packed close;
+
+    expect_status(haft_table_open(shared.domain, NULL, &table), HAFT_BAD_CAPACITY);
+    expect_status(haft_local_open(NULL, &local), HAFT_BAD_CAPACITY);
+    expect_status(haft_packed_open(NULL, &packed), HAFT_BAD_OBJECT_SIZE);
+    expect_status(haft_export_open(NULL, &export), HAFT_BAD_DIRECTORY);
+    expect_status(ship_table_open(shared.domain, NULL, &ships), HAFT_BAD_CAPACITY);
+    expect_status(ship_local_open(NULL, &own), HAFT_BAD_CAPACITY);
+    expect_status(ship_packed_open(NULL, &close), HAFT_BAD_CAPACITY);
+    close_shared(&shared);
+}
+
+Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &good);
+    haft_commands *commands;
+    haft_arena *arena;
+    haft_local *local;
+    haft_table *table;
+
+    assert_status(haft_commands_open(shared.table, NULL, &commands), HAFT_OK);
+    haft_commands_close(commands);
+    assert_status(haft_arena_open(NULL, &arena), HAFT_OK);
+    cr_expect(ne(ptr, haft_arena_alloc(arena, 100), NULL));
+    haft_arena_close(arena);
+    assert_status(haft_local_open(&(haft_local_options){.capacity = 10}, &local), HAFT_OK);
+    assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
+    assert_status(haft_table_close(table), HAFT_OK);
+    close_shared(&shared);
 }

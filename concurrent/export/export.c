@@ -84,7 +84,7 @@ static void *write_until_stopped(void *arg)
 
 static haft_status check(const haft_export_options *options)
 {
-    if (options->directory == NULL) {
+    if (options == NULL || options->directory == NULL) {
         return HAFT_BAD_DIRECTORY;
     }
     return options->interval_ms == 0 || (options->interval_ms >= LEAST_INTERVAL_MS &&

@@ -148,6 +148,9 @@ void table_free(haft_table *table)
 haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
                             haft_table **table)
 {
+    static const haft_table_options defaults;
+
+    options = options != NULL ? options : &defaults;
     haft_table *opened = table_new(options->name != NULL ? options->name : "table");
 
     if (opened == NULL) {

@@ -129,7 +129,7 @@ typedef struct haft_mark {
 } haft_mark;
 
 /*
- * haft_arena_open - a new arena, empty, with its first block.
+ * haft_arena_open - a new arena, empty, with its first block.  `options` may be NULL: defaults.
  *
  * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
  *             HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE, HAFT_BAD_BUFFER_SIZE

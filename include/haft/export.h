@@ -45,6 +45,7 @@ typedef struct haft_export_options {
 
 /*
  * haft_export_open - write the file now and every interval from now on.  A process has one.
+ * `options` may be NULL: none is set, so the directory is refused.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to

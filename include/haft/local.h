@@ -86,7 +86,7 @@ typedef struct haft_local_options {
  */
 
 /*
- * haft_local_open - a new table.
+ * haft_local_open - a new table.  `options` may be NULL: none is set, so the capacity is refused.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,

@@ -121,7 +121,8 @@ typedef struct haft_packed_view {
 } haft_packed_view;
 
 /*
- * haft_packed_open - a new table.
+ * haft_packed_open - a new table.  `options` may be NULL: none is set, so the object size is
+ * refused.
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,

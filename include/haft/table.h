@@ -143,7 +143,8 @@ typedef struct haft_table_stats {
 } haft_table_stats;
 
 /*
- * haft_table_open - a new table on `domain`.
+ * haft_table_open - a new table on `domain`.  `options` may be NULL: none is set, so the capacity
+ * is refused.
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,

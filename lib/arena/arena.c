@@ -74,7 +74,10 @@ static char *first_memory(const struct arena *arena, const haft_arena_options *o
 
 haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena)
 {
+    static const haft_arena_options defaults;
     struct arena made;
+
+    options = options != NULL ? options : &defaults;
     const haft_status status = take_options(&made, options);
 
     if (status != HAFT_OK) {

@@ -69,6 +69,9 @@ static void fill_in(haft_local *local, const haft_local_options *options)
 
 haft_status haft_local_open(const haft_local_options *options, haft_local **local)
 {
+    static const haft_local_options defaults;
+
+    options = options != NULL ? options : &defaults;
     haft_local *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "local table");
     haft_status status = HAFT_NO_MEMORY;

@@ -133,6 +133,9 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
 
 haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
 {
+    static const haft_packed_options defaults;
+
+    options = options != NULL ? options : &defaults;
     struct haft_packed *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "packed table");
     haft_status status = opened != NULL && name != NULL ? check(options) : HAFT_NO_MEMORY;

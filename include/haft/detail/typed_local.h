@@ -7,6 +7,7 @@
 #include <haft/detail/local_front.h>
 #include <haft/detail/typed_slots.h>
 #include <haft/diagnose.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +26,12 @@ extern "C" {
 static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
                                                 haft_local **local)
 {
-    haft_local_options full = *options;
+    haft_local_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
     const haft_status status =
         haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
 

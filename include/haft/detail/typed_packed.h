@@ -6,6 +6,7 @@
 
 #include <haft/detail/typed_slots.h>
 #include <haft/packed.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +25,12 @@ extern "C" {
 static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
                                                  haft_packed **packed)
 {
-    haft_packed_options full = *options;
+    haft_packed_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
     bool pins = false;
     const haft_status status =
         haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);

@@ -12,6 +12,7 @@
 #include <haft/scan.h>
 #include <haft/share.h>
 #include <haft/threads.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +32,12 @@ static inline haft_status haft_table_open_typed(haft_type type, haft_domain *dom
                                                 const haft_table_options *options,
                                                 haft_table **table)
 {
-    haft_table_options full = *options;
+    haft_table_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
     const haft_status status =
         haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
 
