@@ -15,6 +15,7 @@ static struct {
     sem_t inside;
     pthread_t thread;
     haft_id live;
+    haft_id reserved;
 } busy;
 
 static void stay(void *object, haft_id id, haft_worker *worker, void *arg)
@@ -44,6 +45,7 @@ static void open_busy(void)
     busy.shared = open_shared_on(&domain, &options);
     sem_init(&busy.inside, 0, 0);
     busy.live = insert(busy.shared.worker);
+    must(haft_reserve(busy.shared.worker, &busy.reserved, NULL) == HAFT_OK);
     must(haft_free(busy.shared.worker, insert(busy.shared.worker)) == HAFT_OK);
     must(haft_worker_flush(busy.shared.worker) == HAFT_OK);
     must(haft_domain_tick(busy.shared.domain) == HAFT_OK);
@@ -102,7 +104,17 @@ static void reserve_many(haft_worker *worker)
 
 static void give_up(haft_worker *worker)
 {
-    haft_abort(worker, busy.live);
+    haft_abort(worker, busy.reserved);
+}
+
+static void publish(haft_worker *worker)
+{
+    haft_publish(worker, busy.reserved);
+}
+
+static void publish_many(haft_worker *worker)
+{
+    haft_publish_many(worker, &busy.reserved, 1);
 }
 
 static void restore(haft_worker *worker)
@@ -136,9 +148,9 @@ static void end(haft_worker *worker)
 }
 
 static void (*const calls[])(haft_worker *worker) = {
-    insert_one,   insert_and_wait, insert_many, reserve_one, reserve_and_wait,
-    reserve_many, give_up,         restore,     free_one,    free_many,
-    quiescent,    flush,           end,
+    insert_one,   insert_and_wait, insert_many,  reserve_one, reserve_and_wait,
+    reserve_many, publish,         publish_many, give_up,     restore,
+    free_one,     free_many,       quiescent,    flush,       end,
 };
 
 #define CALLS (sizeof calls / sizeof calls[0])
@@ -165,39 +177,77 @@ ParameterizedTest(size_t *call, owner,
     calls[*call](busy.shared.worker);
 }
 
-static void *insert_some(void *arg)
+/* --- each call: by the worker's thread, by another one, and after the worker's close --- */
+
+static struct shared open_idle(void)
 {
-    for (int i = 0; i < 1000; i++) {
-        must(haft_free(arg, insert(arg)) == HAFT_OK);
-    }
+    const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
+    const haft_table_options options = {.capacity = 100, .object_size = 8, .restore_range = 1};
+    struct shared shared = open_shared_on(&domain, &options);
+
+    busy.live = insert(shared.worker);
+    must(haft_reserve(shared.worker, &busy.reserved, NULL) == HAFT_OK);
+    return shared;
+}
+
+#define TEST_EACH_CALL(name, ...)                                                                  \
+    ParameterizedTestParameters(owner, name)                                                       \
+    {                                                                                              \
+        static size_t all[CALLS];                                                                  \
+        for (size_t i = 0; i < CALLS; i++) {                                                       \
+            all[i] = i;                                                                            \
+        }                                                                                          \
+        return cr_make_param_array(size_t, all, CALLS);                                            \
+    }                                                                                              \
+    ParameterizedTest(size_t *call, owner, name, __VA_ARGS__)
+
+TEST_EACH_CALL(a_call_with_its_own_worker_is_no_assertion, .timeout = SUITE_SECONDS)
+{
+    struct shared shared = open_idle();
+
+    calls[*call](shared.worker);
+}
+
+struct visit {
+    haft_worker *worker;
+    size_t call;
+};
+
+static void *call_it(void *arg)
+{
+    const struct visit *visit = arg;
+
+    calls[visit->call](visit->worker);
     return NULL;
 }
 
-Test(owner, a_call_with_another_threads_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+/* But a thread that has joined the worker's may close it. */
+TEST_EACH_CALL(a_call_with_another_threads_worker_is_an_assertion_in_debug_builds,
+               .signal = SIGABRT)
 {
-    const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
-    const haft_table_options options = {.capacity = 5000};
-    struct shared shared = open_shared_on(&domain, &options);
+    struct shared shared = open_idle();
+    struct visit visit = {shared.worker, *call};
     pthread_t thread;
 
 #ifdef NDEBUG
     raise(SIGABRT);
 #endif
-    insert_some(shared.worker);
-    must(pthread_create(&thread, NULL, insert_some, shared.worker) == 0);
+    must(pthread_create(&thread, NULL, call_it, &visit) == 0);
     pthread_join(thread, NULL);
+    if (calls[*call] == end) {
+        raise(SIGABRT); /* as all others */
+    }
 }
 
-Test(owner, a_call_with_a_closed_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+TEST_EACH_CALL(a_call_with_a_closed_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
 {
-    const haft_table_options options = {.capacity = 5000};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct shared shared = open_idle();
 
 #ifdef NDEBUG
     raise(SIGABRT);
 #endif
     must(haft_worker_close(shared.worker) == HAFT_OK);
-    insert_some(shared.worker);
+    calls[*call](shared.worker);
 }
 
 static int reclaimed;

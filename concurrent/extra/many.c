@@ -90,6 +90,7 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
 
 void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
 {
+    const uint64_t outer = debug_enter(worker);
     const struct slots *slots = &worker->table->slots;
 
     count_up(&worker->counters.published, count);
@@ -97,6 +98,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
         assert(life_is_reserved(slots, ids[i]));
         life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
     }
+    debug_leave(worker, outer);
 }
 
 /* Fill the slot's object, and publish it. */

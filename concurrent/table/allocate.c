@@ -63,11 +63,13 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 
 void haft_publish(haft_worker *worker, haft_id id)
 {
+    const uint64_t outer = debug_enter(worker);
     const struct slots *slots = &worker->table->slots;
 
     assert(life_is_reserved(slots, id));
     count_up(&worker->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+    debug_leave(worker, outer);
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
