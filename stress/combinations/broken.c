@@ -1,6 +1,6 @@
 /*
- * White-box: a library that is broken on purpose, for search_test.sh to find: whatever grace period is asked
- * for is over.
+ * White-box: a library that is broken on purpose, for search_test.sh to find: whatever grace period
+ * is asked for is over.
  */
 #include "concurrent/clock/domain.h"
 

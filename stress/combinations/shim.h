@@ -1,6 +1,6 @@
 /*
  * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
- * runs on every version of the library.  White-box: the census.
+ * runs on every version of the library.  White-box for the census alone.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
