@@ -31,7 +31,7 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
     new_segment_case;
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
-    fork_pins_case, fork_trim_case, fork_restore_case;
+    fork_pins_case, fork_trim_case, fork_restore_case, fork_exhausted_case, fork_shared_case;
 /* the door; calls without a worker */
 extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
     borrow_opened_case, borrow_inside_case, listed_case;
@@ -139,6 +139,8 @@ const struct explored_case *const all_cases[] = {
     &alone_workers_case,
     &live_frame_case,
     &alone_frame_case,
+    &fork_exhausted_case,
+    &fork_shared_case,
     NULL,
 };
 /* clang-format on */

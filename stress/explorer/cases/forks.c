@@ -433,3 +433,100 @@ const struct explored_case fork_restore_case = {
     .body = fork_restore_body,
     .tear_down = tear_down,
 };
+
+/* --- fork_exhausted: slots live their last life, are taken back and recycled --- */
+
+static void set_up_fork_exhausted(void)
+{
+    open_table(&(struct table_wish){.capacity = 1, .generation_bits = 1});
+    for (int i = 0; i < 2; i++) {
+        workers[i] = open_worker();
+        ids[i] = insert_stamped(workers[i]);
+    }
+    pinned = 0;
+}
+
+static void fork_exhausted_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        haft_worker *own = open_worker();
+
+        race_begin();
+        fork_here(look_at_callbacks);
+        race_end();
+        require_census(fixture.table);
+        let_grace_pass(own);
+        require_status(haft_recycle_exhausted(fixture.table, NULL), HAFT_OK, "recycling");
+        require_census(fixture.table);
+        use_all(own);
+        close_worker(own);
+        return;
+    }
+    race_begin();
+    require_status(haft_free(workers[thread], ids[thread]), HAFT_OK, "freeing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    if (thread == 0) {
+        haft_recycle_exhausted(fixture.table, NULL);
+    } else {
+        haft_insert(workers[1], NULL, &ids[2]);
+    }
+    race_end();
+}
+
+static void tear_down_plain(void)
+{
+    close_table();
+}
+
+const struct explored_case fork_exhausted_case = {
+    .name = "fork_exhausted",
+    .invariant = "a child knows which slots have lived all their lives, and recycles them",
+    .threads = 3,
+    .set_up = set_up_fork_exhausted,
+    .body = fork_exhausted_body,
+    .tear_down = tear_down_plain,
+};
+
+/* --- fork_shared: slots of a local table, on their way to workers --- */
+
+static void set_up_fork_shared(void)
+{
+    const haft_local_options options = {
+        .capacity = 4, .object_size = sizeof(struct object), .layout = {3, 5, 0}};
+    haft_local *local;
+    haft_id listed[4];
+
+    require_status(haft_local_open(&options, &local), HAFT_OK, "opening a local table");
+    for (int i = 0; i < 4; i++) {
+        require_status(haft_local_insert(local, NULL, &listed[i]), HAFT_OK, "inserting");
+    }
+    for (int i = 0; i < 3; i++) {
+        require_status(haft_local_free(local, listed[i]), HAFT_OK, "freeing");
+    }
+    open_shared(local);
+    workers[0] = open_worker();
+    workers[1] = open_worker();
+    ids[0] = listed[3];
+    pinned = 0;
+}
+
+static void fork_shared_body(uint32_t thread)
+{
+    if (thread == FORKER) {
+        run_forker();
+        return;
+    }
+    race_begin();
+    haft_insert(workers[thread], NULL, &ids[1 + thread]);
+    haft_free_unregistered(fixture.table, thread == 0 ? ids[0] : ids[2]);
+    race_end();
+}
+
+const struct explored_case fork_shared_case = {
+    .name = "fork_shared",
+    .invariant = "a child finds the slots of a local table that workers had taken",
+    .threads = 3,
+    .set_up = set_up_fork_shared,
+    .body = fork_shared_body,
+    .tear_down = tear_down_plain,
+};
