@@ -49,7 +49,10 @@ static void forget_callback(const haft_table *table, uint64_t id)
     /* Another thread may have restored or recycled the slot since. */
     if (id != 0 && word_index(format, word) == MARK_FREE &&
         word_last_life(format, word, index).bits == id) {
-        store_relaxed(OWN, at, word_with_index(format, word, MARK_END));
+        const uint64_t next = table->slots.wrapped ? word_wrapped(format, word) : word;
+        const bool is_last = word_generation(format, next) == 0;
+
+        store_relaxed(OWN, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
     }
 }
 
