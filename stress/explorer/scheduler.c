@@ -20,6 +20,8 @@ struct scheduled {
 static struct scheduled threads[MOST_SCHEDULED];
 static uint32_t thread_count; /* in this schedule; 0 outside */
 static uint64_t steps;
+static void (*call_last)(void); /* what abandoned threads call, and how many have */
+static _Atomic(uint32_t) gone;
 static _Thread_local uint32_t self = NO_THREAD;
 
 void schedule_begin(void)
@@ -61,6 +63,8 @@ static void await_turn(void)
     atomic_store_explicit(&threads[self].has_turn, 0, memory_order_relaxed);
     if (threads[self].is_abandoned) {
         self = NO_THREAD;
+        call_last();
+        atomic_fetch_add(&gone, 1);
         pthread_exit(NULL);
     }
 }
@@ -191,13 +195,21 @@ bool schedule_has_left(uint32_t thread)
     return !threads[thread].lives;
 }
 
-void schedule_abandon(void)
+void schedule_abandon(void (*last)(void))
 {
+    uint32_t count = 0;
+
+    call_last = last;
+    atomic_store(&gone, 0);
     for (uint32_t i = 1; i < thread_count; i++) {
         if (i != self && threads[i].lives) {
             threads[i].lives = false;
             threads[i].is_abandoned = true;
             give_turn(i);
+            count++;
         }
+    }
+    while (atomic_load(&gone) != count) {
+        syscall(SYS_sched_yield);
     }
 }

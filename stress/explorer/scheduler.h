@@ -46,7 +46,7 @@ void schedule_leave(void);
 
 bool schedule_has_left(uint32_t thread);
 
-/* All other threads but the main one stop where they are: none of them runs again. */
-void schedule_abandon(void);
+/* All other threads but the main one end where they are; `last` is what each of them calls. */
+void schedule_abandon(void (*last)(void));
 
 #endif /* HAFT_STRESS_SCHEDULER_H */

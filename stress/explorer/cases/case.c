@@ -43,10 +43,19 @@ void settle(void)
     see_all();
 }
 
+/* A fork comes after all that the other threads have done; told to ThreadSanitizer. */
+static shared_u64 forked;
+
+void end_before_fork(void)
+{
+    atomic_fetch_add_explicit(&forked, 1, memory_order_release);
+}
+
 void fork_here(void (*look)(void))
 {
     haft_before_fork();
-    schedule_abandon();
+    schedule_abandon(end_before_fork);
+    atomic_load_explicit(&forked, memory_order_acquire);
     see_all();
     look();
     haft_after_fork_child();

@@ -46,6 +46,9 @@ void race_end(void);
  */
 void fork_here(void (*look)(void));
 
+/* The last thing that a thread does which may have ended when another one forks. */
+void end_before_fork(void);
+
 /* Until no other thread can go on; then see all that they have done. */
 void settle(void);
 

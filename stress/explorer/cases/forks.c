@@ -54,6 +54,13 @@ static void open_with(struct table_wish wish, uint32_t objects)
     }
 }
 
+/* A thread that does not fork comes to its end. */
+static void end_actor(void)
+{
+    race_end();
+    end_before_fork();
+}
+
 /* --- the child --- */
 
 static void let_grace_pass(haft_worker *worker)
@@ -167,7 +174,7 @@ static void go_on(uint32_t thread)
     haft_domain_wait(fixture.domain);
     haft_worker_quiescent(own);
     insert_stamped(own);
-    race_end();
+    end_actor();
 }
 
 static void fork_body(uint32_t thread)
@@ -221,8 +228,8 @@ static void fork_workers_body(uint32_t thread)
         haft_publish(own, id);
         free_one(own, id);
     }
-    race_end();
     close_worker(own);
+    end_actor();
 }
 
 const struct explored_case fork_workers_case = {
@@ -254,7 +261,7 @@ static void fork_lists_body(uint32_t thread)
     } else {
         haft_worker_quiescent(workers[1]);
     }
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_lists_case = {
@@ -292,7 +299,7 @@ static void fork_given_up_body(uint32_t thread)
     }
     race_begin();
     haft_abort_unregistered(fixture.table, reserved[thread]);
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_given_up_case = {
@@ -337,7 +344,7 @@ static void fork_pins_body(uint32_t thread)
         haft_unpin(fixture.table, ids[0]);
         haft_worker_quiescent(workers[1]);
     }
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_pins_case = {
@@ -374,7 +381,7 @@ static void fork_trim_body(uint32_t thread)
     } else {
         insert_stamped(workers[1]);
     }
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_trim_case = {
@@ -427,7 +434,7 @@ static void fork_restore_body(uint32_t thread)
         free_one(workers[1], ids[0]);
         restore_one(workers[1], 5);
     }
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_restore_case = {
@@ -490,7 +497,7 @@ static void fork_exhausted_body(uint32_t thread)
     } else {
         haft_insert(workers[1], NULL, &ids[2]);
     }
-    race_end();
+    end_actor();
 }
 
 static void tear_down_plain(void)
@@ -567,7 +574,7 @@ static void fork_shared_body(uint32_t thread)
         haft_publish(workers[thread], own);
         haft_free_unregistered(fixture.table, thread == 0 ? ids[0] : own);
     }
-    race_end();
+    end_actor();
 }
 
 const struct explored_case fork_shared_case = {
