@@ -1,4 +1,4 @@
-/* White-box.  The door of an exact capacity: who is told that a table is full, while others search. */
+/* White-box: the door of an exact capacity, and who is told that a table is full. */
 #include "concurrent/table/door.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
