@@ -175,7 +175,7 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  *             HAFT_NO_MEMORY    for a worker's part, if all the table's workers are implicit and
- *                               open, or for the local table that it was
+ *                               open
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.

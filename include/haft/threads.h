@@ -77,7 +77,8 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
  * periods while the answer is HAFT_BUSY.  With the caller clock no other thread may ever drive one.
  *
  * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
- * Threads   any, registered or not, outside read sections.
+ * Threads   any, registered or not, outside read sections.  With qsbr and the workers clock a wait
+ *           is a quiescent point of the thread: pointers resolved before are void.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve_unregistered(), or a grace period or more.
