@@ -49,7 +49,7 @@ static void frame(haft_commands *commands, haft_domain *domain, haft_arena *aren
         job(units, parts[i], recorders[i]);
     }
     must(haft_commands_apply(commands, &applied)); /* all jobs have ended */
-    must(haft_domain_tick(domain));                /* and nobody holds a pointer */
+    must(haft_domain_tick(domain));                /* and no job holds a pointer */
     puts(
         haft_arena_printf(arena, "%d went, %d came", (int)applied.destroyed, (int)applied.created));
     haft_arena_reset(arena);

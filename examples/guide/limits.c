@@ -51,9 +51,9 @@ int main(void)
         count++;
     }
     full = haft_insert(worker, NULL, &id);
-    must(haft_free(worker, ids[0])); /* somebody may still be reading it ... */
+    must(haft_free(worker, ids[0])); /* a reader may still hold it ... */
     busy = haft_insert(worker, NULL, &id);
-    must(haft_domain_tick(domain)); /* ... now nobody is */
+    must(haft_domain_tick(domain)); /* ... now none does */
     free_again = haft_insert(worker, NULL, &id);
     /* end */
     say("all live", full);

@@ -70,7 +70,7 @@ int main(void)
     /* guide: unpin */
     const struct page *page = take(front_page);
 
-    must(haft_free(worker, front_page)); /* nobody finds it from now on, but: */
+    must(haft_free(worker, front_page)); /* no thread finds it from now on, but: */
     must(haft_domain_wait(domain));      /* however many grace periods pass */
     printf("%s, %s\n", page->text, haft_status_text(haft_diagnose(pages, front_page)));
     must(haft_unpin(pages, front_page)); /* the slot may be used again */
