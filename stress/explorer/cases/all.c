@@ -11,7 +11,7 @@ extern const struct explored_case publish_many_case, insert_many_case, is_live_c
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 extern const struct explored_case full_many_case, full_restored_case, full_unregistered_case,
-    recycle_case, diagnose_case, hired_case, closing_case, given_up_case;
+    recycle_case, diagnose_case, returned_case, closing_case, given_up_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and liburcu */
@@ -88,7 +88,7 @@ const struct explored_case *const all_cases[] = {
     &full_unregistered_case,
     &recycle_case,
     &diagnose_case,
-    &hired_case,
+    &returned_case,
     &closing_case,
     &round_case,
     &two_depots_case,

@@ -165,9 +165,9 @@ const struct explored_case roster_case = {
     .tear_down = tear_down_roster,
 };
 
-/* --- hired: the library's own worker closes, and a thread takes its part over --- */
+/* --- returned: a borrowed worker is returned, and a thread takes its part over --- */
 
-static void hired_body(uint32_t thread)
+static void returned_body(uint32_t thread)
 {
     race_begin();
     if (thread == 0) {
@@ -178,19 +178,19 @@ static void hired_body(uint32_t thread)
     race_end();
 }
 
-static void set_up_hired(void)
+static void set_up_returned(void)
 {
     const struct table_wish wish = {.capacity = 2};
 
     open_table(&wish);
 }
 
-const struct explored_case hired_case = {
-    .name = "hired",
-    .invariant = "what the library's own worker held is found by who takes its part over",
+const struct explored_case returned_case = {
+    .name = "returned",
+    .invariant = "what a borrowed worker held is found by the thread that takes its part over",
     .threads = 2,
-    .set_up = set_up_hired,
-    .body = hired_body,
+    .set_up = set_up_returned,
+    .body = returned_body,
     .tear_down = close_table,
 };
 
@@ -198,10 +198,12 @@ const struct explored_case hired_case = {
 
 static bool is_closed;
 
+/* Closing borrows the worker that was added last: so that is another one. */
 static void set_up_closing(void)
 {
-    set_up_hired();
+    set_up_returned();
     leaving = open_worker();
+    close_worker(open_worker());
     is_closed = false;
 }
 
