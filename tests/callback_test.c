@@ -1,82 +1,44 @@
-/* Inside callbacks: what waits, announces, closes or goes through a table is refused. */
+/* What waits, announces, closes or takes a table apart is refused inside callbacks. */
 #include "tests/support.h"
-#include <haft/commands.h>
-#include <haft/local.h>
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 
-TestSuite(inside_callbacks, .timeout = SUITE_SECONDS);
+TestSuite(callback, .timeout = SUITE_SECONDS);
 
-/* What a callback may reach; no other test runs in the process. */
 static struct {
     struct shared shared;
-    haft_table *full;        /* its slots wait for a grace period, so what inserts would wait */
-    haft_worker *inserter;   /* of it */
-    haft_domain *empty;      /* a domain without tables */
-    haft_domain *frames;     /* one with the frame clock */
-    haft_commands *commands; /* of the table `shared` */
+    haft_table *other;   /* a table on the same domain, with a worker */
+    haft_worker *worker; /* of the other one */
     haft_local *local;
-    uint64_t calls;
-} reach;
-
-static void expect_refused(haft_status status)
-{
-    expect_status(status, HAFT_IN_CALLBACK);
-}
-
-static void refuse_workers_and_domains(void)
-{
-    haft_worker *worker = reach.shared.worker;
-
-    expect_refused(haft_worker_quiescent(worker));
-    expect_refused(haft_worker_flush(worker));
-    expect_refused(haft_worker_close(worker));
-    expect_refused(haft_domain_wait(reach.shared.domain));
-    expect_refused(haft_domain_close(reach.empty));
-    expect_refused(haft_domain_tick(reach.frames));
-    expect_refused(haft_commands_apply(reach.commands, NULL));
-}
-
-static void refuse_tables(void)
-{
-    haft_table *table = reach.shared.table;
-    haft_table *shared = table;
-    haft_local *local = reach.local;
-    uint64_t count = 7;
-
-    expect_refused(haft_table_close(table));
-    expect_refused(haft_unshare(table, &local));
-    expect_refused(haft_share(reach.local, reach.shared.domain, NULL, &shared));
-    expect_refused(haft_trim(table, &count));
-    expect_refused(haft_recycle_exhausted(table, &count));
-    cr_expect(eq(u64, count, 7));
-    cr_expect(eq(ptr, local, reach.local));
-    cr_expect(eq(ptr, shared, table));
-}
-
-static void refuse_waits(void)
-{
-    haft_worker *worker = reach.inserter;
-    haft_table *table = reach.full;
-    haft_id id = HAFT_NIL;
-
-    expect_refused(haft_insert_wait(worker, NULL, &id));
-    expect_refused(haft_reserve_wait(worker, &id, NULL));
-    expect_refused(haft_insert_wait_unregistered(table, NULL, &id));
-    expect_refused(haft_reserve_wait_unregistered(table, &id, NULL));
-    cr_expect(haft_id_is_nil(id));
-}
+    haft_domain *empty; /* without tables */
+    int calls;
+} inside;
 
 static void call_all(void)
 {
-    reach.calls++;
-    refuse_workers_and_domains();
-    refuse_tables();
-    refuse_waits();
+    haft_local *unshared;
+    haft_table *shared;
+
+    inside.calls++;
+    expect_status(haft_domain_wait(inside.shared.domain), HAFT_IN_CALLBACK);
+    expect_status(haft_domain_close(inside.empty), HAFT_IN_CALLBACK);
+    for (int other = 0; other < 2; other++) {
+        haft_table *table = other ? inside.other : inside.shared.table;
+        haft_worker *worker = other ? inside.worker : inside.shared.worker;
+
+        expect_status(haft_worker_quiescent(worker), HAFT_IN_CALLBACK);
+        expect_status(haft_worker_flush(worker), HAFT_IN_CALLBACK);
+        expect_status(haft_worker_close(worker), HAFT_IN_CALLBACK);
+        expect_status(haft_table_close(table), HAFT_IN_CALLBACK);
+        expect_status(haft_unshare(table, &unshared), HAFT_IN_CALLBACK);
+        expect_status(haft_trim(table, NULL), HAFT_IN_CALLBACK);
+        expect_status(haft_recycle_exhausted(table, NULL), HAFT_IN_CALLBACK);
+    }
+    expect_status(haft_share(inside.local, inside.shared.domain, NULL, &shared), HAFT_IN_CALLBACK);
 }
 
-static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+static void in_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     (void)object;
     (void)id;
@@ -86,74 +48,182 @@ static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-static void on_fill(const haft_fill *fill, void *arg)
+static void in_fill(const haft_fill *fill, void *arg)
 {
     (void)fill;
     (void)arg;
     call_all();
 }
 
-static haft_domain *open_domain(haft_domain_options options)
+static void open_all(struct setting setting, const haft_table_options *options)
 {
-    haft_domain *domain;
-
-    assert_status(haft_domain_open(&options, &domain), HAFT_OK);
-    return domain;
-}
-
-static void set_up(const haft_table_options *options)
-{
-    const haft_table_options one = {.capacity = 1, .exact_capacity = true};
+    const haft_table_options plain = {.capacity = 10};
     const haft_local_options local = {.capacity = 10};
+    const haft_domain_options domain = domain_options(setting);
 
-    reach.shared = open_shared(MEMB_CALLER, options);
-    assert_status(haft_table_open(reach.shared.domain, &one, &reach.full), HAFT_OK);
-    reach.inserter = open_worker(reach.full);
-    reach.empty = open_domain((haft_domain_options){.clock = HAFT_CLOCK_WORKERS});
-    reach.frames = open_domain((haft_domain_options){.clock = HAFT_CLOCK_FRAME});
-    assert_status(haft_commands_open(reach.shared.table, NULL, &reach.commands), HAFT_OK);
-    assert_status(haft_local_open(&local, &reach.local), HAFT_OK);
+    inside.shared = open_shared(setting, options);
+    must(haft_table_open(inside.shared.domain, &plain, &inside.other) == HAFT_OK);
+    inside.worker = open_worker(inside.other);
+    must(haft_local_open(&local, &inside.local) == HAFT_OK);
+    must(haft_domain_open(&domain, &inside.empty) == HAFT_OK);
 }
 
-/* Both slots wait for a grace period. */
-static void use_up(void)
+static void close_all(void)
 {
-    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
-    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
+    must(haft_domain_close(inside.empty) == HAFT_OK);
+    haft_local_close(inside.local);
+    must(haft_worker_close(inside.worker) == HAFT_OK);
+    must(haft_table_close(inside.other) == HAFT_OK);
+    close_shared(&inside.shared);
 }
 
-static void tear_down(void)
+TEST_ON_EACH_CLOCK(callback, on_reclaim_may_neither_wait_nor_announce_nor_close)
 {
-    cr_expect(ne(u64, reach.calls, 0));
-    haft_commands_close(reach.commands);
-    haft_local_close(reach.local);
-    expect_status(haft_domain_close(reach.empty), HAFT_OK);
-    expect_status(haft_domain_close(reach.frames), HAFT_OK);
-    expect_status(haft_worker_close(reach.inserter), HAFT_OK);
-    expect_status(haft_table_close(reach.full), HAFT_OK);
-    close_shared(&reach.shared);
+    const haft_table_options options = {.capacity = 10, .on_reclaim = in_reclaim};
+
+    open_all(*setting, &options);
+    must(haft_free(inside.shared.worker, insert(inside.shared.worker)) == HAFT_OK);
+    settle(inside.shared.worker);
+    must(haft_worker_quiescent(inside.shared.worker) == HAFT_OK);
+    cr_expect(eq(int, inside.calls, 1));
+    close_all();
 }
 
-Test(inside_callbacks, on_reclaim_is_refused_what_waits_closes_or_goes_through_a_table)
+TEST_ON_EACH_CLOCK(callback, on_fill_may_neither_wait_nor_announce_nor_close)
 {
-    const haft_table_options options = {.capacity = 100, .on_reclaim = on_reclaim};
+    const haft_table_options options = {.capacity = 10, .warn_at = 1, .on_fill = in_fill};
 
-    set_up(&options);
-    must(haft_free(reach.shared.worker, insert(reach.shared.worker)) == HAFT_OK);
-    settle(reach.shared.worker);
-    use_up();
-    expect_status(haft_worker_quiescent(reach.shared.worker), HAFT_OK);
-    tear_down();
+    open_all(*setting, &options);
+    insert(inside.shared.worker);
+    cr_expect(eq(int, inside.calls, 1));
+    close_all();
 }
 
-Test(inside_callbacks, on_fill_is_refused_the_same)
+/* Tries once. */
+static void wait_in_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    const haft_table_options options = {.capacity = 100, .warn_at = 1, .on_fill = on_fill};
+    haft_status *waited = arg;
 
-    set_up(&options);
-    use_up();
-    for (int i = 0; i < 100; i++) {
-        insert(reach.shared.worker);
+    (void)object;
+    if (*waited == HAFT_OK) {
+        *waited = haft_insert_wait(worker, NULL, &id);
     }
-    tear_down();
+}
+
+/* Of four slots one is due, and the others wait for a reader. */
+Test(callback, an_insertion_that_would_wait_in_on_reclaim_is_refused)
+{
+    haft_status waited = HAFT_OK;
+    const haft_table_options options = {.capacity = 4,
+                                        .layout = HAFT_LAYOUT_OF(3, 8, 0),
+                                        .on_reclaim = wait_in_reclaim,
+                                        .reclaim_arg = &waited};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct reader reader;
+    haft_id ids[4];
+
+    for (int i = 0; i < 4; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    must(haft_free(shared.worker, ids[0]) == HAFT_OK);
+    settle(shared.worker);
+    reader_enter(&reader, &shared);
+    for (int i = 1; i < 4; i++) {
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    expect_status(haft_insert(shared.worker, NULL, &ids[0]), HAFT_OK);
+    expect_status(waited, HAFT_IN_CALLBACK);
+    reader_leave(&reader);
+    close_shared(&shared);
+}
+
+struct respawn {
+    haft_table *table; /* of one slot; NULL: the table itself */
+    haft_worker *worker;
+    haft_id id;
+    int failures;
+};
+
+/* Replaces the object of the one slot. */
+static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct respawn *respawn = arg;
+
+    (void)object;
+    (void)id;
+    if (worker != NULL && respawn->worker != NULL) {
+        respawn->failures += haft_insert(respawn->worker, NULL, &respawn->id) != HAFT_OK ||
+                             haft_free(respawn->worker, respawn->id) != HAFT_OK;
+    }
+}
+
+static void nothing(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+}
+
+/* No other thread, and no other call, ever takes its slot back. */
+Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
+{
+    struct respawn state = {.failures = 0};
+    const haft_table_options options = {
+        .capacity = 100, .on_reclaim = respawn, .reclaim_arg = &state};
+    const haft_table_options one = {
+        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = nothing};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    must(haft_table_open(shared.domain, &one, &state.table) == HAFT_OK);
+    state.worker = open_worker(state.table);
+    for (int n = 0; n < 100; n++) {
+        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    cr_expect(lt(int, state.failures, 60)); /* at worst each other one, and it goes on */
+    cr_expect(gt(u64, stats_of(state.table).created, 40));
+    must(haft_worker_close(state.worker) == HAFT_OK);
+    state.worker = NULL;
+    must(haft_table_close(state.table) == HAFT_OK);
+    close_shared(&shared);
+}
+
+struct chain {
+    haft_status status;
+    int calls;
+};
+
+static void insert_again(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct chain *chain = arg;
+
+    (void)object;
+    if (worker != NULL && chain->calls++ == 1) {
+        chain->status = haft_insert(worker, NULL, &id);
+    }
+}
+
+/* All slots are taken, and two of them are freed in one batch. */
+Test(callback, finds_the_slots_that_were_taken_back_before_its_own)
+{
+    struct chain chain = {HAFT_BUSY, 0};
+    const haft_table_options options = {
+        .capacity = 1000, .on_reclaim = insert_again, .reclaim_arg = &chain};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id first = insert(shared.worker);
+    const haft_id second = insert(shared.worker);
+    haft_id id;
+
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        /* until no slot is left */
+    }
+    assert_status(haft_free(shared.worker, first), HAFT_OK);
+    assert_status(haft_free(shared.worker, second), HAFT_OK);
+    settle(shared.worker);
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    cr_expect(eq(int, chain.calls, 2));
+    expect_status(chain.status, HAFT_OK);
+    close_shared(&shared);
 }

@@ -190,8 +190,8 @@ static struct shared open_idle(void)
     return shared;
 }
 
-#define TEST_EACH_CALL(name, ...)                                                                  \
-    ParameterizedTestParameters(owner, name)                                                       \
+#define TEST_EACH_CALL(suite, name, ...)                                                           \
+    ParameterizedTestParameters(suite, name)                                                       \
     {                                                                                              \
         static size_t all[CALLS];                                                                  \
         for (size_t i = 0; i < CALLS; i++) {                                                       \
@@ -199,9 +199,9 @@ static struct shared open_idle(void)
         }                                                                                          \
         return cr_make_param_array(size_t, all, CALLS);                                            \
     }                                                                                              \
-    ParameterizedTest(size_t *call, owner, name, __VA_ARGS__)
+    ParameterizedTest(size_t *call, suite, name, __VA_ARGS__)
 
-TEST_EACH_CALL(a_call_with_its_own_worker_is_no_assertion, .timeout = SUITE_SECONDS)
+TEST_EACH_CALL(owner, a_call_with_its_own_worker_is_no_assertion, .timeout = SUITE_SECONDS)
 {
     struct shared shared = open_idle();
 
@@ -222,7 +222,7 @@ static void *call_it(void *arg)
 }
 
 /* But a thread that has joined the worker's may close it. */
-TEST_EACH_CALL(a_call_with_another_threads_worker_is_an_assertion_in_debug_builds,
+TEST_EACH_CALL(owner, a_call_with_another_threads_worker_is_an_assertion_in_debug_builds,
                .signal = SIGABRT)
 {
     struct shared shared = open_idle();
@@ -239,7 +239,8 @@ TEST_EACH_CALL(a_call_with_another_threads_worker_is_an_assertion_in_debug_build
     }
 }
 
-TEST_EACH_CALL(a_call_with_a_closed_worker_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+TEST_EACH_CALL(owner, a_call_with_a_closed_worker_is_an_assertion_in_debug_builds,
+               .signal = SIGABRT)
 {
     struct shared shared = open_idle();
 

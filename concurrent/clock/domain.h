@@ -39,8 +39,8 @@ struct haft_domain {
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;
 
-    atomic_u64 tables;  /* open on this domain */
-    struct watch watch; /* of the grace period under way */
+    atomic_u64 tables;        /* open on this domain */
+    struct stall_watch watch; /* of the grace period under way */
     atomic_u64 grace_periods;
     atomic_u64 longest_ns;
     atomic_u64 stalls;

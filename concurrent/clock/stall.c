@@ -34,18 +34,18 @@ uint64_t stall_limit(uint64_t stall_ns)
     return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
 }
 
-void stall_open_watch(struct watch *watch)
+void stall_open_watch(struct stall_watch *watch)
 {
     pthread_mutex_init(&watch->lock, NULL);
     store_relaxed(HINT, &watch->ticket, 0);
 }
 
-void stall_close_watch(struct watch *watch)
+void stall_close_watch(struct stall_watch *watch)
 {
     pthread_mutex_destroy(&watch->lock);
 }
 
-void stall_begin_watch(struct watch *watch, uint64_t done)
+void stall_begin_watch(struct stall_watch *watch, uint64_t done)
 {
     if (load_relaxed(HINT, &watch->ticket) > done || pthread_mutex_trylock(&watch->lock) != 0) {
         return;
@@ -58,7 +58,7 @@ void stall_begin_watch(struct watch *watch, uint64_t done)
 }
 
 /* What is measured, and since when in `*since`; 0: nothing, or another thread has the lock. */
-static uint64_t watched(struct watch *watch, uint64_t *since)
+static uint64_t watched(struct stall_watch *watch, uint64_t *since)
 {
     if (load_relaxed(HINT, &watch->ticket) == 0 || pthread_mutex_trylock(&watch->lock) != 0) {
         return 0;
@@ -70,7 +70,7 @@ static uint64_t watched(struct watch *watch, uint64_t *since)
     return ticket;
 }
 
-uint64_t stall_lasted_watch(struct watch *watch, uint64_t done)
+uint64_t stall_lasted_watch(struct stall_watch *watch, uint64_t done)
 {
     uint64_t since = 0;
 

@@ -12,7 +12,7 @@
 #include <haft/domain.h>
 #include <pthread.h>
 
-struct watch {
+struct stall_watch {
     pthread_mutex_t lock; /* of the two words after it, which belong together; only ever tried */
     atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
     atomic_u64 since;     /* when it was noticed, ns */
@@ -27,14 +27,14 @@ uint64_t now_ns(void);
 /* The option with its default, and short enough to be added to the time. */
 uint64_t stall_limit(uint64_t stall_ns);
 
-void stall_open_watch(struct watch *watch);
-void stall_close_watch(struct watch *watch);
+void stall_open_watch(struct stall_watch *watch);
+void stall_close_watch(struct stall_watch *watch);
 
 /* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
-void stall_begin_watch(struct watch *watch, uint64_t done);
+void stall_begin_watch(struct stall_watch *watch, uint64_t done);
 
 /* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
-uint64_t stall_lasted_watch(struct watch *watch, uint64_t done);
+uint64_t stall_lasted_watch(struct stall_watch *watch, uint64_t done);
 
 /*
  * Whether a grace period is under way: some thread drives it, or workers are still to announce

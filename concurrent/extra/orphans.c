@@ -206,8 +206,8 @@ static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
 }
 
 /*
- * A slot that was taken back, or never used: ready.  One with a link in its word may have been freed
- * just before the fork, and the thread that forked may read its object still: it waits.
+ * A slot that was taken back, or never used: ready.  One with a link in its word may have been
+ * freed just before the fork, and the thread that forked may read its object still: it waits.
  */
 static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, uint64_t word)
 {
