@@ -75,7 +75,6 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     stall_open_watch(&opened->watch);
     status = start_clock(opened);
     if (status != HAFT_OK) {
-        stall_close_watch(&opened->watch);
         free(opened);
         return status;
     }
@@ -116,7 +115,6 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
     }
-    stall_close_watch(&domain->watch);
     free(domain);
     return HAFT_OK;
 }

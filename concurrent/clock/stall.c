@@ -40,11 +40,6 @@ void stall_open_watch(struct stall_watch *watch)
     store_relaxed(HINT, &watch->ticket, 0);
 }
 
-void stall_close_watch(struct stall_watch *watch)
-{
-    pthread_mutex_destroy(&watch->lock);
-}
-
 void stall_begin_watch(struct stall_watch *watch, uint64_t done)
 {
     if (load_relaxed(HINT, &watch->ticket) > done || pthread_mutex_trylock(&watch->lock) != 0) {

@@ -27,8 +27,11 @@ uint64_t now_ns(void);
 /* The option with its default, and short enough to be added to the time. */
 uint64_t stall_limit(uint64_t stall_ns);
 
+/*
+ * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
+ * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
+ */
 void stall_open_watch(struct stall_watch *watch);
-void stall_close_watch(struct stall_watch *watch);
 
 /* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
 void stall_begin_watch(struct stall_watch *watch, uint64_t done);

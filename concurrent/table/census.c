@@ -230,7 +230,7 @@ bool census_is_right(const haft_table *table)
     struct census census = {.table = table, .is_right = true};
     const uint64_t end = load_relaxed(OWN, &table->fresh);
 
-    census.places = calloc(table->slots.limit, 1);
+    census.places = calloc((size_t)table->slots.limit, 1);
     if (census.places == NULL) {
         return true;
     }

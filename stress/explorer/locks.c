@@ -9,6 +9,7 @@
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@ struct object {
     const void *address;
     uint32_t owner;  /* mutex */
     uint32_t depth;  /* mutex: times that its owner has locked it */
+    bool is_tried;   /* mutex: by trylock, which leaves the real one alone */
     uint64_t rounds; /* condition: broadcasts */
     struct view view;
 };
@@ -42,7 +44,6 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *arg), void *arg);
 int __real_pthread_join(pthread_t thread, void **result);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __real_sem_wait(sem_t *semaphore);
 int __real_sem_post(sem_t *semaphore);
@@ -80,6 +81,7 @@ static struct object *object_at(const void *address)
 
     object->address = address;
     object->depth = 0;
+    object->is_tried = false;
     object->rounds = 0;
     view_clear(&object->view);
     return object;
@@ -169,19 +171,23 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     return __real_pthread_mutex_lock(mutex);
 }
 
+/*
+ * The real mutex stays free: a thread that is abandoned may have it for ever, and ThreadSanitizer
+ * would say so of the mutex that the child of its fork makes in the same place.
+ */
 int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
+    struct object *object = object_at(mutex);
+
     schedule_point();
-    const int error = __real_pthread_mutex_trylock(mutex);
-
-    if (error == 0) {
-        struct object *object = object_at(mutex);
-
-        object->owner = schedule_self();
-        object->depth++;
-        take_over(object);
+    if (!is_free(object)) {
+        return EBUSY;
     }
-    return error;
+    object->owner = schedule_self();
+    object->depth = 1;
+    object->is_tried = true;
+    take_over(object);
+    return 0;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -190,6 +196,10 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 
     hand_over(object);
     object->depth--;
+    if (object->is_tried) {
+        object->is_tried = false;
+        return 0;
+    }
     return __real_pthread_mutex_unlock(mutex);
 }
 
