@@ -7,10 +7,7 @@
 #ifndef HAFT_CONCURRENT_CLOCK_H
 #define HAFT_CONCURRENT_CLOCK_H
 
-#include "lib/base/atomics.h"
 #include <haft/table.h>
-#include <pthread.h>
-#include <semaphore.h>
 
 struct member;
 struct standing;
@@ -81,9 +78,6 @@ struct clock {
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 
-/* thread.c: the calling thread's number, which no other thread ever has; not 0. */
-uint64_t thread_number(void);
-
 /* Driven by a background thread, asleep when nothing is requested. */
 extern const struct clock thread_clock;
 
@@ -95,33 +89,5 @@ extern const struct clock workers_clock;
 
 /* Driven by haft_domain_tick(). */
 extern const struct clock frame_clock;
-
-/* clock_rcu.c: what the clocks of liburcu's flavours have in common. */
-struct rcu_clock {
-    pthread_mutex_t lock;
-    pthread_cond_t driver_finished;
-    bool has_driver;
-};
-
-void rcu_clock_start(haft_domain *domain);
-void rcu_clock_stop(haft_domain *domain);
-bool rcu_clock_pause(haft_domain *domain);
-void rcu_clock_resume(haft_domain *domain, bool held);
-haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket);
-void rcu_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
-void rcu_clock_offline(haft_domain *domain);
-void rcu_clock_online(haft_domain *domain);
-struct standing *rcu_clock_standing(haft_domain *domain, bool wanted);
-void rcu_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
-bool rcu_clock_in_section(const haft_domain *domain);
-void rcu_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
-const struct clock *rcu_clock_after_fork(haft_domain *domain);
-
-struct thread_clock {
-    pthread_t thread;
-    sem_t wake;
-    atomic_u64 woken; /* 1: posted, and not looked yet */
-    atomic_u64 stopping;
-};
 
 #endif /* HAFT_CONCURRENT_CLOCK_H */

@@ -1,5 +1,6 @@
 /* The caller clock: driven by the threads that wait. */
 #include "concurrent/clock/clock.h"
+#include "concurrent/clock/clock_rcu.h"
 
 static haft_status caller_start(haft_domain *domain)
 {

@@ -3,8 +3,10 @@
  * section is open, so only haft_domain_tick() drives it, and no thread waits.
  */
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/table/debug.h"
+#include "concurrent/clock/section.h"
+#include "concurrent/clock/tickets.h"
 #include <assert.h>
 
 static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)
@@ -27,9 +29,9 @@ haft_status haft_domain_tick(haft_domain *domain)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    assert(debug_sections(domain) == 0); /* a section is open during the tick */
+    assert(sections_open(domain) == 0); /* a section is open during the tick */
     domain_end_grace(domain, domain_requested(domain));
-    assert(debug_sections(domain) == 0);
+    assert(sections_open(domain) == 0);
     return HAFT_OK;
 }
 

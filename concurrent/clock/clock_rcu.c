@@ -4,9 +4,13 @@
  * One thread drives at a time.  The tickets would allow for more, but waits that overlap inside
  * liburcu 0.13 can cost each of them 10 ms: who follows in its queue may sleep that long.
  */
+#include "concurrent/clock/clock_rcu.h"
+#include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/clock/rcu.h"
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
 #include <assert.h>
 #include <errno.h>

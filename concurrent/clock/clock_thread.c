@@ -11,6 +11,8 @@
  *   HINT   the stop flag: the semaphore's post orders it
  */
 #include "concurrent/clock/background.h"
+#include "concurrent/clock/clock.h"
+#include "concurrent/clock/clock_rcu.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/rcu.h"
 #include <stddef.h>

@@ -30,8 +30,12 @@
  *   HINT    which thread is blamed for a stall
  *   RETRY   a first look; the compare-and-swap decides
  */
+#include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/jobs.h"
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/thread.h"
+#include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
 #include <assert.h>
 #include <inttypes.h>

@@ -1,19 +1,18 @@
 /*
- * The domain: tickets and grace periods.
+ * The domain: opening, closing, and what it asks of its clock.
  *
  * Edges in this file.
- *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
- *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
  *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
- *            nobody else is about
- *   RETRY    a first look; the compare-and-swap decides
+ *            no other thread uses the domain
  *   OWN      in the child of a fork, which has one thread
  */
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/jobs.h"
-#include "concurrent/table/debug.h"
-#include "concurrent/table/registry.h"
+#include "concurrent/clock/clock.h"
+#include "concurrent/clock/measure.h"
+#include "concurrent/clock/registry.h"
+#include "concurrent/clock/section.h"
+#include "concurrent/clock/tickets.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +71,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
     opened->process = getpid();
-    stall_open_watch(&opened->watch);
+    measure_open(&opened->measure);
     status = start_clock(opened);
     if (status != HAFT_OK) {
         free(opened);
@@ -110,44 +109,13 @@ haft_status haft_domain_close(haft_domain *domain)
     if (status != HAFT_OK) {
         return status;
     }
-    assert(debug_sections(domain) == 0); /* a section is open */
+    assert(sections_open(domain) == 0); /* a section is open */
     registry_remove_domain(domain);
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
     }
     free(domain);
     return HAFT_OK;
-}
-
-uint64_t domain_ticket(haft_domain *domain)
-{
-    /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
-    const uint64_t ticket = fetch_add_release(TICKET, &domain->requested, 1) + 1;
-
-    if (domain->clock->requested != NULL) {
-        domain->clock->requested(domain, ticket);
-    }
-    return ticket;
-}
-
-uint64_t domain_requested(const haft_domain *domain)
-{
-    return load_acquire(TICKET, &domain->requested);
-}
-
-uint64_t domain_done(const haft_domain *domain)
-{
-    /* Weakened, a slot could be written again before its last readers' reads. */
-    return load_acquire(ELAPSED, &domain->done);
-}
-
-uint64_t domain_backlog(const haft_domain *domain)
-{
-    /* In this order: `done` never runs ahead of what `requested` is read as. */
-    const uint64_t done = load_acquire(ELAPSED, &domain->done);
-    const uint64_t requested = load_relaxed(COUNT, &domain->requested);
-
-    return requested > done ? requested - done : 0;
 }
 
 void domain_hurry(haft_domain *domain)
@@ -198,46 +166,8 @@ void domain_after_fork(haft_domain *domain)
 {
     domain->process = getpid();
     store_relaxed(OWN, &domain->sections, 0);
-    stall_open_watch(&domain->watch);
+    measure_open(&domain->measure);
     domain->clock = domain->clock->after_fork(domain);
-}
-
-/*
- * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
- * what was done before, or `ticket` if that was done already.
- */
-static uint64_t finish(haft_domain *domain, uint64_t ticket)
-{
-    uint64_t before = load_relaxed(RETRY, &domain->done);
-
-    while (before < ticket) {
-        /* Weakened, a slot could be written again before its last readers' reads. */
-        if (cas_release(ELAPSED, &domain->done, before, ticket)) {
-            return before;
-        }
-        before = load_relaxed(RETRY, &domain->done);
-    }
-    return ticket;
-}
-
-void domain_begin_grace(haft_domain *domain, uint64_t done)
-{
-    stall_begin_watch(&domain->watch, done);
-}
-
-void domain_end_grace(haft_domain *domain, uint64_t ticket)
-{
-    const uint64_t before = finish(domain, ticket);
-
-    if (before == ticket) {
-        return;
-    }
-    fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    const uint64_t lasted = stall_lasted_watch(&domain->watch, before);
-
-    if (lasted > load_relaxed(COUNT, &domain->longest_ns)) {
-        store_relaxed(COUNT, &domain->longest_ns, lasted);
-    }
 }
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)

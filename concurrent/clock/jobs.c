@@ -8,7 +8,8 @@
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/table/debug.h"
+#include "concurrent/clock/section.h"
+#include "concurrent/clock/thread.h"
 #include <assert.h>
 #include <stddef.h>
 
@@ -65,7 +66,7 @@ static struct standing *kept(haft_domain *domain, haft_job_state state)
 haft_job_state haft_job_begin(haft_domain *domain)
 {
     if (domain->clock->standing == NULL) {
-        debug_count_section(domain, 1);
+        section_count(domain, 1);
         return unkept(OPEN_COUNTED);
     }
     struct standing *standing = domain->clock->standing(domain, true);
@@ -92,7 +93,7 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     } else if (state.open == OPEN_UNKNOWN) {
         forgotten--;
     } else if (state.open == OPEN_COUNTED) {
-        debug_count_section(domain, UINT64_MAX);
+        section_count(domain, UINT64_MAX);
     }
 }
 

@@ -11,12 +11,6 @@
 #include <haft/domain.h>
 #include <stdbool.h>
 
-/* The calling thread's own. */
-struct standing {
-    uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
-    uint32_t open;  /* jobs begun and not ended, and parks not taken back */
-};
-
 /* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
 bool domain_in_inner_job(haft_domain *domain);
 

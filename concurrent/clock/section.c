@@ -1,9 +1,8 @@
 /* Read sections of the domain's flavour; without a flavour they last from announcement to
  * announcement, and begin and end do nothing. */
+#include "concurrent/clock/section.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/jobs.h"
 #include "concurrent/clock/rcu.h"
-#include "concurrent/table/debug.h"
 #include <assert.h>
 #include <haft/domain.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ void haft_thread_unregister(haft_domain *domain)
 
 void haft_section_begin(haft_domain *domain)
 {
-    debug_count_section(domain, 1);
+    section_count(domain, 1);
     if (domain->flavour != NULL) {
         assert(rcu_is_registered(domain->flavour)); /* the thread: see haft_thread_register() */
         rcu_section_begin(domain->flavour);
@@ -34,7 +33,7 @@ void haft_section_begin(haft_domain *domain)
 
 void haft_section_end(haft_domain *domain)
 {
-    debug_count_section(domain, UINT64_MAX);
+    section_count(domain, UINT64_MAX);
     if (domain->flavour != NULL) {
         rcu_section_end(domain->flavour);
     }

@@ -1,8 +1,8 @@
 /*
- * Stalls: how long a grace period has been waited for, and the report when that is too long.
+ * Stalls: the report of a grace period that has been waited for for too long.
  *
  * Edges in this file.
- *   HINT    a first look at the measure; under its lock both words are whole
+ *   HINT    a first look at the measure
  *   RETRY   a first look; the compare-and-swap decides.  `done`, read by a read-modify-write that
  *           adds nothing, is the last one there is
  *   COUNT   stalls
@@ -10,71 +10,15 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/measure.h"
+#include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
-
-#define DEFAULT_STALL_NS NS_PER_S
-#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
-
-uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-uint64_t stall_limit(uint64_t stall_ns)
-{
-    if (stall_ns == 0) {
-        return DEFAULT_STALL_NS;
-    }
-    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
-}
-
-void stall_open_watch(struct stall_watch *watch)
-{
-    pthread_mutex_init(&watch->lock, NULL);
-    store_relaxed(HINT, &watch->ticket, 0);
-}
-
-void stall_begin_watch(struct stall_watch *watch, uint64_t done)
-{
-    if (load_relaxed(HINT, &watch->ticket) > done || pthread_mutex_trylock(&watch->lock) != 0) {
-        return;
-    }
-    if (load_relaxed(HINT, &watch->ticket) <= done) { /* a late thread measures nothing */
-        store_relaxed(HINT, &watch->since, now_ns());
-        store_relaxed(HINT, &watch->ticket, done + 1);
-    }
-    pthread_mutex_unlock(&watch->lock);
-}
-
-/* What is measured, and since when in `*since`; 0: nothing, or another thread has the lock. */
-static uint64_t watched(struct stall_watch *watch, uint64_t *since)
-{
-    if (load_relaxed(HINT, &watch->ticket) == 0 || pthread_mutex_trylock(&watch->lock) != 0) {
-        return 0;
-    }
-    const uint64_t ticket = load_relaxed(HINT, &watch->ticket);
-
-    *since = load_relaxed(HINT, &watch->since);
-    pthread_mutex_unlock(&watch->lock);
-    return ticket;
-}
-
-uint64_t stall_lasted_watch(struct stall_watch *watch, uint64_t done)
-{
-    uint64_t since = 0;
-
-    return watched(watch, &since) == done + 1 ? now_ns() - since : 0;
-}
 
 bool domain_is_driven(const haft_domain *domain)
 {
-    return load_relaxed(HINT, &domain->watch.ticket) == domain_done(domain) + 1;
+    return load_relaxed(HINT, &domain->measure.ticket) == domain_done(domain) + 1;
 }
 
 /* As domain_waited_ns(); and the ticket that waits. */
@@ -82,7 +26,7 @@ static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
 {
     uint64_t since = 0;
 
-    *ticket = watched(&domain->watch, &since);
+    *ticket = measure_read(&domain->measure, &since);
     const uint64_t now = now_ns();
 
     /* In this order: the wait had not ended at `now`. */
@@ -99,10 +43,10 @@ uint64_t domain_waited_ns(haft_domain *domain)
 /* True to one thread, if the wait for `ticket` has not ended and was not reported. */
 static bool is_to_report(haft_domain *domain, uint64_t ticket)
 {
-    uint64_t reported = load_relaxed(RETRY, &domain->watch.reported);
+    uint64_t reported = load_relaxed(RETRY, &domain->measure.reported);
 
     return reported != ticket && fetch_add_relaxed(RETRY, &domain->done, 0) + 1 == ticket &&
-           cas_relaxed(RETRY, &domain->watch.reported, reported, ticket);
+           cas_relaxed(RETRY, &domain->measure.reported, reported, ticket);
 }
 
 static void say(const haft_stall *stall)

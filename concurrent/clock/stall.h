@@ -1,43 +1,11 @@
 /*
- * concurrent/clock/stall.h - how long a grace period has been waited for, and stalls.
- *
- * The measure names the grace period that it is of: `done` as it stood when the wait was noticed.
- * It counts only while `done` still stands there.  So it needs no end, and a thread that writes it
- * late, or reads it late, measures nothing.
+ * concurrent/clock/stall.h - grace periods that last for too long, and their report.
  */
 #ifndef HAFT_CONCURRENT_STALL_H
 #define HAFT_CONCURRENT_STALL_H
 
-#include "lib/base/atomics.h"
 #include <haft/domain.h>
-#include <pthread.h>
-
-struct stall_watch {
-    pthread_mutex_t lock; /* of the two words after it, which belong together; only ever tried */
-    atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
-    atomic_u64 since;     /* when it was noticed, ns */
-    atomic_u64 reported;  /* the `ticket` of the stall reported last */
-};
-
-#define NS_PER_S UINT64_C(1000000000)
-
-/* The monotonic time. */
-uint64_t now_ns(void);
-
-/* The option with its default, and short enough to be added to the time. */
-uint64_t stall_limit(uint64_t stall_ns);
-
-/*
- * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
- * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
- */
-void stall_open_watch(struct stall_watch *watch);
-
-/* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
-void stall_begin_watch(struct stall_watch *watch, uint64_t done);
-
-/* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
-uint64_t stall_lasted_watch(struct stall_watch *watch, uint64_t done);
+#include <stdbool.h>
 
 /*
  * Whether a grace period is under way: some thread drives it, or workers are still to announce

@@ -4,7 +4,8 @@
  * Edges in this file.
  *   COUNT   each number is given once, in no order with anything else
  */
-#include "concurrent/clock/clock.h"
+#include "concurrent/clock/thread.h"
+#include "lib/base/atomics.h"
 
 uint64_t thread_number(void)
 {

@@ -5,6 +5,7 @@
  * any of these destructions.  So what fails in the second was destroyed by the same apply: a
  * duplicate.  That needs no memory, so apply cannot fail half way.
  */
+#include "concurrent/clock/domain.h"
 #include "concurrent/commands/commands.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"

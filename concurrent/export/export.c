@@ -9,12 +9,13 @@
  *           nothing travels with that
  *   OWN     while it is claimed, whoever opens or closes the export alone writes the claim
  */
+#include "concurrent/clock/measure.h"
 #include <haft/export.h>
 
 #include "concurrent/clock/background.h"
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/export/export.h"
-#include "concurrent/table/registry.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

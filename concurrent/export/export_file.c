@@ -14,8 +14,9 @@
  * soon over, opening waits.  The child of a fork would keep the lock when its parent has ended, so
  * it closes it first of all.
  */
+#include "concurrent/clock/registry.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/export/export.h"
-#include "concurrent/table/registry.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 /* What an export's file says: JSON, one member a line. */
+#include "concurrent/clock/registry.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/export/export.h"
-#include "concurrent/table/registry.h"
+#include "concurrent/table/tables.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

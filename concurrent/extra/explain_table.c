@@ -1,4 +1,7 @@
 /* Answers of the shared table, in words. */
+#include "concurrent/clock/clock.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
 #include "concurrent/table/state.h"
 #include "lib/slots/explain.h"
 #include <haft/diagnose.h>

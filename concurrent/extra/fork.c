@@ -5,12 +5,14 @@
  * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
  * what they have left (orphans.c).
  */
+#include "concurrent/clock/domain.h"
 #include <haft/fork.h>
 
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/extra/implicit.h"
 #include "concurrent/extra/orphans.h"
-#include "concurrent/table/registry.h"
+#include "concurrent/table/tables.h"
 #include <assert.h>
 
 static _Thread_local unsigned depth;

@@ -8,6 +8,9 @@
  * table, and so the table outlives them.
  */
 #include "concurrent/extra/implicit.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/thread.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
 #include <haft/threads.h>

@@ -70,7 +70,7 @@ static void reserve_taken(haft_worker *worker, struct supply taken, const void *
 size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
                          haft_status *why)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     haft_status status = HAFT_OK;
     size_t done = 0;
     struct supply taken;
@@ -81,7 +81,6 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
         done += taken.count;
         look_at_fill(worker, &taken);
     }
-    debug_leave(worker, outer);
     if (why != NULL) {
         *why = status;
     }
@@ -90,7 +89,7 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
 
 void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const struct slots *slots = &worker->table->slots;
 
     count_up(&worker->counters.published, count);
@@ -98,7 +97,6 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
         assert(life_is_reserved(slots, ids[i]));
         life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
     }
-    debug_leave(worker, outer);
 }
 
 /* Fill the slot's object, and publish it. */
@@ -134,7 +132,7 @@ static void insert_taken(haft_worker *worker, struct supply taken, const void *c
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const size_t size = worker->table->slots.object_size;
     const char *bytes = objects;
     haft_status status = HAFT_OK;
@@ -147,7 +145,6 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
         done += taken.count;
         look_at_fill(worker, &taken);
     }
-    debug_leave(worker, outer);
     if (why != NULL) {
         *why = status;
     }
@@ -196,7 +193,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 {
     const struct slots *slots = &worker->table->slots;
     struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
 
     for (size_t i = 0; i < count && i < AHEAD; i++) {
         fetch(slots, ids[i].bits & slots->view.mask);
@@ -207,6 +204,5 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
             retire_open(worker);
         }
     }
-    debug_leave(worker, outer);
     return freeing.freed;
 }

@@ -129,9 +129,8 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
 
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const haft_status status = restore(worker, id, object, CALLER);
 
-    debug_leave(worker, outer);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The way in: reserve, publish, insert. */
 #include "concurrent/table/allocate.h"
+#include "concurrent/clock/domain.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/stats.h"
@@ -63,21 +64,19 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 
 void haft_publish(haft_worker *worker, haft_id id)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const struct slots *slots = &worker->table->slots;
 
     assert(life_is_reserved(slots, id));
     count_up(&worker->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
-    debug_leave(worker, outer);
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const haft_status status = worker_reserve(worker, id, object, CALLER);
 
-    debug_leave(worker, outer);
     return status;
 }
 
@@ -119,10 +118,9 @@ static inline haft_status insert(haft_worker *worker, const void *object, haft_i
 
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const haft_status status = insert(worker, object, id, CALLER);
 
-    debug_leave(worker, outer);
     return status;
 }
 
@@ -155,21 +153,19 @@ static haft_status reserve_wait(haft_worker *worker, haft_id *id, void **object,
 
 haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const haft_status status = reserve_wait(worker, id, object, CALLER);
 
-    debug_leave(worker, outer);
     return status;
 }
 
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     haft_status status;
 
     do {
         status = insert(worker, object, id, CALLER);
     } while (worker_await_slots(worker->table, &status));
-    debug_leave(worker, outer);
     return status;
 }

@@ -1,8 +1,9 @@
 /* Workers for one call. */
 #include "concurrent/table/borrow.h"
-#include "concurrent/table/registry.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
+#include "concurrent/table/tables.h"
 #include <stddef.h>
 
 haft_worker *worker_borrow(haft_table *table)

@@ -5,6 +5,7 @@
  *   OWN     only this worker has the batch
  */
 #include "concurrent/table/retire.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
@@ -109,14 +110,13 @@ haft_status worker_free(haft_worker *worker, haft_id id, const void *caller)
 /* The same, and asks for its caller only where that is wanted. */
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     bool looks;
     const haft_status status = end_life(worker, id, &looks);
 
     if (__builtin_expect(looks, 0)) {
         look_further(worker, CALLER);
     }
-    debug_leave(worker, outer);
     return status;
 }
 
@@ -138,8 +138,7 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 
 void haft_abort(haft_worker *worker, haft_id id)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
 
     worker_abort(worker, id, CALLER);
-    debug_leave(worker, outer);
 }

@@ -9,6 +9,7 @@
  *   OWN   this worker has the batch
  */
 #include "concurrent/table/shelf.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/roster.h"
 
 struct batch *shelf_empty_batch(haft_worker *worker)

@@ -148,7 +148,7 @@ struct haft_table {
 
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
-    haft_table *next_open; /* in the list of all: see registry.h */
+    haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* what points here in it */
 };
 

@@ -17,6 +17,8 @@
  */
 #include "concurrent/table/supply.h"
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/lists.h"

@@ -7,8 +7,8 @@
  */
 #include "concurrent/table/table.h"
 #include "concurrent/table/lists.h"
-#include "concurrent/table/registry.h"
 #include "concurrent/table/roster.h"
+#include "concurrent/table/tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,13 +108,13 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     depot_open(&table->ready, &table->pool);
     lists_open(table);
     fetch_add_relaxed(COUNT, &domain->tables, 1);
-    registry_add_table(table);
+    tables_add(table);
     return HAFT_OK;
 }
 
 void table_stop(haft_table *table)
 {
-    registry_remove_table(table);
+    tables_remove(table);
     for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free(worker);

@@ -7,7 +7,10 @@
  */
 #include "concurrent/table/worker.h"
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
 #include "concurrent/clock/jobs.h"
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
@@ -102,13 +105,12 @@ void worker_flush(haft_worker *worker)
 
 haft_status haft_worker_flush(haft_worker *worker)
 {
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     const bool may = !callback_is_running();
 
     if (may) {
         let_go(worker);
     }
-    debug_leave(worker, outer);
     return may ? HAFT_OK : HAFT_IN_CALLBACK;
 }
 
@@ -214,7 +216,7 @@ static void pass_in_inner_job(haft_worker *worker)
 haft_status haft_worker_quiescent(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
-    const uint64_t outer = debug_enter(worker);
+    debug_check(worker);
     haft_status status = domain_check_moment(domain);
 
     if (status == HAFT_OK) {
@@ -223,6 +225,5 @@ haft_status haft_worker_quiescent(haft_worker *worker)
         pass_in_inner_job(worker);
         status = HAFT_OK;
     }
-    debug_leave(worker, outer);
     return status;
 }

@@ -40,7 +40,7 @@ def read_word(address):
 def open_tables():
     """The shared tables that are open; none where the library has no debug information."""
     try:
-        table = gdb.parse_and_eval("'registry.c'::open_tables")
+        table = gdb.parse_and_eval("'tables.c'::open_tables")
     except gdb.error:
         return
     while int(table) != 0:

@@ -1,5 +1,5 @@
 /*
- * The lists of open domains and tables.
+ * The list of open domains, and the lock that it is under.
  *
  * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
  * haft/fork.h the lists are whole.  Where the system has no memory for that, the lock is one of
@@ -10,15 +10,15 @@
  * one is held while memory is allocated (export_text.c); what was handed to pthread_atfork last
  * runs first before a fork.  So it is done after the allocator's, and before the program's.
  */
-#include "concurrent/table/registry.h"
+#include "concurrent/clock/registry.h"
+#include "concurrent/clock/measure.h"
 #include <haft/arena.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static haft_domain *open_domains;
-static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
+static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
 
@@ -78,34 +78,7 @@ void registry_remove_domain(haft_domain *domain)
     registry_unlock();
 }
 
-void registry_add_table(haft_table *table)
-{
-    registry_lock();
-    table->next_open = open_tables;
-    table->open_link = &open_tables;
-    if (open_tables != NULL) {
-        open_tables->open_link = &table->next_open;
-    }
-    open_tables = table;
-    registry_unlock();
-}
-
-void registry_remove_table(haft_table *table)
-{
-    registry_lock();
-    *table->open_link = table->next_open;
-    if (table->next_open != NULL) {
-        table->next_open->open_link = table->open_link;
-    }
-    registry_unlock();
-}
-
 haft_domain *first_open_domain(void)
 {
     return open_domains;
-}
-
-haft_table *first_open_table(void)
-{
-    return open_tables;
 }

@@ -1,0 +1,44 @@
+/*
+ * concurrent/clock/measure.h - how long a grace period has been waited for.
+ *
+ * The measure names the grace period that it is of: `done` as it stood when the wait was noticed.
+ * It counts only while `done` still stands there.  So it needs no end, and a thread that writes it
+ * late, or reads it late, measures nothing.
+ */
+#ifndef HAFT_CONCURRENT_MEASURE_H
+#define HAFT_CONCURRENT_MEASURE_H
+
+#include "lib/base/atomics.h"
+#include <pthread.h>
+
+struct measure {
+    pthread_mutex_t lock; /* of the two words after it, which belong together; only ever tried */
+    atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
+    atomic_u64 since;     /* when it was noticed, ns */
+    atomic_u64 reported;  /* the `ticket` of the stall reported last */
+};
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The monotonic time. */
+uint64_t now_ns(void);
+
+/* The option with its default, and short enough to be added to the time. */
+uint64_t stall_limit(uint64_t stall_ns);
+
+/*
+ * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
+ * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
+ */
+void measure_open(struct measure *measure);
+
+/* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
+void measure_begin(struct measure *measure, uint64_t done);
+
+/* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
+uint64_t measure_lasted(struct measure *measure, uint64_t done);
+
+/* Which ticket's wait is measured, and since when; 0: none, or another thread has the lock. */
+uint64_t measure_read(struct measure *measure, uint64_t *since);
+
+#endif /* HAFT_CONCURRENT_MEASURE_H */

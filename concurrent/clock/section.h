@@ -1,0 +1,39 @@
+/*
+ * concurrent/clock/section.h - open sections, counted by debug builds (those without NDEBUG) where
+ * no flavour knows them.
+ *
+ * Edges in this file.
+ *   COUNT  open sections: what orders the tick after them is the program's
+ */
+#ifndef HAFT_CONCURRENT_SECTION_H
+#define HAFT_CONCURRENT_SECTION_H
+
+#include "concurrent/clock/state.h"
+
+#ifdef NDEBUG
+static inline void section_count(haft_domain *domain, uint64_t by)
+{
+    (void)domain;
+    (void)by;
+}
+#else
+/*
+ * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
+ * those that were open, also the one that it was forked in.
+ */
+static inline void section_count(haft_domain *domain, uint64_t by)
+{
+    const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
+
+    if (!domain->clock->has_flavour && !was_forgotten) {
+        fetch_add_relaxed(COUNT, &domain->sections, by);
+    }
+}
+#endif
+
+static inline uint64_t sections_open(const haft_domain *domain)
+{
+    return load_relaxed(COUNT, &domain->sections);
+}
+
+#endif /* HAFT_CONCURRENT_SECTION_H */

@@ -1,0 +1,62 @@
+/*
+ * concurrent/clock/state.h - the domain: what it consists of.
+ */
+#ifndef HAFT_CONCURRENT_CLOCK_STATE_H
+#define HAFT_CONCURRENT_CLOCK_STATE_H
+
+#include "concurrent/clock/clock.h"
+#include "concurrent/clock/measure.h"
+#include "lib/base/atomics.h"
+#include <haft/domain.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/types.h>
+
+/* What a clock keeps of a thread: see jobs.h. */
+struct standing {
+    uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
+    uint32_t open;  /* jobs begun and not ended, and parks not taken back */
+};
+
+/* The state of the clocks with a flavour. */
+struct rcu_clock {
+    pthread_mutex_t lock;
+    pthread_cond_t driver_finished;
+    bool has_driver;
+};
+
+/* The thread clock's. */
+struct thread_clock {
+    pthread_t thread;
+    sem_t wake;
+    atomic_u64 woken; /* 1: posted, and not looked yet */
+    atomic_u64 stopping;
+};
+
+struct haft_domain {
+    uint64_t number;                         /* no other domain of the process ever has it */
+    const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
+    uint32_t flavour_number;                 /* see rcu.h */
+    const struct clock *clock;
+    struct rcu_clock rcu;       /* the state of the clocks with a flavour */
+    struct thread_clock thread; /* the thread clock's */
+    atomic_u64 members;         /* the workers clock's: address of the one added last */
+    atomic_u64 sections;        /* open now; counted for the frame clock in debug builds */
+    void (*on_stall)(const haft_stall *stall, void *stall_arg);
+    void *stall_arg;
+    uint64_t stall_ns;
+    pid_t process;           /* where it was opened; a fork's child takes it over */
+    haft_domain *next_open;  /* in the list of all: see registry.h */
+    haft_domain **open_link; /* what points here in it */
+
+    _Alignas(CACHE_LINE) atomic_u64 requested;
+    _Alignas(CACHE_LINE) atomic_u64 done;
+
+    atomic_u64 tables;      /* open on this domain */
+    struct measure measure; /* of the grace period under way */
+    atomic_u64 grace_periods;
+    atomic_u64 longest_ns;
+    atomic_u64 stalls;
+};
+
+#endif /* HAFT_CONCURRENT_CLOCK_STATE_H */

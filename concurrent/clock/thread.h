@@ -1,0 +1,12 @@
+/*
+ * concurrent/clock/thread.h - numbers of threads.
+ */
+#ifndef HAFT_CONCURRENT_THREAD_H
+#define HAFT_CONCURRENT_THREAD_H
+
+#include <stdint.h>
+
+/* The calling thread's number, which no other thread ever has; not 0.  Wait-free. */
+uint64_t thread_number(void);
+
+#endif /* HAFT_CONCURRENT_THREAD_H */

@@ -1,0 +1,38 @@
+/*
+ * concurrent/clock/tickets.h - the ticket clock.
+ *
+ * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
+ * grace period has passed:
+ *
+ *   who retires   the frees of a batch; ticket = requested + 1                       (TICKET)
+ *   who drives    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
+ *   who reuses    the batch may be reused when done >= ticket
+ *
+ * The ticket is taken after the last free of its batch, and s is read before the wait begins,
+ * so a driver that covers a ticket began to wait after the frees.
+ */
+#ifndef HAFT_CONCURRENT_TICKETS_H
+#define HAFT_CONCURRENT_TICKETS_H
+
+#include "concurrent/clock/state.h"
+
+/* A ticket for what the calling thread has freed.  Lock-free. */
+uint64_t domain_ticket(haft_domain *domain);
+
+/* All tickets taken until now: what frees they stand for comes before what the caller does next. */
+uint64_t domain_requested(const haft_domain *domain);
+
+/* The highest ticket whose grace period has passed.  Wait-free. */
+uint64_t domain_done(const haft_domain *domain);
+
+/* Tickets requested and not done.  Wait-free. */
+uint64_t domain_backlog(const haft_domain *domain);
+
+/*
+ * A grace period is waited for, with all tickets up to `done` done; or has ended, with all up to
+ * `ticket` done.  Until then it is watched for stalls.  Several threads may end the same one.
+ */
+void domain_begin_grace(haft_domain *domain, uint64_t done);
+void domain_end_grace(haft_domain *domain, uint64_t ticket);
+
+#endif /* HAFT_CONCURRENT_TICKETS_H */
