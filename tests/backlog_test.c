@@ -2,7 +2,7 @@
  * How many slots wait for grace periods, however these fall: always the worst way.  White-box: is
  * some thread waiting for one now?
  */
-#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
 #include "tests/support.h"
 
 TestSuite(backlog, .timeout = SUITE_SECONDS);

@@ -1,5 +1,5 @@
 /* White-box: batch descriptors, and moving slots between batches. */
-#include "concurrent/batches/batch.h"
+#include "concurrent/batches/pool.h"
 #include "tests/support.h"
 #include <stdlib.h>
 #include <string.h>

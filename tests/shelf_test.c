@@ -1,4 +1,5 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
 

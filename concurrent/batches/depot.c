@@ -9,6 +9,8 @@
  *   RETRY  a first look; the compare-and-swap of the head decides
  */
 #include "concurrent/batches/depot.h"
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
 #include <stddef.h>
 
 void depot_open(struct depot *depot, struct pool *pool)

@@ -10,6 +10,7 @@
 #define HAFT_CONCURRENT_DEPOT_H
 
 #include "concurrent/batches/batch.h"
+#include "concurrent/batches/pool.h"
 
 #define DEPOT_NODES 3 /* descriptors beside the batches: a node for each depot, and one to spare */
 

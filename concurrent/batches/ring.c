@@ -9,6 +9,7 @@
  *   HINT       a length that is a moment old
  */
 #include "concurrent/batches/ring.h"
+#include "concurrent/batches/pool.h"
 #include <stddef.h>
 
 bool ring_push(struct ring *ring, const struct batch *batch)

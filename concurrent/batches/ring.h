@@ -8,6 +8,7 @@
 #define HAFT_CONCURRENT_RING_H
 
 #include "concurrent/batches/batch.h"
+#include "concurrent/batches/pool.h"
 
 struct ring {
     atomic_u64 head;                /* batches ever taken */

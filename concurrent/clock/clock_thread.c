@@ -10,14 +10,13 @@
  *   OWN    before the thread starts
  *   HINT   the stop flag: the semaphore's post orders it
  */
+#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/background.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/clock_rcu.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/rcu.h"
 #include <stddef.h>
-
-#define TICKETS_PER_WAKE 32 /* 4,096 slots: half of what one worker lets wait */
 
 static void sleep_until_woken(struct thread_clock *clock)
 {

@@ -30,6 +30,7 @@
  *   HINT    which thread is blamed for a stall
  *   RETRY   a first look; the compare-and-swap decides
  */
+#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/jobs.h"
@@ -49,8 +50,6 @@
 
 #define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
 #define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or nobody's */
-
-#define BACKLOG_WORTH 1024 /* slots for which a quiescent point looks at the other members */
 
 struct member {
     atomic_u64 announced; /* tickets whose frees came before its last quiescent point */
@@ -215,7 +214,7 @@ static struct member *claim_member(const haft_domain *domain)
     return NULL;
 }
 
-static struct member *add(haft_domain *domain)
+static struct member *add_member(haft_domain *domain)
 {
     struct member *member = aligned_alloc(CACHE_LINE, CACHE_LINE);
 
@@ -238,7 +237,7 @@ static struct member *need_member(haft_domain *domain)
     struct member *own = own_member(domain);
 
     own = own != NULL ? own : claim_member(domain);
-    return own != NULL ? own : add(domain);
+    return own != NULL ? own : add_member(domain);
 }
 
 /* A member whose thread has neither workers nor jobs is the next thread's. */

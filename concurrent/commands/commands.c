@@ -4,7 +4,9 @@
  * Recorders stand in order of their keys from the moment they are opened, so a key that is there
  * already is found at once, and apply has nothing to sort.
  */
-#include "concurrent/commands/commands.h"
+#include "concurrent/commands/commands_apply.h"
+#include "concurrent/commands/commands_record.h"
+#include "concurrent/commands/state.h"
 #include "concurrent/table/roster.h"
 #include <assert.h>
 #include <string.h>
@@ -162,7 +164,7 @@ static haft_status make_recorder(haft_commands *commands)
 }
 
 /* Reserve until there are `count`; what there is stays for another time. */
-static haft_status reserve(haft_commands *commands, size_t count)
+static haft_status reserve_ids(haft_commands *commands, size_t count)
 {
     if (commands->reserved_count < count) {
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
@@ -214,7 +216,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     if (status == HAFT_OK) {
         status = max_creates > commands->table->slots.limit
                      ? HAFT_FULL
-                     : reserve(commands, (size_t)max_creates);
+                     : reserve_ids(commands, (size_t)max_creates);
     }
     if (status != HAFT_OK) {
         return status;

@@ -5,8 +5,9 @@
  * any of these destructions.  So what fails in the second was destroyed by the same apply: a
  * duplicate.  That needs no memory, so apply cannot fail half way.
  */
+#include "concurrent/commands/commands_apply.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/commands/commands.h"
+#include "concurrent/commands/state.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include <assert.h>

@@ -1,5 +1,6 @@
 /* Recording: what a job does with its recorder. */
-#include "concurrent/commands/commands.h"
+#include "concurrent/commands/commands_record.h"
+#include "concurrent/commands/state.h"
 #include <assert.h>
 #include <string.h>
 

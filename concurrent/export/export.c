@@ -15,7 +15,8 @@
 #include "concurrent/clock/background.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/registry.h"
-#include "concurrent/export/export.h"
+#include "concurrent/export/export_file.h"
+#include "concurrent/export/export_text.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -83,7 +84,7 @@ static void *write_until_stopped(void *arg)
 
 /* --- opening and closing --- */
 
-static haft_status check(const haft_export_options *options)
+static haft_status check_export(const haft_export_options *options)
 {
     if (options == NULL || options->directory == NULL) {
         return HAFT_BAD_DIRECTORY;
@@ -105,7 +106,7 @@ static void init_waiting(haft_export *export)
     pthread_mutex_init(&export->lock, NULL);
 }
 
-static haft_export *prepare(const haft_export_options *options)
+static haft_export *new_export(const haft_export_options *options)
 {
     haft_export *export = calloc(1, sizeof *export);
 
@@ -149,7 +150,7 @@ static haft_status open_file(haft_export *export, const char *directory)
 }
 
 /* Whether this process had none open.  Its parent's is not its own. */
-static bool claim(void)
+static bool claim_process(void)
 {
     const uint64_t process = registry_process();
     const uint64_t before = load_relaxed(RETRY, &open_in);
@@ -164,15 +165,15 @@ static void give_up_claim(void)
 
 haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
 {
-    haft_status status = check(options);
+    haft_status status = check_export(options);
 
     if (status != HAFT_OK) {
         return status;
     }
-    if (!claim()) {
+    if (!claim_process()) {
         return HAFT_IN_USE;
     }
-    haft_export *export = prepare(options);
+    haft_export *export = new_export(options);
 
     status = export != NULL ? open_file(export, options->directory) : HAFT_NO_MEMORY;
     if (status == HAFT_OK) {

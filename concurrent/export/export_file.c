@@ -14,9 +14,9 @@
  * soon over, opening waits.  The child of a fork would keep the lock when its parent has ended, so
  * it closes it first of all.
  */
-#include "concurrent/clock/registry.h"
+#include "concurrent/export/export_file.h"
 #include "concurrent/clock/measure.h"
-#include "concurrent/export/export.h"
+#include "concurrent/clock/registry.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static void release(void)
     held = -1;
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void watch_forks_of_files(void)
 {
     pthread_atfork(NULL, NULL, release);
 }

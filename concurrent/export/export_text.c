@@ -1,7 +1,7 @@
 /* What an export's file says: JSON, one member a line. */
-#include "concurrent/clock/registry.h"
+#include "concurrent/export/export_text.h"
 #include "concurrent/clock/measure.h"
-#include "concurrent/export/export.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/table/tables.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static void put_string(FILE *out, const char *string)
 
 /* --- tables --- */
 
-static void put(FILE *out, const char *key, uint64_t value)
+static void put_member(FILE *out, const char *key, uint64_t value)
 {
     fprintf(out, ",\n      \"%s\": %" PRIu64, key, value);
 }
@@ -108,23 +108,23 @@ static void put_table(FILE *out, const haft_table *table)
 
     fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"name\": ", table->number);
     put_string(out, table->name);
-    put(out, "domain", table->domain->number);
-    put(out, "object_size", table->slots.object_size);
-    put(out, "live", stats.live);
-    put(out, "reserved", stats.reserved);
-    put(out, "retired", stats.retired);
-    put(out, "free", stats.free);
-    put(out, "exhausted", stats.exhausted);
-    put(out, "given_back", stats.given_back);
-    put(out, "high_water", stats.high_water);
-    put(out, "capacity", stats.capacity);
-    put(out, "limit", stats.limit);
-    put(out, "batches_moved", stats.batches_moved);
-    put(out, "workers", stats.workers);
-    put(out, "created", stats.created);
-    put(out, "freed", stats.freed);
-    put(out, "refused_frees", stats.refused_frees);
-    put(out, "stale_resolves", stats.stale_resolves);
+    put_member(out, "domain", table->domain->number);
+    put_member(out, "object_size", table->slots.object_size);
+    put_member(out, "live", stats.live);
+    put_member(out, "reserved", stats.reserved);
+    put_member(out, "retired", stats.retired);
+    put_member(out, "free", stats.free);
+    put_member(out, "exhausted", stats.exhausted);
+    put_member(out, "given_back", stats.given_back);
+    put_member(out, "high_water", stats.high_water);
+    put_member(out, "capacity", stats.capacity);
+    put_member(out, "limit", stats.limit);
+    put_member(out, "batches_moved", stats.batches_moved);
+    put_member(out, "workers", stats.workers);
+    put_member(out, "created", stats.created);
+    put_member(out, "freed", stats.freed);
+    put_member(out, "refused_frees", stats.refused_frees);
+    put_member(out, "stale_resolves", stats.stale_resolves);
     fputs("\n    }", out);
 }
 
@@ -134,10 +134,10 @@ static void put_domain(FILE *out, const haft_domain *domain)
 
     fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"clock\": \"%s\"", domain->number,
             domain->clock->name);
-    put(out, "grace_periods", stats.grace_periods);
-    put(out, "longest_grace_period_ns", stats.longest_grace_period_ns);
-    put(out, "backlog", stats.backlog);
-    put(out, "stalls", stats.stalls);
+    put_member(out, "grace_periods", stats.grace_periods);
+    put_member(out, "longest_grace_period_ns", stats.longest_grace_period_ns);
+    put_member(out, "backlog", stats.backlog);
+    put_member(out, "stalls", stats.stalls);
     fputs("\n    }", out);
 }
 

@@ -3,6 +3,7 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/table/state.h"
+#include "lib/slots/diagnose.h"
 #include "lib/slots/explain.h"
 #include <haft/diagnose.h>
 #include <inttypes.h>

@@ -9,8 +9,8 @@
  */
 #include "concurrent/extra/implicit.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/thread.h"
 #include "concurrent/clock/measure.h"
+#include "concurrent/clock/thread.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
 #include <haft/threads.h>
@@ -170,7 +170,7 @@ static haft_status open_one(haft_table *table)
     return HAFT_OK;
 }
 
-static haft_status find(haft_table *table)
+static haft_status find_or_open(haft_table *table)
 {
     tidy();
     for (const struct entry *entry = own; entry != NULL; entry = entry->next) {
@@ -191,7 +191,7 @@ static bool is_latest(const haft_table *table)
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
     if (!is_latest(table)) {
-        const haft_status status = find(table);
+        const haft_status status = find_or_open(table);
 
         if (status != HAFT_OK) {
             return status;

@@ -10,6 +10,7 @@
 #include "concurrent/table/retire.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/supply.h"
+#include "lib/slots/object.h"
 #include <assert.h>
 #include <haft/many.h>
 
@@ -21,7 +22,7 @@ static void fetch(const struct slots *slots, uint64_t index)
 }
 
 /* They have come. */
-static void look_at_fill(haft_worker *worker, const struct supply *taken)
+static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
 {
     if (taken->is_new) {
         stats_look_at_fill(worker->table);
@@ -79,7 +80,7 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
     while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
         reserve_taken(worker, taken, caller, ids + done, objects != NULL ? objects + done : NULL);
         done += taken.count;
-        look_at_fill(worker, &taken);
+        look_at_fill_after(worker, &taken);
     }
     if (why != NULL) {
         *why = status;
@@ -143,7 +144,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
         insert_taken(worker, taken, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
         done += taken.count;
-        look_at_fill(worker, &taken);
+        look_at_fill_after(worker, &taken);
     }
     if (why != NULL) {
         *why = status;

@@ -15,6 +15,8 @@
  *   OWN   the process has one thread
  */
 #include "concurrent/extra/orphans.h"
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/given.h"
@@ -24,6 +26,7 @@
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
 #include "lib/base/asan.h"
+#include "lib/slots/object.h"
 #include <string.h>
 
 struct orphans {
@@ -224,7 +227,7 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
     const bool is_last = word_generation(&slots->format, word) == 0;
 
     if (!is_linked) {
-        slots_rest(slots, at);
+        slots_poison(slots, at);
     }
     store_relaxed(OWN, at,
                   word_with_index(&slots->format, word, is_last ? MARK_EXHAUSTED : MARK_END));

@@ -17,6 +17,7 @@
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
+#include "lib/slots/object.h"
 #include <haft/share.h>
 
 /* What `word` says of restoring `id` in its slot. */

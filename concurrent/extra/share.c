@@ -2,27 +2,27 @@
  * Handing a local table's slots to a shared one, and back.
  *
  * The shared table takes the slots as they are.  What the local table had not in use stays where it
- * was until workers take it: a list of free slots through their words, and a list of fresh runs
- * (given.c).  No thread ever adds to the list of slots, so a head that has not changed is the same
- * list still, and a compare-and-swap of the head may cut off as many slots as were walked over.
+ * was until workers take it: a list of free slots through their words (legacy.c), and a list of
+ * fresh runs (given.c).
  *
  * A worker that no thread has opened, the heir, has the local table's past in its statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables: before the one is handed over, after all have left it
- *   RETRY   the list's head, and words of slots that were still in the list when they were
- *           read if the compare-and-swap succeeds.  What wrote them came before haft_share()
  */
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
+#include "lib/slots/object.h"
 #include <haft/share.h>
 
 #include "concurrent/clock/callback.h"
-#include "concurrent/extra/close.h"
+#include "concurrent/extra/drain.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/given.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
-#include "lib/local/local_table.h"
+#include "lib/local/local_list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static haft_status check_moment(const haft_local *local)
 }
 
 /* The local table's destructor, as on_reclaim. */
-static void destroy(void *object, haft_id id, haft_worker *worker, void *arg)
+static void call_destroy(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     const haft_local *local = arg;
 
@@ -52,7 +52,7 @@ static void choose_reclaim(haft_table *table, haft_local *local, const haft_shar
         table->on_reclaim = options->on_reclaim;
         table->reclaim_arg = options->reclaim_arg;
     } else if (local->on_destroy != NULL) {
-        table->on_reclaim = destroy;
+        table->on_reclaim = call_destroy;
         table->reclaim_arg = local;
     }
 }
@@ -97,7 +97,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    haft_status status = runs_reserve(&table->slots);
+    haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain) : status;
     if (status != HAFT_OK) {
@@ -144,40 +144,6 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
     return HAFT_OK;
 }
 
-/* --- while it is shared --- */
-
-/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
-static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
-                     uint64_t *rest)
-{
-    const struct slots *slots = &table->slots;
-    uint64_t count = 0;
-
-    for (*rest = first; count < most && *rest != MARK_END; count++) {
-        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
-        *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
-    }
-    return count;
-}
-
-uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices)
-{
-    haft_table *table = worker->table;
-    uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
-
-    while (first != MARK_END) {
-        uint64_t rest;
-        const uint64_t count = walk(table, first, most, indices, &rest);
-
-        if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
-            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
-            return count;
-        }
-        first = load_relaxed(RETRY, &table->legacy.listed);
-    }
-    return 0;
-}
-
 /* --- and back --- */
 
 static haft_local *plain_local(const haft_table *table)
@@ -220,7 +186,7 @@ static void take_stock(haft_local *local)
             const bool is_last = word_generation(format, word) == 0;
 
             word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);
-            slots_rest(&local->slots, at);
+            slots_poison(&local->slots, at);
             store_relaxed(OWN, at, word);
         }
         local->front.count += word_index(format, word) == index;
@@ -248,7 +214,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
 {
     haft_local *plain = table->legacy.local == NULL ? plain_local(table) : NULL;
     haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain;
-    const haft_status status = opened != NULL ? close_begin(table) : HAFT_NO_MEMORY;
+    const haft_status status = opened != NULL ? drain_table(table) : HAFT_NO_MEMORY;
 
     if (status != HAFT_OK) {
         free_plain(plain);

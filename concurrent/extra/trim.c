@@ -13,6 +13,8 @@
  *   OWN    this thread alone has the slots, or the batch
  *   COUNT  how far the table's slots were ever used; all in hand lie below
  */
+#include "concurrent/table/legacy.h"
+#include "lib/slots/release.h"
 #include <haft/memory.h>
 
 #include "concurrent/extra/collect.h"
@@ -49,7 +51,7 @@ static void collect(struct trim *trim)
     struct batch *batch;
     uint64_t count;
 
-    while ((count = worker_take_listed(trim->worker, BATCH_SLOTS, indices)) != 0) {
+    while ((count = legacy_take(trim->worker, BATCH_SLOTS, indices)) != 0) {
         hold(trim, indices, count);
     }
     for (uint64_t i = 0; i < most; i++) {
@@ -90,7 +92,7 @@ static bool is_whole(const struct trim *trim, uint64_t first, uint64_t count)
     return true;
 }
 
-static void let_go(const struct trim *trim, uint64_t first, uint64_t count)
+static void drop_slots(const struct trim *trim, uint64_t first, uint64_t count)
 {
     if (count < 64) {
         trim->bits[first / 64] &= ~bits_of(first, count);
@@ -100,7 +102,7 @@ static void let_go(const struct trim *trim, uint64_t first, uint64_t count)
 }
 
 /* The highest word that a slot of the run begins from. */
-static uint64_t floor_of(const struct slots *slots, uint64_t first, uint64_t count)
+static uint64_t floor_of_slots(const struct slots *slots, uint64_t first, uint64_t count)
 {
     uint64_t floor = 0;
 
@@ -115,7 +117,7 @@ static uint64_t floor_of(const struct slots *slots, uint64_t first, uint64_t cou
 }
 
 /* If the run is in hand, it becomes the first of those to be released. */
-static bool choose(struct trim *trim, uint64_t run)
+static bool choose_run(struct trim *trim, uint64_t run)
 {
     const struct slots *slots = &trim->table->slots;
     const struct runs *runs = &slots->runs;
@@ -126,17 +128,17 @@ static bool choose(struct trim *trim, uint64_t run)
         return false;
     }
     /* Before the words are gone: a thread that finds them gone finds the floor. */
-    runs_set_floor(runs, run, floor_of(slots, first, count));
+    runs_set_floor(runs, run, floor_of_slots(slots, first, count));
     runs_set_link(runs, run, trim->runs.first);
     trim->runs.first = run;
     trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;
     trim->runs.slots += count;
-    let_go(trim, first, count);
+    drop_slots(trim, first, count);
     return true;
 }
 
 /* Release all runs in hand, those that lie together at once. */
-static void give_back(struct trim *trim)
+static void release_chosen(struct trim *trim)
 {
     struct slots *slots = &trim->table->slots;
     uint64_t run = runs_of(&slots->runs, trim->end);
@@ -144,11 +146,11 @@ static void give_back(struct trim *trim)
     while (run > runs_least(&slots->runs)) {
         const uint64_t end = run;
 
-        while (run > runs_least(&slots->runs) && choose(trim, run - 1)) {
+        while (run > runs_least(&slots->runs) && choose_run(trim, run - 1)) {
             run--;
         }
         if (run != end) {
-            trim->bytes += runs_give_back(slots, run, end);
+            trim->bytes += slots_release(slots, run, end);
         } else {
             run--;
         }
@@ -158,7 +160,7 @@ static void give_back(struct trim *trim)
 /* --- the other slots --- */
 
 /* The batch in which the lowest index comes first, to those who look for slots. */
-static void put_batch(const struct trim *trim, struct batch *batch)
+static void offer_batch(const struct trim *trim, struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->count / 2; i++) {
         const uint32_t index = batch->indices[i];
@@ -178,17 +180,17 @@ static void put_rest(const struct trim *trim)
             batch->indices[batch->count++] =
                 (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
             if (batch->count == trim->table->batch_max) {
-                put_batch(trim, batch);
+                offer_batch(trim, batch);
                 batch = shelf_empty_batch(trim->worker);
             }
         }
     }
-    put_batch(trim, batch);
+    offer_batch(trim, batch);
 }
 
 /* --- in all --- */
 
-static haft_status prepare(struct trim *trim)
+static haft_status prepare_trim(struct trim *trim)
 {
     haft_table *table = trim->table;
     haft_status status = reservation_open(&trim->memory, table->slots.limit / 8 + sizeof(uint64_t));
@@ -198,7 +200,7 @@ static haft_status prepare(struct trim *trim)
     }
     status = reservation_commit(&trim->memory, trim->memory.size);
     if (status == HAFT_OK) {
-        status = runs_prepare(&table->slots, table->slots.limit);
+        status = runs_prepare(&table->slots.runs, table->slots.limit);
     }
     if (status != HAFT_OK) {
         reservation_close(&trim->memory);
@@ -215,7 +217,7 @@ static void run_trim(struct trim *trim)
     collect(trim);
     /* Where generations began again, the highest is not the last. */
     if (!table->slots.wrapped) {
-        give_back(trim);
+        release_chosen(trim);
     }
     put_rest(trim);
     if (trim->runs.slots != 0) {
@@ -232,7 +234,7 @@ haft_status haft_trim(haft_table *table, uint64_t *given_back)
     if (status != HAFT_OK) {
         return status;
     }
-    status = prepare(&trim);
+    status = prepare_trim(&trim);
     if (status == HAFT_OK) {
         run_trim(&trim);
     }

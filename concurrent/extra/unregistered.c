@@ -12,10 +12,11 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/worker.h"
+#include "lib/slots/diagnose.h"
 #include <haft/threads.h>
 
 /* Done with a borrowed worker: on_reclaim may run, with slots for it at hand. */
-static void give_back(haft_worker *worker)
+static void return_after_call(haft_worker *worker)
 {
     worker_do_duties(worker);
     worker_return(worker);
@@ -30,7 +31,7 @@ haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **obj
     }
     const haft_status status = worker_reserve(worker, id, object, CALLER);
 
-    give_back(worker);
+    return_after_call(worker);
     return status;
 }
 
@@ -43,7 +44,7 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
     }
     const haft_status status = worker_insert(worker, object, id, CALLER);
 
-    give_back(worker);
+    return_after_call(worker);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/supply.h"
+#include "lib/slots/object.h"
 #include <assert.h>
 #include <sched.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, 
 }
 
 /* A slot; `*is_new` if the filling batch was filled for it. */
-static haft_status take_slot(haft_worker *worker, uint64_t *index, bool *is_new)
+static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
 {
     struct batch *filling = worker->filling;
     struct supply supply;
@@ -43,7 +44,7 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
     bool is_new;
-    const haft_status status = take_slot(worker, &index, &is_new);
+    const haft_status status = take_index(worker, &index, &is_new);
 
     if (status != HAFT_OK) {
         return status;

@@ -8,10 +8,13 @@
  *   OWN     no call is under way
  */
 #include "concurrent/table/census.h"
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/given.h"
 #include "concurrent/table/roster.h"
+#include "lib/base/asan.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +57,7 @@ static __attribute__((format(printf, 2, 3))) void object(struct census *census, 
 
 /* --- containers --- */
 
-static void put(struct census *census, uint64_t index, enum whereabouts place)
+static void place_slot(struct census *census, uint64_t index, enum whereabouts place)
 {
     if (index < HAFT_FIRST_INDEX || index >= census->table->slots.limit) {
         object(census, "index %" PRIu64 " is none of a slot", index);
@@ -66,11 +69,11 @@ static void put(struct census *census, uint64_t index, enum whereabouts place)
     }
 }
 
-static void put_batch(struct census *census, const struct batch *batch, enum whereabouts place)
+static void place_batch(struct census *census, const struct batch *batch, enum whereabouts place)
 {
     census->batches++;
     for (uint32_t i = 0; i < batch->count; i++) {
-        put(census, batch->indices[i], place);
+        place_slot(census, batch->indices[i], place);
     }
 }
 
@@ -81,7 +84,7 @@ static void put_ring(struct census *census, const struct ring *ring, enum wherea
     for (uint64_t i = load_relaxed(OWN, &ring->head); i != tail; i++) {
         const uint64_t number = load_relaxed(OWN, &ring->cells[i % RING_BATCHES]);
 
-        put_batch(census, pool_batch(&census->table->pool, number), place);
+        place_batch(census, pool_batch(&census->table->pool, number), place);
     }
 }
 
@@ -94,22 +97,22 @@ static void put_depot(struct census *census, const struct depot *depot, enum whe
     census->batches++; /* the node before the first */
     while ((next = tagged_number(load_relaxed(OWN, &node->node_next))) != NUMBER_NONE) {
         node = pool_batch(pool, next);
-        put_batch(census, pool_batch(pool, load_relaxed(OWN, &node->node_batch)), place);
+        place_batch(census, pool_batch(pool, load_relaxed(OWN, &node->node_batch)), place);
     }
 }
 
 static void put_range(struct census *census, haft_range range)
 {
     for (uint64_t index = range.from; index < range.to; index++) {
-        put(census, index, FRESH);
+        place_slot(census, index, FRESH);
     }
 }
 
 static void put_worker(struct census *census, const haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    put_batch(census, worker->filling, AT_HAND);
-    put_batch(census, worker->open, WAITING);
+    place_batch(census, worker->filling, AT_HAND);
+    place_batch(census, worker->open, WAITING);
     put_ring(census, &worker->ready, AT_HAND);
     put_ring(census, &worker->waiting, WAITING);
     put_range(census, fresh_range(worker));
@@ -133,7 +136,7 @@ static void put_list(struct census *census, uint64_t index, enum whereabouts pla
     const struct slots *slots = &census->table->slots;
 
     while (index >= HAFT_FIRST_INDEX && index < slots->limit) {
-        put(census, index, place);
+        place_slot(census, index, place);
         index = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, index)));
     }
 }
@@ -169,7 +172,7 @@ static void check_free(struct census *census, uint64_t index, uint64_t word, enu
     object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);
 }
 
-static void check_slot(struct census *census, uint64_t index)
+static void check_whereabouts(struct census *census, uint64_t index)
 {
     const haft_table *table = census->table;
     const struct slots *slots = &table->slots;
@@ -242,7 +245,7 @@ bool census_is_right(const haft_table *table)
     put_given(&census);
     put_lists(&census);
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        check_slot(&census, index);
+        check_whereabouts(&census, index);
     }
     check_counters(&census);
     check_descriptors(&census);

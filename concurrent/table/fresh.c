@@ -17,6 +17,7 @@
  *           touched it
  */
 #include "concurrent/table/fresh.h"
+#include "concurrent/batches/pool.h"
 #include "concurrent/table/given.h"
 #include "concurrent/table/roster.h"
 
@@ -56,7 +57,7 @@ haft_range fresh_range(const haft_worker *worker)
 }
 
 /* Up to `most` slots from an extent, to a multiple of `most`: how many, from `*first` on. */
-static uint64_t take_from(atomic_u64 *extent, uint64_t most, uint64_t *first)
+static uint64_t take_from_extent(atomic_u64 *extent, uint64_t most, uint64_t *first)
 {
     for (;;) {
         const uint64_t before = load_relaxed(RETRY, extent);
@@ -130,7 +131,7 @@ static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
 
     for (haft_worker *other = roster_first(worker->table); other != NULL && taken == 0;
          other = other->next) {
-        taken = take_from(&other->extent, most, first);
+        taken = take_from_extent(&other->extent, most, first);
     }
     /* The worker that drew them committed the memory; this load acquires that. */
     commit(worker->table, *first + taken);
@@ -142,7 +143,7 @@ uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_st
     uint64_t taken;
 
     *status = HAFT_OK;
-    while ((taken = take_from(&worker->extent, most, first)) == 0) {
+    while ((taken = take_from_extent(&worker->extent, most, first)) == 0) {
         *status = draw(worker);
         if (*status != HAFT_OK) {
             return steal(worker, most, first);

@@ -15,6 +15,7 @@
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/table/given.h"
+#include "concurrent/batches/tagged.h"
 
 void given_push(haft_table *table, struct run_list runs)
 {
@@ -32,7 +33,7 @@ void given_push(haft_table *table, struct run_list runs)
 }
 
 /* The number of a run that is this thread's now, or NUMBER_NONE. */
-static uint64_t pop(haft_table *table)
+static uint64_t pop_run(haft_table *table)
 {
     for (;;) {
         const uint64_t head = load_acquire(FLOOR, &table->given.head);
@@ -62,7 +63,7 @@ void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
 uint64_t given_take(haft_table *table, uint64_t *first)
 {
     const struct runs *runs = &table->slots.runs;
-    const uint64_t run = pop(table);
+    const uint64_t run = pop_run(table);
 
     if (run == NUMBER_NONE) {
         return 0;

@@ -17,6 +17,7 @@
 
 #include "concurrent/table/door.h"
 #include "concurrent/table/state.h"
+#include "lib/slots/object.h"
 #include <assert.h>
 
 /* The id of the next life of slot `index`, whose word is `at` and the caller's. */
@@ -31,7 +32,7 @@ static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *
 /* The slot is reserved for `id`. */
 static inline void life_reserve(const struct slots *slots, atomic_u64 *word, haft_id id)
 {
-    slots_wake(slots, word);
+    slots_unpoison(slots, word);
     store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
 }
 
@@ -76,7 +77,7 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
     uint64_t next = word_next_life(format, id.bits, MARK_END);
 
     assert(life_is_reserved(slots, id));
-    slots_rest(slots, word);
+    slots_poison(slots, word);
     next = slots->wrapped ? word_wrapped(format, next) : next;
     if (word_generation(format, next) == 0) { /* nothing to take back */
         /* Weakened, a thread that recycles the slot could write before what was written here. */

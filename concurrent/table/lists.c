@@ -12,6 +12,7 @@
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/table/lists.h"
+#include "concurrent/batches/tagged.h"
 
 void lists_open(haft_table *table)
 {
@@ -50,7 +51,7 @@ bool list_is_empty(const haft_table *table, enum list_kind kind)
 }
 
 /* The index of a slot that is this thread's now, or NUMBER_NONE. */
-static uint64_t pop(haft_table *table, enum list_kind kind)
+static uint64_t pop_slot(haft_table *table, enum list_kind kind)
 {
     const struct slots *slots = &table->slots;
     atomic_u64 *head = &table->lists[kind].head;
@@ -79,7 +80,7 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
     const struct slots *slots = &table->slots;
     uint64_t index;
 
-    while (batch->count < most && (index = pop(table, kind)) != NUMBER_NONE) {
+    while (batch->count < most && (index = pop_slot(table, kind)) != NUMBER_NONE) {
         atomic_u64 *at = slots_word(slots, index);
         const uint64_t word = load_relaxed(OWN, at);
 

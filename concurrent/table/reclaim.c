@@ -16,6 +16,7 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/shelf.h"
+#include "lib/slots/object.h"
 #include <stddef.h>
 
 #define REFUSALS_MOST 8 /* remembered; of more, the last ones */
@@ -83,7 +84,7 @@ static bool sift(haft_worker *worker, uint64_t index)
 
     count_up(&worker->counters.reclaimed, 1);
     count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
-    slots_rest(&table->slots, at);
+    slots_poison(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
     if (table->on_reclaim != NULL) {

@@ -9,6 +9,7 @@
 #include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
+#include "lib/slots/diagnose.h"
 
 static void remember(struct backlog *backlog, uint64_t ticket)
 {

@@ -9,6 +9,7 @@
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/table/roster.h"
+#include "concurrent/batches/pool.h"
 #include "concurrent/clock/thread.h"
 #include "lib/base/asan.h"
 #include <stddef.h>

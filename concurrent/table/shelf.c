@@ -9,6 +9,8 @@
  *   OWN   this worker has the batch
  */
 #include "concurrent/table/shelf.h"
+#include "concurrent/batches/batch.h"
+#include "concurrent/batches/pool.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/roster.h"
 
@@ -79,7 +81,8 @@ static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, s
 }
 
 /* Push the batch to the ring, or to the depot. */
-static void put(haft_worker *worker, const struct shelf *shelf, struct batch *batch, uint64_t done)
+static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct batch *batch,
+                         uint64_t done)
 {
     haft_table *table = worker->table;
 
@@ -105,7 +108,7 @@ void shelf_wait(haft_worker *worker, struct batch *batch)
 {
     const struct shelf shelf = {&worker->waiting, &worker->table->waiting};
 
-    put(worker, &shelf, batch, domain_done(worker->table->domain));
+    put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
 }
 
 void shelf_ready(haft_worker *worker, struct batch *batch)
@@ -116,7 +119,7 @@ void shelf_ready(haft_worker *worker, struct batch *batch)
     if (batch->count == 0) {
         shelf_give_batch(worker, batch);
     } else {
-        put(worker, &shelf, batch, 0);
+        put_on_shelf(worker, &shelf, batch, 0);
     }
 }
 

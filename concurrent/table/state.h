@@ -15,6 +15,7 @@
 #define HAFT_CONCURRENT_STATE_H
 
 #include "concurrent/batches/depot.h"
+#include "concurrent/batches/pool.h"
 #include "concurrent/batches/ring.h"
 #include "concurrent/clock/domain.h"
 #include "lib/slots/slots.h"
@@ -44,8 +45,6 @@ struct closing {
     uint64_t ticket;
     uint64_t retired;
 };
-
-#define CLOSINGS 128 /* remembered: more of them wait for a grace period only within one job */
 
 /* What a worker has retired and the clock has not done: oldest closing first. */
 struct backlog {

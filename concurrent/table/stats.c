@@ -23,7 +23,7 @@ struct sums {
  * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
  * meanwhile; what one worker begins and another ends may still be seen the other way round.
  */
-static void add(struct sums *sums, const struct counters *counters)
+static void add_counters(struct sums *sums, const struct counters *counters)
 {
     sums->recycled += load_relaxed(COUNT, &counters->recycled);
     sums->recycled += load_relaxed(COUNT, &counters->restore_recycled);
@@ -46,10 +46,10 @@ static struct sums sum(const haft_table *table)
     struct sums sums = {0};
 
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        add(&sums, &worker->counters);
+        add_counters(&sums, &worker->counters);
         sums.open += worker_state(worker) == WORKER_OPEN;
     }
-    add(&sums, &table->counters);
+    add_counters(&sums, &table->counters);
     return sums;
 }
 

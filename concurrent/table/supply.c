@@ -16,19 +16,19 @@
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/supply.h"
+#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
+#include "concurrent/table/legacy.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
-
-#define UNPINNED_MOST 512 /* batches of unpinned slots that are taken back at once */
 
 /* The slots of a batch that is ready are the worker's next; false: there are none in it. */
 static bool use(haft_worker *worker, struct batch *batch)
@@ -149,7 +149,7 @@ static bool use_fresh(haft_worker *worker, struct search *search)
     /* Inside a callback no more than it asks for: the batch it works on has slots to come. */
     const uint64_t most = callback_is_running() ? 1 : worker->share;
     uint64_t first;
-    uint64_t taken = worker_take_listed(worker, most, batch->indices);
+    uint64_t taken = legacy_take(worker, most, batch->indices);
 
     if (taken == 0) {
         taken = fresh_take(worker, most, &first, &search->status);
@@ -190,7 +190,7 @@ static void keep_share(haft_worker *worker)
 }
 
 /* True: the filling batch has slots, or a batch is due. */
-static bool find(haft_worker *worker, struct search *search)
+static bool find_slots(haft_worker *worker, struct search *search)
 {
     return look_at_own(worker, search) || look_at_lists(worker, search) ||
            use_fresh(worker, search) || look_at_others(worker, search);
@@ -226,7 +226,7 @@ static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
             return status == HAFT_FULL ? status : supply_shortage(worker, status);
         }
     }
-    const bool found = find(worker, &search);
+    const bool found = find_slots(worker, &search);
 
     if (found && search.due == NULL) {
         keep_share(worker);

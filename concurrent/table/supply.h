@@ -28,7 +28,4 @@ void supply_gather(haft_worker *worker);
 /* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
 haft_status supply_shortage(haft_worker *worker, haft_status fresh);
 
-/* share.c: up to `most` free slots of a table that was local, the next one last: how many. */
-uint64_t worker_take_listed(haft_worker *worker, uint64_t most, uint32_t *indices);
-
 #endif /* HAFT_CONCURRENT_SUPPLY_H */

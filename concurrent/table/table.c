@@ -6,15 +6,16 @@
  *   COUNT   the number of tables on the domain; numbers that are given once
  */
 #include "concurrent/table/table.h"
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
+#include "concurrent/batches/tuning.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/tables.h"
+#include "lib/slots/diagnose.h"
+#include "lib/slots/object.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define WORKERS_EXPECTED 16 /* that the smallest tables' budgets are spread over */
-#define EXTENT_SLOTS 2048u  /* 64 KiB of slots with 24-byte objects */
-#define EXTENTS_LEAST 64    /* that a table is divided into, if it is large enough */
 
 static uint32_t batch_max_for(uint64_t budget)
 {
@@ -31,7 +32,7 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
     return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
 }
 
-static haft_status open_slots(haft_table *table, const haft_table_options *options)
+static haft_status open_table_slots(haft_table *table, const haft_table_options *options)
 {
     const struct slots_options slots_options = {
         .capacity = options->capacity,
@@ -160,12 +161,12 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     opened->on_reclaim = options->on_reclaim;
     opened->reclaim_arg = options->reclaim_arg;
     opened->is_exact = options->exact_capacity;
-    haft_status status = open_slots(opened, options);
+    haft_status status = open_table_slots(opened, options);
 
     if (status == HAFT_OK) {
         opened->restore_end += options->restore_range;
         status = slots_commit(&opened->slots, opened->restore_end);
-        status = status == HAFT_OK ? runs_reserve(&opened->slots) : status;
+        status = status == HAFT_OK ? runs_reserve(&opened->slots.runs) : status;
         status = status == HAFT_OK ? table_start(opened, domain) : status;
         if (status != HAFT_OK) {
             slots_close(&opened->slots);

@@ -6,6 +6,7 @@
  *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
 #include "concurrent/table/worker.h"
+#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/jobs.h"
@@ -18,12 +19,6 @@
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
 #include <assert.h>
-
-#define WORTH_CLOSING 32    /* retired slots that a quiescent point hands on */
-#define PARTIAL_BATCHES 64  /* that may wait: while as many do, it hands on full ones */
-#define BACKLOG_SLOTS 8192u /* retired slots that may wait at a quiescent point */
-#define BACKLOG_MOST 12288u /* the same while another thread drives the clock */
-#define RECLAIMED_BATCHES 4 /* that a quiescent point takes back */
 
 /* Take what the worker may hold back from the budget, and set its batch limit by it. */
 static void draw_budget(haft_worker *worker)

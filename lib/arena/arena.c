@@ -1,5 +1,5 @@
 /* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/arena.h. */
-#include "lib/arena/arena.h"
+#include "lib/arena/arena_blocks.h"
 #include <assert.h>
 #include <string.h>
 

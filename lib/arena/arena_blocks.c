@@ -1,5 +1,5 @@
 /* Where an arena's memory comes from, and where it is kept. */
-#include "lib/arena/arena.h"
+#include "lib/arena/arena_blocks.h"
 #include <assert.h>
 
 /* In front of a block's bytes. */

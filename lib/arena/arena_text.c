@@ -1,5 +1,5 @@
 /* Copies and formatted strings in an arena. */
-#include "lib/arena/arena.h"
+#include "lib/arena/state.h"
 #include <stdio.h>
 #include <string.h>
 

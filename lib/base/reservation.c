@@ -82,10 +82,20 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = reservation_page();
     const uint64_t from = begin / page * page;
     const int result = madvise(reservation->base + from, (size_t)(end - from), POPULATE_WRITE);
 
     /* Before Linux 5.14, and elsewhere, the pages come when they are written to. */
     return result != 0 && errno == ENOMEM ? HAFT_NO_MEMORY : HAFT_OK;
+}
+
+uint64_t reservation_page(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+bool reservation_release(void *begin, size_t size)
+{
+    return madvise(begin, size, MADV_DONTNEED) == 0;
 }

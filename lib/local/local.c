@@ -4,7 +4,12 @@
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#include "lib/local/local_table.h"
+#include "lib/local/local.h"
+#include "lib/local/local_list.h"
+#include "lib/local/state.h"
+#include "lib/slots/diagnose.h"
+#include "lib/slots/leaks.h"
+#include "lib/slots/object.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +132,7 @@ bool haft_local_is_empty(const haft_local *local)
 
 uint64_t haft_local_available(const haft_local *local)
 {
-    return local->capacity - local->front.count - local->held - local->exhausted;
+    return local_available(local);
 }
 
 /* --- the way in --- */
@@ -152,8 +157,8 @@ void local_look_at_fill(haft_local *local)
 
     if (local->slots.fill.warn_at != 0) {
         local->in_callback = true;
-        fill_look_alone(&local->slots.fill, local->name,
-                        local->capacity - haft_local_available(local), local->capacity);
+        fill_look_alone(&local->slots.fill, local->name, local->capacity - local_available(local),
+                        local->capacity);
         local->in_callback = outer;
     }
 }
@@ -170,7 +175,7 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
     atomic_u64 *at = slots_word(&local->slots, index);
     const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
 
-    slots_wake(&local->slots, at);
+    slots_unpoison(&local->slots, at);
     places_note_birth(&local->slots.places, index, caller);
     store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
     local->held++;
@@ -260,7 +265,7 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
 {
     const struct word_format *format = &local->slots.format;
 
-    slots_rest(&local->slots, slots_word(&local->slots, index));
+    slots_poison(&local->slots, slots_word(&local->slots, index));
     if (word_generation(format, next) == 0) {
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next, MARK_EXHAUSTED));
@@ -360,11 +365,11 @@ void haft_local_close(haft_local *local)
     assert(!local->in_callback);
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
-    places_report(&local->slots, local->name, local->used);
+    leaks_report(&local->slots, local->name, local->used);
     if (local->on_destroy != NULL) {
         clear(local, CALLER);
     }
-    slots_wake_all(&local->slots, local->used);
+    slots_unpoison_all(&local->slots, local->used);
     slots_close(&local->slots);
     free(local->name);
     free(local);

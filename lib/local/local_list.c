@@ -4,7 +4,9 @@
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#include "lib/local/local_table.h"
+#include "lib/local/local_list.h"
+#include "lib/local/state.h"
+#include "lib/slots/fresh_runs.h"
 #include <assert.h>
 
 static uint64_t word_at(const haft_local *local, uint64_t index)
@@ -98,10 +100,10 @@ static void list_fresh(haft_local *local, uint64_t first, uint64_t end)
     }
 }
 
-static uint64_t take_fresh(haft_local *local)
+static uint64_t take_fresh_slot(haft_local *local)
 {
     if (local->fresh_at == local->fresh_end) {
-        const uint64_t run = runs_pop(&local->slots.runs);
+        const uint64_t run = fresh_runs_pop(&local->slots.runs);
 
         local->fresh_at = runs_first(&local->slots.runs, run);
         local->fresh_end = runs_end(&local->slots.runs, run);
@@ -115,7 +117,7 @@ haft_status local_take(haft_local *local, uint64_t *index)
     if (local->mode == LOCAL_LOADING) {
         return HAFT_LOADING;
     }
-    if (local->mode == LOCAL_CLOSING || haft_local_available(local) == 0) {
+    if (local->mode == LOCAL_CLOSING || local_available(local) == 0) {
         return HAFT_FULL;
     }
     if (local->queue_count > local->min_free) {
@@ -123,7 +125,7 @@ haft_status local_take(haft_local *local, uint64_t *index)
         return HAFT_OK;
     }
     if (local->fresh_slots != 0) {
-        *index = take_fresh(local);
+        *index = take_fresh_slot(local);
         return HAFT_OK;
     }
     assert(local->used < local->slots.limit);
@@ -146,7 +148,7 @@ static void list_fresh_run(haft_local *local, uint64_t index)
     if (index >= first && index < end) {
         local->fresh_at = end;
     } else {
-        runs_remove(runs, run);
+        fresh_runs_remove(runs, run);
         first = runs_first(runs, run);
         end = runs_end(&local->slots.runs, run);
     }
@@ -233,8 +235,8 @@ static void gather_fresh_runs(haft_local *local)
 
     runs->first = RUN_LAST;
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
-        if (is_fresh_run(local, run) && runs_prepare(&local->slots, local->used) == HAFT_OK) {
-            runs_push(runs, run);
+        if (is_fresh_run(local, run) && runs_prepare(&local->slots.runs, local->used) == HAFT_OK) {
+            fresh_runs_push(runs, run);
             local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         } else if (runs->records != NULL && runs_link(runs, run) != RUN_IN_USE) {
             runs_set_link(runs, run, RUN_IN_USE);

@@ -4,7 +4,10 @@
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#include "lib/local/local_table.h"
+#include "lib/local/local_list.h"
+#include "lib/local/state.h"
+#include "lib/slots/fresh_runs.h"
+#include "lib/slots/release.h"
 
 /* --- beforehand --- */
 
@@ -36,7 +39,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     if (local->mode == LOCAL_LOADING) {
         return HAFT_LOADING;
     }
-    if (local->mode == LOCAL_CLOSING || count > haft_local_available(local)) {
+    if (local->mode == LOCAL_CLOSING || count > local_available(local)) {
         return HAFT_FULL;
     }
     const uint64_t more = count > ready ? count - ready : 0;
@@ -73,7 +76,7 @@ static void keep_youngest(haft_local *local)
 }
 
 /* The highest word that a slot of the run begins from; 0 if the run is in use. */
-static uint64_t floor_of(const haft_local *local, uint64_t run)
+static uint64_t floor_of_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots.runs, run);
     uint64_t floor = 0;
@@ -96,14 +99,14 @@ static uint64_t floor_of(const haft_local *local, uint64_t run)
 }
 
 /* Choose the runs to give back, with their floors; how many. */
-static uint64_t choose(haft_local *local)
+static uint64_t choose_runs(haft_local *local)
 {
     struct runs *runs = &local->slots.runs;
     uint64_t chosen = 0;
 
     for (uint64_t run = 0; run <= runs_of(runs, local->used - 1); run++) {
         const uint64_t link = runs_link(runs, run);
-        const uint64_t floor = link == RUN_IN_USE ? floor_of(local, run) : 0;
+        const uint64_t floor = link == RUN_IN_USE ? floor_of_run(local, run) : 0;
 
         if (floor != 0) {
             runs_set_link(runs, run, RUN_CHOSEN);
@@ -117,7 +120,7 @@ static uint64_t choose(haft_local *local)
 }
 
 /* Make the chosen runs fresh ones; the bytes given back. */
-static uint64_t give_back(haft_local *local)
+static uint64_t release_chosen_runs(haft_local *local)
 {
     struct runs *runs = &local->slots.runs;
     uint64_t bytes = 0;
@@ -130,8 +133,8 @@ static uint64_t give_back(haft_local *local)
     }
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
         if (runs_link(runs, run) == RUN_CHOSEN) {
-            bytes += runs_give_back(&local->slots, run, run + 1);
-            runs_push(runs, run);
+            bytes += slots_release(&local->slots, run, run + 1);
+            fresh_runs_push(runs, run);
             local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
         }
     }
@@ -147,14 +150,14 @@ haft_status haft_local_trim(haft_local *local, uint64_t *given_back)
     }
     /* Where generations begin again, the highest is not the last. */
     if (local->mode == LOCAL_OPEN && !local->slots.wrapped) {
-        const haft_status status = runs_prepare(&local->slots, local->used);
+        const haft_status status = runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {
             return status;
         }
         keep_youngest(local);
-        if (choose(local) != 0) {
-            bytes = give_back(local);
+        if (choose_runs(local) != 0) {
+            bytes = release_chosen_runs(local);
         }
     }
     if (given_back != NULL) {

@@ -5,7 +5,10 @@
  *   HINT  ids repeat: then more of them are said to be stale
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
-#include "lib/local/local_table.h"
+#include "lib/local/local.h"
+#include "lib/local/local_list.h"
+#include "lib/local/state.h"
+#include "lib/slots/object.h"
 #include <assert.h>
 
 /* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
@@ -35,13 +38,13 @@ static haft_status check_slot(const haft_local *local, haft_id id)
  * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
  * not be free afterwards.
  */
-static haft_status claim(haft_local *local, haft_id id, bool fills)
+static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
 {
     const uint64_t index = word_index(&local->slots.format, id.bits);
     haft_status status = check_slot(local, id);
 
     if (status == HAFT_OK &&
-        (local->mode == LOCAL_CLOSING || (fills && haft_local_available(local) == 0))) {
+        (local->mode == LOCAL_CLOSING || (fills && local_available(local) == 0))) {
         status = HAFT_FULL;
     }
     if (status == HAFT_OK) {
@@ -60,7 +63,7 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
     haft_status status = slots_check_chosen(slots, id, slots->limit);
 
     if (status == HAFT_OK) {
-        status = claim(local, id, true);
+        status = claim_slot(local, id, true);
     }
     if (status == HAFT_OK) {
         atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
@@ -82,7 +85,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     haft_status status = slots_check_fields(&local->slots, next, local->slots.limit);
 
     if (status == HAFT_OK) {
-        status = claim(local, next, is_exhausted);
+        status = claim_slot(local, next, is_exhausted);
     }
     if (status == HAFT_OK && is_exhausted) {
         store_relaxed(OWN, slots_word(&local->slots, index),

@@ -4,7 +4,10 @@
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
  */
-#include "lib/packed/packed.h"
+#include "lib/packed/packed_remove.h"
+#include "lib/packed/state.h"
+#include "lib/slots/diagnose.h"
+#include "lib/slots/leaks.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -16,7 +19,7 @@
 
 /* --- opening --- */
 
-static haft_status check(const haft_packed_options *options)
+static haft_status check_packed(const haft_packed_options *options)
 {
     const size_t alignment = options->object_alignment;
 
@@ -138,7 +141,7 @@ haft_status haft_packed_open(const haft_packed_options *options, haft_packed **p
     options = options != NULL ? options : &defaults;
     struct haft_packed *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "packed table");
-    haft_status status = opened != NULL && name != NULL ? check(options) : HAFT_NO_MEMORY;
+    haft_status status = opened != NULL && name != NULL ? check_packed(options) : HAFT_NO_MEMORY;
 
     if (status == HAFT_OK) {
         opened->view.object_size = options->object_size;
@@ -164,7 +167,7 @@ haft_status haft_packed_open(const haft_packed_options *options, haft_packed **p
 void haft_packed_close(haft_packed *packed)
 {
     assert(!packed->in_callback);
-    places_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
+    leaks_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
     if (packed->on_destroy != NULL) {
         packed_destroy_all(packed, CALLER);
     }
@@ -265,7 +268,7 @@ bool haft_packed_is_empty(const haft_packed *packed)
 /* --- insert --- */
 
 /* The next slot to use, taken off the free list or fresh. */
-static haft_status take_slot(struct haft_packed *packed, uint64_t *index)
+static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
 {
     if (packed->free_head != MARK_END) {
         *index = packed->free_head;
@@ -285,7 +288,7 @@ static haft_status take_slot(struct haft_packed *packed, uint64_t *index)
 }
 
 /* An object has come: on_fill, if it is time for it. */
-static void look_at_fill(struct haft_packed *packed)
+static void look_at_fill_of(struct haft_packed *packed)
 {
     const bool outer = packed->in_callback;
 
@@ -298,7 +301,7 @@ static void look_at_fill(struct haft_packed *packed)
 haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
 {
     uint64_t index;
-    const haft_status status = take_slot(packed, &index);
+    const haft_status status = take_packed_slot(packed, &index);
 
     if (status != HAFT_OK) {
         return status;
@@ -308,7 +311,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     char *bytes = packed_object(packed, position);
     const uint64_t word = slots_begin(&packed->slots, load_relaxed(OWN, &slot->word));
 
-    packed_wake(packed, position);
+    packed_unpoison(packed, position);
     if (object == NULL) {
         memset(bytes, 0, (size_t)packed->view.object_size);
     } else {
@@ -321,7 +324,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     places_note_birth(&packed->slots.places, index, CALLER);
     store_relaxed(OWN, &slot->word, id->bits);
     if (packed->slots.fill.warn_at != 0) {
-        look_at_fill(packed);
+        look_at_fill_of(packed);
     }
     return HAFT_OK;
 }

@@ -7,12 +7,14 @@
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
  */
-#include "lib/packed/packed.h"
+#include "lib/packed/packed_remove.h"
+#include "lib/packed/state.h"
+#include "lib/slots/diagnose.h"
 
 /* --- lives end --- */
 
 /* End the life in slot `index`.  Its position and the slot stay taken. */
-static void end_life(struct haft_packed *packed, uint64_t index)
+static void end_object(struct haft_packed *packed, uint64_t index)
 {
     const struct word_format *format = &packed->slots.format;
     haft_packed_slot *slot = &packed->slot[index];
@@ -32,7 +34,7 @@ static void end_life(struct haft_packed *packed, uint64_t index)
 }
 
 /* The slot of an ended life: onto the free list, or out of use after its last. */
-static void give_back(struct haft_packed *packed, uint64_t index)
+static void free_slot(struct haft_packed *packed, uint64_t index)
 {
     const struct word_format *format = &packed->slots.format;
     atomic_u64 *at = &packed->slot[index].word;
@@ -50,14 +52,14 @@ static void give_back(struct haft_packed *packed, uint64_t index)
 static void destroy_dead(struct haft_packed *packed, uint64_t done)
 {
     for (; done < packed->dead_count; done++) {
-        end_life(packed, packed->dead[done]);
+        end_object(packed, packed->dead[done]);
     }
 }
 
-static void give_back_dead(struct haft_packed *packed)
+static void free_dead_slots(struct haft_packed *packed)
 {
     for (uint64_t i = 0; i < packed->dead_count; i++) {
-        give_back(packed, packed->dead[i]);
+        free_slot(packed, packed->dead[i]);
     }
     packed->dead_count = 0;
 }
@@ -70,7 +72,7 @@ static void fill_gap_with_last(struct haft_packed *packed, uint64_t position)
     if (position != packed->count) {
         packed_move(packed, position, packed->count);
     }
-    packed_rest(packed, packed->count, 1);
+    packed_poison(packed, packed->count, 1);
 }
 
 /* Move `count` objects up, from `from` to `to`. */
@@ -101,7 +103,7 @@ static void close_gaps(struct haft_packed *packed, uint64_t to)
         }
         from = end + 1;
     }
-    packed_rest(packed, to, packed->count - to);
+    packed_poison(packed, to, packed->count - to);
     packed->count = to;
 }
 
@@ -136,7 +138,7 @@ static void fill_gaps(struct haft_packed *packed)
         fill_gap_with_last(packed, gap);
     }
     packed->count = kept;
-    packed_rest(packed, kept, before - kept);
+    packed_poison(packed, kept, before - kept);
 }
 
 /* --- free --- */
@@ -154,7 +156,7 @@ static void unlist(struct haft_packed *packed, const haft_packed_slot *slot)
 haft_status haft_packed_free(haft_packed *packed, haft_id id)
 {
     if (!haft_packed_is_live(packed->view, id)) {
-        return haft_packed_diagnose(packed, id);
+        return slots_diagnose(&packed->slots, id);
     }
     if (packed->in_callback) {
         return HAFT_IN_CALLBACK;
@@ -166,13 +168,13 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id)
         unlist(packed, slot);
     }
     places_note_death(&packed->slots.places, index, CALLER);
-    end_life(packed, index);
+    end_object(packed, index);
     if (packed->keep_order) {
         close_gaps(packed, slot->position);
     } else {
         fill_gap_with_last(packed, slot->position);
     }
-    give_back(packed, index);
+    free_slot(packed, index);
     return HAFT_OK;
 }
 
@@ -196,7 +198,7 @@ static bool list_dead(struct haft_packed *packed, haft_id id, const void *caller
 haft_status haft_packed_kill(haft_packed *packed, haft_id id)
 {
     if (!haft_packed_is_live(packed->view, id)) {
-        return haft_packed_diagnose(packed, id);
+        return slots_diagnose(&packed->slots, id);
     }
     return list_dead(packed, id, CALLER) ? HAFT_OK : HAFT_DEAD;
 }
@@ -215,7 +217,7 @@ haft_status haft_packed_refresh(haft_packed *packed)
     } else {
         fill_gaps(packed);
     }
-    give_back_dead(packed);
+    free_dead_slots(packed);
     return HAFT_OK;
 }
 
@@ -242,8 +244,8 @@ haft_status haft_packed_clear(haft_packed *packed)
         return HAFT_IN_CALLBACK;
     }
     packed_destroy_all(packed, CALLER);
-    packed_rest(packed, 0, packed->count);
+    packed_poison(packed, 0, packed->count);
     packed->count = 0;
-    give_back_dead(packed);
+    free_dead_slots(packed);
     return HAFT_OK;
 }

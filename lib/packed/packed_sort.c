@@ -5,7 +5,7 @@
  * array of positions, moving in cycles the memory of one object: both are there before the first
  * object moves, so nothing can fail half-way.
  */
-#include "lib/packed/packed.h"
+#include "lib/packed/state.h"
 
 struct sorting {
     const struct haft_packed *packed;
@@ -105,14 +105,14 @@ haft_status haft_packed_sort(haft_packed *packed,
     if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
         return HAFT_NO_MEMORY;
     }
-    packed_wake(packed, packed->count);
+    packed_unpoison(packed, packed->count);
     for (uint64_t position = 0; position < count; position++) {
         if (packed->order[position] != position) {
             move_cycle(packed, position, packed->count);
         }
     }
     if (packed->count < packed->ready) {
-        packed_rest(packed, packed->count, 1);
+        packed_poison(packed, packed->count, 1);
     }
     return HAFT_OK;
 }

@@ -16,9 +16,6 @@
 /* Where the public function that says this was called. */
 #define CALLER __builtin_return_address(0)
 
-struct slots;
-struct text;
-
 struct place {
     atomic_u64 born; /* an address; 0: not known */
     atomic_u64 died;
@@ -53,15 +50,5 @@ static inline void places_note_death(const struct places *places, uint64_t index
         store_relaxed(HINT, &places->records[index].died, (uint64_t)(uintptr_t)caller);
     }
 }
-
-/* Tell of the objects that are live below `end`, if places are kept, in a table that is closed. */
-void places_report(const struct slots *slots, const char *table, uint64_t end);
-
-/* Add what is known of an id that `status` is said of: "; freed at ..., allocated at ...". */
-void places_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
-
-/* The line for haft_diagnose_format(); what snprintf would return. */
-int places_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
-                    char *line, size_t size);
 
 #endif /* HAFT_LIB_PLACES_H */

@@ -1,19 +1,19 @@
 /*
- * lib/slots/runs.h - runs of slots, whose memory can be given back to the system.
+ * lib/slots/runs.h - page runs: runs of slots, whose memory can be released to the system.
  *
- * A run is 2^shift slots.  When none of them is in use, its pages are given back; all that is
+ * A run is 2^shift slots.  When none of them is in use, its pages are released; all that is
  * remembered is the run's floor, the highest next generation of its slots.  They are fresh
  * again, their words 0, and begin at the floor instead of the first generation: no id from
  * before is ever issued again, and a word of 0 matches none.
  *
- * A run's record exists from when some run was first given back, or the table was shared.  Runs
- * with the slots below the first index are never given back: slot 0's word is a mark for ever.
+ * A run's record exists from when some run was first released, or the table was shared.  Runs
+ * with the slots below the first index are never released: slot 0's word is a mark for ever.
  *
  * Shared tables keep their fresh runs in a list of their own (concurrent/table/given.c), through
- * the same links; so whoever looks at a record sees it as atomic words.
+ * the same links; so every access to a record is an access to atomic words.
  *
  * Edges in this file.
- *   ONWARD  a floor only rises: who knows that the run was given back sees that one or a later
+ *   ONWARD  a floor only rises: a thread that knows that the run was released sees that one or a later
  *   OWN     one thread has the run
  */
 #ifndef HAFT_LIB_RUNS_H
@@ -22,13 +22,11 @@
 #include "lib/base/reservation.h"
 #include <haft/id.h>
 
-struct slots;
-
 /* What a run's `link` says; any other number is the fresh run after this one. */
 #define RUN_IN_USE UINT64_C(0)      /* not a fresh run */
 #define RUN_LAST UINT64_MAX         /* the last of the fresh runs */
-#define RUN_KEPT (UINT64_MAX - 1)   /* while trimming: may not be given back */
-#define RUN_CHOSEN (UINT64_MAX - 2) /* while trimming: to be given back */
+#define RUN_KEPT (UINT64_MAX - 1)   /* while trimming: may not be released */
+#define RUN_CHOSEN (UINT64_MAX - 2) /* while trimming: to be released */
 
 struct run {
     atomic_u64
@@ -39,19 +37,23 @@ struct run {
 struct runs {
     struct reservation memory; /* of the records, once there are any */
     struct run *records;       /* one a run; NULL until one is needed */
-    uint64_t first;            /* the fresh run to be used next, or RUN_LAST */
+    uint64_t count;            /* runs that there can be */
+    uint64_t first;            /* the fresh run to be used next, or RUN_LAST: fresh_runs.h */
     unsigned shift;            /* slots in a run: 2^shift */
 };
 
-/* For slots whose view, limit and memory are set.  No system call, no records. */
-void runs_setup(struct slots *slots);
+/*
+ * For an array of `slots` slots, `stride` bytes apart; is_biased: it does not begin with a page.
+ * No records yet.
+ */
+void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased);
 void runs_close(struct runs *runs);
 
 /* Address space for the records, if there is none: they can be read.  HAFT_OK or HAFT_NO_MEMORY. */
-haft_status runs_reserve(struct slots *slots);
+haft_status runs_reserve(struct runs *runs);
 
 /* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
-haft_status runs_prepare(struct slots *slots, uint64_t end);
+haft_status runs_prepare(struct runs *runs, uint64_t end);
 
 /*
  * The slots of a run: from runs_first() on, below runs_end(), which may lie beyond the table's
@@ -60,13 +62,6 @@ haft_status runs_prepare(struct slots *slots, uint64_t end);
  */
 uint64_t runs_first(const struct runs *runs, uint64_t run);
 uint64_t runs_end(const struct runs *runs, uint64_t run);
-
-/*
- * Give back the whole pages of `run` and those after it, below `end`, and make all their slots
- * fresh, to begin at the floors that the records say.  Nobody may use any of them.  The bytes
- * given back: 0 if the system refused.
- */
-uint64_t runs_give_back(struct slots *slots, uint64_t run, uint64_t end);
 
 /* The word that fresh slots of the run begin from; 0: the first generation. */
 static inline uint64_t runs_floor(const struct runs *runs, uint64_t run)
@@ -89,18 +84,13 @@ static inline void runs_set_link(const struct runs *runs, uint64_t run, uint64_t
     store_relaxed(OWN, &runs->records[run].link, link);
 }
 
-/* The run becomes the first of the fresh ones; the first one is taken; one of them is. */
-void runs_push(struct runs *runs, uint64_t run);
-uint64_t runs_pop(struct runs *runs);
-void runs_remove(struct runs *runs, uint64_t run);
-
 /* The run that slot `index` is in. */
 static inline uint64_t runs_of(const struct runs *runs, uint64_t index)
 {
     return index >> runs->shift;
 }
 
-/* The lowest run that may be given back. */
+/* The lowest run that may be released. */
 static inline uint64_t runs_least(const struct runs *runs)
 {
     return runs_of(runs, HAFT_FIRST_INDEX - 1) + 1;

@@ -1,11 +1,8 @@
 /*
- * Slots: options, layout in memory, and diagnosis.
+ * Slots: options, and layout in memory.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
- *            the word, as resolve sees it, and whether ids repeat
- *   HINT     ids repeat: then more of them are said to be stale
- *   OWN      before the table is handed to other threads
+ *   OWN   before the table is handed to other threads
  */
 #include "lib/slots/slots.h"
 #include <sys/random.h>
@@ -67,7 +64,7 @@ static uint64_t first_generation(const struct slots_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-static haft_status check(const struct slots_options *options)
+static haft_status check_slots(const struct slots_options *options)
 {
     if (!haft_layout_is_valid(options->layout)) {
         return HAFT_BAD_LAYOUT;
@@ -104,7 +101,7 @@ static haft_status check(const struct slots_options *options)
 haft_status slots_check(const struct slots_options *options, uint64_t *most)
 {
     const struct slots_options full = completed(options);
-    const haft_status status = check(&full);
+    const haft_status status = check_slots(&full);
 
     if (status == HAFT_OK) {
         *most = haft_field_max(full.layout.index_bits) + 1 - HAFT_FIRST_INDEX;
@@ -164,7 +161,7 @@ static void keep(struct slots *slots, const struct slots_options *full)
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
 {
     const struct slots_options full = completed(options);
-    haft_status status = check(&full);
+    haft_status status = check_slots(&full);
 
     if (status != HAFT_OK) {
         return status;
@@ -191,7 +188,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->view.stride = stride;
     keep(slots, &full);
     slots->limit = end + (full.extra < room ? full.extra : room);
-    runs_setup(slots);
+    runs_setup(&slots->runs, count, stride, bias != 0);
     status = full.places ? places_open(&slots->places, count) : HAFT_OK;
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
@@ -209,11 +206,6 @@ void slots_close(struct slots *slots)
     runs_close(&slots->runs);
     places_close(&slots->places);
     reservation_close(&slots->memory);
-}
-
-void slots_wake_all(const struct slots *slots, uint64_t end)
-{
-    asan_unpoison(slots->view.base, (size_t)(end * slots->view.stride));
 }
 
 haft_status slots_commit(struct slots *slots, uint64_t end)
@@ -234,22 +226,6 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
     }
     return reservation_populate(&slots->memory, bias + first * slots->view.stride,
                                 bias + end * slots->view.stride);
-}
-
-/*
- * Whether generation `asked`, in place, was issued for slot `index` before what its `word` holds.
- * Once ids repeat nobody can tell: then yes, for a slot that is not fresh.
- */
-static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
-{
-    const struct word_format *format = &slots->format;
-    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
-
-    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
-        return asked != 0;
-    }
-    /* After the last life the next generation is 0: every life was issued. */
-    return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
 }
 
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
@@ -276,28 +252,4 @@ haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t e
     const bool is_ours = status == HAFT_OK || status == HAFT_OUT_OF_RANGE;
 
     return is_ours && word_generation(&slots->format, id.bits) == 0 ? HAFT_MALFORMED : status;
-}
-
-haft_status slots_diagnose(const struct slots *slots, haft_id id)
-{
-    const struct word_format *format = &slots->format;
-    const uint64_t index = word_index(format, id.bits);
-    const uint64_t asked = word_generation(format, id.bits);
-    const haft_status status = slots_check_fields(slots, id, slots->limit);
-
-    if (status != HAFT_OK) {
-        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
-    }
-    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
-
-    if (word == id.bits) {
-        return HAFT_OK;
-    }
-    if (word == word_with_index(format, id.bits, MARK_RESERVED)) {
-        return HAFT_RESERVED;
-    }
-    if (!issued_before(slots, index, asked, word)) {
-        return HAFT_NEVER_ISSUED;
-    }
-    return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
 }

@@ -4,7 +4,6 @@
 #ifndef HAFT_LIB_SLOTS_H
 #define HAFT_LIB_SLOTS_H
 
-#include "lib/base/asan.h"
 #include "lib/base/reservation.h"
 #include "lib/slots/fill.h"
 #include "lib/slots/places.h"
@@ -12,7 +11,6 @@
 #include "lib/slots/word.h"
 #include <haft/diagnose.h>
 #include <haft/view.h>
-#include <string.h>
 
 /* What a table is opened with, as far as slots are concerned. */
 struct slots_options {
@@ -62,9 +60,6 @@ haft_status slots_check(const struct slots_options *options, uint64_t *most);
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
 
-/* The objects below index `end` may be touched again: who comes after the table may lie there. */
-void slots_wake_all(const struct slots *slots, uint64_t end);
-
 /* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
 uint64_t slots_spare(uint64_t capacity);
 
@@ -80,11 +75,8 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
  */
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
-/* The same of an id that somebody else chose for an object: without generation it is malformed. */
+/* The same of an id that the caller chose for an object: without generation it is malformed. */
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
-
-/* What is to be said of an id: see haft_diagnose().  Any threads. */
-haft_status slots_diagnose(const struct slots *slots, haft_id id);
 
 /* The word of slot `index`; the object lies behind it. */
 static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
@@ -103,27 +95,16 @@ static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word
     return word + 1 + (slots->object_size + 7) / 8;
 }
 
-/* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
-static inline void slots_rest(const struct slots *slots, const atomic_u64 *word)
-{
-    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
-}
-
-static inline void slots_wake(const struct slots *slots, const atomic_u64 *word)
-{
-    asan_unpoison(word + 1, slots->object_size);
-}
-
 /*
  * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
- * tables whose runs are never given back.
+ * tables whose runs are never released.
  */
 static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
 {
     return word == 0 ? slots->format.first : word;
 }
 
-/* The same for slot `index` of a table whose runs may have been given back. */
+/* The same for slot `index` of a table whose runs may have been released. */
 static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
 {
     const struct runs *runs = &slots->runs;
@@ -134,39 +115,6 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
         return floor != 0 ? floor : slots->format.first;
     }
     return slots_begin(slots, word);
-}
-
-/* Copy an object into its slot; NULL stands for zeros. */
-static inline void slots_fill(const struct slots *slots, void *object, const void *from)
-{
-    asan_unpoison(object, slots->object_size);
-    if (from == NULL) {
-        memset(object, 0, slots->object_size);
-    } else {
-        memcpy(object, from, slots->object_size);
-    }
-}
-
-/* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
-static inline bool slots_has_words(const struct slots *slots)
-{
-    return slots->object_size <= 64 && slots->object_size % 8 == 0;
-}
-
-/* slots_fill() for such objects, without a call. */
-static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
-{
-    const size_t size = slots->object_size;
-
-    asan_unpoison(object, size);
-    size_t at = size & 8;
-
-    if (at != 0) {
-        memcpy(object, from, 8);
-    }
-    for (; at < size; at += 16) {
-        memcpy((char *)object + at, (const char *)from + at, 16);
-    }
 }
 
 #endif /* HAFT_LIB_SLOTS_H */

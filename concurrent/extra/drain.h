@@ -1,8 +1,8 @@
 /*
- * concurrent/extra/close.h - the end of a table, as far as closing and handing over share it.
+ * concurrent/extra/drain.h - what comes before a table is closed or handed over.
  */
-#ifndef HAFT_CONCURRENT_CLOSE_H
-#define HAFT_CONCURRENT_CLOSE_H
+#ifndef HAFT_CONCURRENT_DRAIN_H
+#define HAFT_CONCURRENT_DRAIN_H
 
 #include "concurrent/table/state.h"
 
@@ -11,6 +11,6 @@
  * pointer, all that was freed is taken back.  HAFT_OK; or why not, and it can be used as before.
  * Blocking; one thread, when no other thread uses the table.
  */
-haft_status close_begin(haft_table *table);
+haft_status drain_table(haft_table *table);
 
-#endif /* HAFT_CONCURRENT_CLOSE_H */
+#endif /* HAFT_CONCURRENT_DRAIN_H */

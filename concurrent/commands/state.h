@@ -1,11 +1,11 @@
 /*
- * concurrent/commands/commands.h - a command set's insides.
+ * concurrent/commands/state.h - a command set's insides.
  *
  * No atomics: a recorder is one job's until the program says that the job has ended, and all
  * else is the set's thread's.  What goes into the table goes through the set's worker.
  */
-#ifndef HAFT_CONCURRENT_COMMANDS_H
-#define HAFT_CONCURRENT_COMMANDS_H
+#ifndef HAFT_CONCURRENT_COMMANDS_STATE_H
+#define HAFT_CONCURRENT_COMMANDS_STATE_H
 
 #include "concurrent/table/table.h"
 #include <haft/arena.h>
@@ -70,14 +70,4 @@ static inline bool recorder_may_record(const haft_recorder *recorder)
     return recorder->is_open && (!commands->applying || commands->calling == recorder);
 }
 
-/* commands_record.c */
-
-/* Makes the recorder ready for a frame, with nothing recorded. */
-void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count);
-
-/* commands_apply.c */
-
-/* All recorders end, with what they have not carried out; how many reservations were given up. */
-uint64_t commands_give_up(haft_commands *commands);
-
-#endif /* HAFT_CONCURRENT_COMMANDS_H */
+#endif /* HAFT_CONCURRENT_COMMANDS_STATE_H */

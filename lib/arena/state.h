@@ -1,5 +1,5 @@
 /*
- * lib/arena/arena.h - an arena's insides.
+ * lib/arena/state.h - the arena: what it consists of.
  *
  * Blocks come in two kinds.  The chain: the first block, then each twice as large as the one
  * before, within bounds; those up to `block` are in use, `block` is where allocation goes on, those
@@ -10,8 +10,8 @@
  * AddressSanitizer.  There the inline allocation finds no room ever (limit is next), so that
  * each allocation comes to the library, which poisons.
  */
-#ifndef HAFT_LIB_ARENA_H
-#define HAFT_LIB_ARENA_H
+#ifndef HAFT_LIB_ARENA_STATE_H
+#define HAFT_LIB_ARENA_STATE_H
 
 #include "lib/base/asan.h"
 #include <haft/arena.h>
@@ -84,30 +84,4 @@ static inline void arena_note_high_water(struct arena *arena)
     }
 }
 
-/* --- arena.c --- */
-
-/*
- * What an allocation of `size` bytes takes up in `*extent`, its redzone included; false if no
- * memory is that large.
- */
-bool arena_extent(size_t size, size_t *extent);
-
-/* --- arena_blocks.c --- */
-
-/* `extent` bytes from another block than the one in use; or NULL, and nothing has changed. */
-char *arena_take_elsewhere(struct arena *arena, size_t extent, size_t alignment);
-
-/* Blocks of their own, down to `until`, are kept for later. */
-void arena_keep_own(struct arena *arena, const struct block *until);
-void arena_keep_all_own(struct arena *arena);
-
-/*
- * All chain blocks behind `block` are poisoned, and `block` from `next` on; before it, the redzone
- * that the last allocation there may have grown over.
- */
-void arena_poison_from(struct block *block, char *next);
-
-/* Blocks that hold nothing go back to the allocator. */
-void arena_free_spare(struct arena *arena);
-
-#endif /* HAFT_LIB_ARENA_H */
+#endif /* HAFT_LIB_ARENA_STATE_H */

@@ -1,5 +1,5 @@
 /*
- * lib/packed/packed.h - what the files of haft_packed share.
+ * lib/packed/state.h - the packed table: what it consists of.
  *
  * A slot is in one of three places: fresh (never used), in the free list, or behind an object in
  * a position; so positions in use never outnumber slots in use.  Exhausted slots are in none.
@@ -8,11 +8,13 @@
  * and its slot (marked FREE, or EXHAUSTED after the last life).  Both are given back together,
  * when no callback can see it.
  */
-#ifndef HAFT_LIB_PACKED_H
-#define HAFT_LIB_PACKED_H
+#ifndef HAFT_LIB_PACKED_STATE_H
+#define HAFT_LIB_PACKED_STATE_H
 
+#include "lib/base/asan.h"
 #include "lib/slots/slots.h"
 #include <haft/packed.h>
+#include <string.h>
 
 /* Arrays with one element for each position; ORDER is memory for sorting alone. */
 enum packed_array { OBJECTS, IDS, DEAD, ORDER, PACKED_ARRAYS };
@@ -68,12 +70,13 @@ static inline char *packed_object(const struct haft_packed *packed, uint64_t pos
 
 /* An object may stand in a position; no object stands in `count` of them, and who looks there is
  * reported by AddressSanitizer. */
-static inline void packed_wake(const struct haft_packed *packed, uint64_t position)
+static inline void packed_unpoison(const struct haft_packed *packed, uint64_t position)
 {
     asan_unpoison(packed_object(packed, position), (size_t)packed->view.object_size);
 }
 
-static inline void packed_rest(const struct haft_packed *packed, uint64_t position, uint64_t count)
+static inline void packed_poison(const struct haft_packed *packed, uint64_t position,
+                                 uint64_t count)
 {
     asan_poison(packed_object(packed, position), (size_t)(count * packed->view.object_size));
 }
@@ -93,7 +96,4 @@ static inline void packed_move(struct haft_packed *packed, uint64_t to, uint64_t
     packed_slot(packed, packed->ids[to])->position = (uint32_t)to;
 }
 
-/* End the lives of all objects, and call on_destroy for each.  They keep their positions. */
-void packed_destroy_all(struct haft_packed *packed, const void *caller);
-
-#endif /* HAFT_LIB_PACKED_H */
+#endif /* HAFT_LIB_PACKED_STATE_H */

@@ -1,37 +1,13 @@
 /*
- * concurrent/export/export.h - the parts of an export.
+ * concurrent/export/export_file.h - where the file stands.
  */
-#ifndef HAFT_CONCURRENT_EXPORT_H
-#define HAFT_CONCURRENT_EXPORT_H
+#ifndef HAFT_CONCURRENT_EXPORT_FILE_H
+#define HAFT_CONCURRENT_EXPORT_FILE_H
 
 #include <haft/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* --- what it says: export_text.c --- */
-
-/* Who writes, as the file says it. */
-struct process {
-    uint64_t number;
-    uint64_t started; /* clock ticks since the machine's start; 0: not known */
-    char program[64];
-};
-
-/* The calling process. */
-struct process process_of_this(void);
-
-/* What the file begins with. */
-struct export_head {
-    struct process process;
-    uint64_t interval_ms;
-    uint64_t sequence;
-};
-
-/* The file's text, to be freed, and its length; NULL: no memory. */
-char *export_text(const struct export_head *head, size_t *length);
-
-/* --- where it stands: export_file.c --- */
 
 #define EXPORT_NAME_SIZE 48
 
@@ -54,4 +30,4 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 void export_file_remove(struct export_file *file);
 void export_file_forget(struct export_file *file);
 
-#endif /* HAFT_CONCURRENT_EXPORT_H */
+#endif /* HAFT_CONCURRENT_EXPORT_FILE_H */

@@ -1,5 +1,5 @@
 /*
- * lib/local/local_table.h - the table of one thread, as the files of haft_local see it.
+ * lib/local/state.h - the table of one thread: what it consists of.
  *
  * Where a slot is that may be taken: in the list of free slots, which runs through their words
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
@@ -7,9 +7,10 @@
  *
  * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
  */
-#ifndef HAFT_LIB_LOCAL_TABLE_H
-#define HAFT_LIB_LOCAL_TABLE_H
+#ifndef HAFT_LIB_LOCAL_STATE_H
+#define HAFT_LIB_LOCAL_STATE_H
 
+#include "lib/base/asan.h"
 #include "lib/slots/slots.h"
 #include <haft/detail/local_front.h>
 
@@ -45,34 +46,6 @@ struct haft_local {
     char *name;
 };
 
-/* local.c */
-
-/* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
-uint64_t local_next_life(const haft_local *local, uint64_t word);
-
-/* An object or a reservation has come: on_fill, if it is time for it. */
-void local_look_at_fill(haft_local *local);
-
-/* local_list.c */
-
-/* The list is empty, and what the mode and the options say about it holds from now on. */
-void local_begin_list(haft_local *local);
-
-/* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */
-haft_status local_take(haft_local *local, uint64_t *index);
-
-/* Slot `index` is free, and begins its next life from `word`. */
-void local_push(haft_local *local, uint64_t index, uint64_t word);
-
-/* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
-void local_claim(haft_local *local, uint64_t index);
-
-/* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
-void local_drop_chosen(haft_local *local);
-
-/* Make the list anew, in order of index; runs that have no slot in use become fresh runs. */
-void local_rebuild(haft_local *local);
-
 /* Whether `word` is that of a free slot `index`, in the list or fresh. */
 static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
 {
@@ -100,6 +73,12 @@ static inline uint32_t *local_head(haft_local *local)
     return local->is_in_place ? &local->front.head : &local->listed_head;
 }
 
+/* Objects that still fit. */
+static inline uint64_t local_available(const haft_local *local)
+{
+    return local->capacity - local->front.count - local->held - local->exhausted;
+}
+
 /* Slots in the list: all used ones that are nowhere else. */
 static inline uint64_t local_listed(const haft_local *local)
 {
@@ -107,4 +86,4 @@ static inline uint64_t local_listed(const haft_local *local)
            local->fresh_slots;
 }
 
-#endif /* HAFT_LIB_LOCAL_TABLE_H */
+#endif /* HAFT_LIB_LOCAL_STATE_H */

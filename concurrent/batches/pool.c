@@ -1,0 +1,232 @@
+/*
+ * The pool of batch descriptors: a tagged stack of used ones, and fresh ones behind it.
+ *
+ * Edges in this file.
+ *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
+ *   OWN     this thread alone has the descriptor, or the pool
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
+#include <assert.h>
+#include <stddef.h>
+
+#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+
+haft_status pool_open(struct pool *pool, uint64_t batches)
+{
+    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    pool->table_count = batches;
+    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
+    if (status != HAFT_OK) {
+        reservation_close(&pool->table);
+        return status;
+    }
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->segments, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+    return HAFT_OK;
+}
+
+void pool_close(struct pool *pool)
+{
+    reservation_close(&pool->directory);
+    reservation_close(&pool->table);
+}
+
+haft_status pool_commit(struct pool *pool, uint64_t batches)
+{
+    const uint64_t most = batches < pool->table_count ? batches : pool->table_count;
+
+    return reservation_commit(&pool->table, most * sizeof(struct batch));
+}
+
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
+{
+    return (atomic_u64 *)(void *)pool->directory.base + segment;
+}
+
+static struct segment *segment_at(const struct pool *pool, uint64_t segment)
+{
+    /* Weakened, a descriptor's first use could come before its segment's set-up. */
+    return (struct segment *)(uintptr_t)load_acquire(ROSTER, directory_entry(pool, segment));
+}
+
+haft_status pool_add(struct pool *pool, struct segment *segment)
+{
+    for (;;) {
+        const uint64_t place = load_relaxed(RETRY, &pool->segments);
+
+        if (place == MOST_WORKERS ||
+            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+            return HAFT_NO_MEMORY;
+        }
+        if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
+            segment->place = place;
+            store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            return HAFT_OK;
+        }
+    }
+}
+
+struct batch *pool_batch(const struct pool *pool, uint64_t number)
+{
+    if (number < pool->table_count) {
+        return (struct batch *)(void *)pool->table.base + number;
+    }
+    const uint64_t beyond = number - pool->table_count;
+
+    return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
+}
+
+/* A number below `count` that was not given before, or NUMBER_NONE. */
+static uint64_t take_number(atomic_u64 *used, uint64_t count)
+{
+    uint64_t before = load_relaxed(RETRY, used);
+
+    while (before < count) {
+        if (cas_relaxed(RETRY, used, before, before + 1)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, used);
+    }
+    return NUMBER_NONE;
+}
+
+/* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
+static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
+{
+    const uint64_t place = take_number(&segment->used, WORKER_BATCHES);
+
+    return place == NUMBER_NONE ? NUMBER_NONE
+                                : pool->table_count + segment->place * WORKER_BATCHES + place;
+}
+
+/*
+ * The number of any descriptor never used so far, or NUMBER_NONE.  The table's come last: it has
+ * as many as the depot can hold, and memory for as many as the slots used so far can fill.
+ */
+static uint64_t take_unused(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(RETRY, &pool->segments);
+    uint64_t number = NUMBER_NONE;
+
+    for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            number = take_of_worker(pool, segment);
+        }
+    }
+    if (number == NUMBER_NONE) {
+        number = take_number(&pool->table_used, pool->table_count);
+    }
+    if (number < pool->table_count) {
+        pool_commit(pool, number + 1); /* the worker that drew them committed it: acquire that */
+    }
+    return number;
+}
+
+static struct batch *set_up(struct pool *pool, uint64_t number)
+{
+    struct batch *batch = pool_batch(pool, number);
+
+    batch->number = number;
+    batch->node = number;
+    batch->count = 0;
+    batch->has_last_lives = false;
+    store_relaxed(OWN, &batch->ticket, 0);
+    store_relaxed(OWN, &batch->node_next, NUMBER_NONE);
+    return batch;
+}
+
+/* One that was given back before; NULL if there is none. */
+static struct batch *take_given(struct pool *pool)
+{
+    for (;;) {
+        /* Weakened, the indices that the last holder read could be overwritten before. */
+        const uint64_t top = load_acquire(POOL, &pool->top);
+
+        if (tagged_number(top) == NUMBER_NONE) {
+            return NULL;
+        }
+        struct batch *batch = pool_batch(pool, tagged_number(top));
+        /* If another thread has taken the descriptor and uses it, the tag has changed. */
+        const uint64_t next = load_relaxed(RETRY, &batch->pool_next);
+
+        if (cas_acquire(POOL, &pool->top, top, tagged_next(top, next))) {
+            return batch;
+        }
+    }
+}
+
+struct batch *pool_take(struct pool *pool, struct segment *own)
+{
+    uint64_t number = own != NULL ? take_of_worker(pool, own) : NUMBER_NONE;
+
+    while (number == NUMBER_NONE) {
+        struct batch *batch = take_given(pool);
+
+        if (batch != NULL) {
+            return batch;
+        }
+        number = take_unused(pool); /* if none is left, one has been given back meanwhile */
+    }
+    return set_up(pool, number);
+}
+
+void pool_give(struct pool *pool, struct batch *batch)
+{
+    uint64_t top;
+
+    assert(batch->count == 0);
+    batch->has_last_lives = false;
+    do {
+        top = load_relaxed(RETRY, &pool->top);
+        store_relaxed(OWN, &batch->pool_next, tagged_number(top));
+    } while (!cas_release(POOL, &pool->top, top, tagged_next(top, batch->number)));
+}
+
+uint64_t pool_handed_out(const struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+    uint64_t count = load_relaxed(OWN, &pool->table_used);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        const struct segment *segment = segment_at(pool, i);
+
+        count += segment != NULL ? load_relaxed(OWN, &segment->used) : 0;
+    }
+    return count;
+}
+
+uint64_t pool_unused(const struct pool *pool)
+{
+    uint64_t number = tagged_number(load_relaxed(OWN, &pool->top));
+    uint64_t count = 0;
+
+    for (; number != NUMBER_NONE; count++) {
+        number = load_relaxed(OWN, &pool_batch(pool, number)->pool_next);
+    }
+    return count;
+}
+
+void pool_reset(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            store_relaxed(OWN, &segment->used, 0);
+        }
+    }
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+}

@@ -1,0 +1,66 @@
+/*
+ * concurrent/batches/pool.h - the pool that descriptors of batches come from.
+ *
+ * It has one for each batch that can exist, so retiring never allocates and never fails: batches in
+ * the depots are full, so there are no more of them than slots / batch_max; all others sit with
+ * workers, and each worker brings what it can hold.
+ */
+#ifndef HAFT_CONCURRENT_POOL_H
+#define HAFT_CONCURRENT_POOL_H
+
+#include "concurrent/batches/batch.h"
+#include "lib/base/reservation.h"
+
+/* Of one worker: two rings, spares, the filling and the open one, eight in its hands. */
+#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
+
+/* The descriptors that one worker brings. */
+struct segment {
+    uint64_t place;  /* in the pool's directory; set by pool_add() */
+    atomic_u64 used; /* handed out once, from the start */
+    struct batch batches[WORKER_BATCHES];
+};
+
+struct pool {
+    struct reservation table;     /* the descriptors for the depot */
+    uint64_t table_count;         /* how many */
+    struct reservation directory; /* addresses of segments, as words */
+
+    _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
+    atomic_u64 table_used;               /* descriptors handed out once, from the start */
+    atomic_u64 segments;                 /* how many */
+};
+
+/* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status pool_open(struct pool *pool, uint64_t batches);
+void pool_close(struct pool *pool);
+
+/* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status pool_commit(struct pool *pool, uint64_t batches);
+
+/*
+ * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
+ * or HAFT_NO_MEMORY.  Lock-free.
+ */
+haft_status pool_add(struct pool *pool, struct segment *segment);
+
+/*
+ * An empty batch; there always is one.  Lock-free.  Unused ones of `own` come first, if it is not
+ * NULL: descriptors that lie together are fetched together, so they should be one thread's.
+ */
+struct batch *pool_take(struct pool *pool, struct segment *own);
+
+/* Give an empty batch back.  Lock-free. */
+void pool_give(struct pool *pool, struct batch *batch);
+
+/* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
+uint64_t pool_handed_out(const struct pool *pool);
+uint64_t pool_unused(const struct pool *pool);
+
+/* All descriptors are as never used, when the caller alone has the pool. */
+void pool_reset(struct pool *pool);
+
+/* The descriptor with this number, which some batch was seen to have. */
+struct batch *pool_batch(const struct pool *pool, uint64_t number);
+
+#endif /* HAFT_CONCURRENT_POOL_H */

@@ -1,0 +1,60 @@
+/*
+ * concurrent/batches/tuning.h - every number that was chosen for speed or for memory, and why.
+ *
+ * docs/performance-notes.md has the measurements.  What follows from another number is written as
+ * a multiple of it.
+ */
+#ifndef HAFT_CONCURRENT_TUNING_H
+#define HAFT_CONCURRENT_TUNING_H
+
+/* --- batches --- */
+
+/* Slots in a batch, at most: the shared operations of a batch are spread over them. */
+#define BATCH_SLOTS 128
+
+/* Batches in each of a worker's rings: more than its backlog at rest. */
+#define RING_BATCHES 128
+
+/* Empty descriptors that a worker keeps, in its own cache. */
+#define SPARE_BATCHES 16
+
+/* Workers that the smallest tables' budgets are spread over. */
+#define WORKERS_EXPECTED 16
+
+/* --- fresh slots --- */
+
+/* Drawn by a worker at once: 64 KiB with 24-byte objects, beyond a prefetcher's reach. */
+#define EXTENT_SLOTS (16 * BATCH_SLOTS)
+
+/* Extents that a table is divided into, if it is large enough, so that no worker draws it all. */
+#define EXTENTS_LEAST 64
+
+/* --- quiescent points --- */
+
+/* Retired slots that are worth a ticket. */
+#define WORTH_CLOSING 32
+
+/* Partial batches that may wait: while as many do, only full ones are handed on. */
+#define PARTIAL_BATCHES (RING_BATCHES / 2)
+
+/* Retired slots that may wait before a quiescent point waits for them: and while another thread
+ * drives the clock, which then is likely to be done soon. */
+#define BACKLOG_SLOTS (64 * BATCH_SLOTS)
+#define BACKLOG_MOST (BACKLOG_SLOTS + BACKLOG_SLOTS / 2)
+
+/* Retired slots for which a thread looks at the announcements of all others (workers clock). */
+#define BACKLOG_WORTH (8 * BATCH_SLOTS)
+
+/* Tickets for which the thread clock wakes: half of what one worker lets wait. */
+#define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)
+
+/* Due batches taken back at one quiescent point: a bound on its pause. */
+#define RECLAIMED_BATCHES 4
+
+/* Batches of unpinned slots taken back at once. */
+#define UNPINNED_MOST 512
+
+/* Tickets remembered with the slots that they stand for: more of them wait within one job only. */
+#define CLOSINGS RING_BATCHES
+
+#endif /* HAFT_CONCURRENT_TUNING_H */

@@ -1,0 +1,12 @@
+/*
+ * concurrent/commands/commands_apply.h - the end of a frame.
+ */
+#ifndef HAFT_CONCURRENT_COMMANDS_APPLY_H
+#define HAFT_CONCURRENT_COMMANDS_APPLY_H
+
+#include "concurrent/commands/state.h"
+
+/* All recorders end, with what they have not carried out; how many reservations were given up. */
+uint64_t commands_give_up(haft_commands *commands);
+
+#endif /* HAFT_CONCURRENT_COMMANDS_APPLY_H */

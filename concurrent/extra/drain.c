@@ -1,0 +1,126 @@
+/*
+ * Draining a table: passes, each of which takes back all that was freed, until one finds
+ * nothing.  A callback may free and unpin meanwhile.
+ *
+ * Edges in this file.
+ *   OWN     no other thread uses the table
+ */
+#include "concurrent/extra/drain.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/registry.h"
+#include "concurrent/clock/tickets.h"
+#include "concurrent/extra/implicit.h"
+#include "concurrent/table/borrow.h"
+#include "concurrent/table/census.h"
+#include "concurrent/table/lists.h"
+#include "concurrent/table/reclaim.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/supply.h"
+#include <assert.h>
+
+/* Whether a worker is in use that does not close with the table. */
+static bool is_in_use(haft_table *table)
+{
+    uint64_t open = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        open += worker_state(worker) != WORKER_CLOSED;
+    }
+    return open != implicit_count(table);
+}
+
+static bool has_pins(const haft_table *table)
+{
+    const struct slots *slots = &table->slots;
+    const uint64_t end = load_relaxed(OWN, &table->fresh);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; slots->has_pins && index < end; index++) {
+        const atomic_u64 *pins = slots_pins(slots, slots_word(slots, index));
+
+        if ((load_relaxed(OWN, pins) & PIN_COUNT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Take back what waits, whether its ticket is done or not.  That is right as no other thread uses
+ * the table: its readers have left before the wait was over, and no thread has resolved since.
+ * True if there was anything.
+ */
+static bool take_all_back(haft_table *table, haft_worker *worker)
+{
+    bool found = false;
+    struct batch *batch;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        found = found || !list_is_empty(table, (enum list_kind)kind);
+    }
+    supply_gather(worker);
+    while ((batch = shelf_take_waiting(worker)) != NULL) {
+        reclaim_batch(worker, batch);
+        found = true;
+    }
+    return found;
+}
+
+/* A table that no worker was ever opened on has nothing to take back. */
+static haft_status run_passes(haft_table *table)
+{
+    haft_worker *worker = roster_first(table) != NULL ? worker_borrow(table) : NULL;
+    bool found = worker != NULL;
+
+    if (worker == NULL && roster_first(table) != NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    domain_wait_for(table->domain, domain_ticket(table->domain));
+    while (found) {
+        implicit_flush(table);
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+        found = take_all_back(table, worker);
+    }
+    if (worker != NULL) {
+        worker_return(worker);
+    }
+    return HAFT_OK;
+}
+
+static void set_closing(haft_table *table, bool is_closing)
+{
+    registry_lock();
+    table->is_closing = is_closing;
+    registry_unlock();
+}
+
+static haft_status try_to_close(haft_table *table)
+{
+    if (is_in_use(table)) {
+        return HAFT_IN_USE;
+    }
+    haft_status status = domain_check_moment(table->domain);
+
+    status = status == HAFT_OK ? run_passes(table) : status;
+    return status == HAFT_OK && has_pins(table) ? HAFT_IN_USE : status;
+}
+
+haft_status drain_table(haft_table *table)
+{
+    haft_status status =
+        callback_is_running() ? HAFT_IN_CALLBACK : domain_check_process(table->domain);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    set_closing(table, true);
+    status = try_to_close(table);
+    if (status != HAFT_OK) {
+        set_closing(table, false);
+        return status;
+    }
+    implicit_close(table);
+    assert(census_is_right(table));
+    return HAFT_OK;
+}

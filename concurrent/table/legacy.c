@@ -1,0 +1,44 @@
+/*
+ * What a local table has left: a list of free slots through their words.
+ *
+ * No thread ever adds to the list, so a head that has not changed is the same list still, and a
+ * compare-and-swap of the head may cut off as many slots as were walked over.
+ *
+ * Edges in this file.
+ *   RETRY   the list's head, and words of slots that were still in the list when they were
+ *           read if the compare-and-swap succeeds.  What wrote them came before haft_share()
+ */
+#include "concurrent/table/legacy.h"
+#include <string.h>
+
+/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
+static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
+                     uint64_t *rest)
+{
+    const struct slots *slots = &table->slots;
+    uint64_t count = 0;
+
+    for (*rest = first; count < most && *rest != MARK_END; count++) {
+        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
+        *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
+    }
+    return count;
+}
+
+uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
+{
+    haft_table *table = worker->table;
+    uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
+
+    while (first != MARK_END) {
+        uint64_t rest;
+        const uint64_t count = walk(table, first, most, indices, &rest);
+
+        if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
+            return count;
+        }
+        first = load_relaxed(RETRY, &table->legacy.listed);
+    }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/*
+ * lib/local/local.h - steps in an object's life that insertion and restoring share.
+ */
+#ifndef HAFT_LIB_LOCAL_H
+#define HAFT_LIB_LOCAL_H
+
+#include "lib/local/state.h"
+
+/* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
+uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* An object or a reservation has come: on_fill, if it is time for it. */
+void local_look_at_fill(haft_local *local);
+
+#endif /* HAFT_LIB_LOCAL_H */

@@ -1,0 +1,174 @@
+/*
+ * What can be said of an id, and where its object was allocated and freed.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
+ *            the word, as resolve sees it, and whether ids repeat
+ *   HINT     ids repeat: then more of them are said to be stale.  A place that is read too early or
+ *            too late makes a line of text say less
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+#include "lib/slots/diagnose.h"
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/*
+ * Whether generation `asked`, in place, was issued for slot `index` before what its `word` holds.
+ * Once ids repeat nobody can tell: then yes, for a slot that is not fresh.
+ */
+static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
+
+    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
+        return asked != 0;
+    }
+    /* After the last life the next generation is 0: every life was issued. */
+    return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
+}
+
+haft_status slots_diagnose(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t asked = word_generation(format, id.bits);
+    const haft_status status = slots_check_fields(slots, id, slots->limit);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
+    }
+    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
+
+    if (word == id.bits) {
+        return HAFT_OK;
+    }
+    if (word == word_with_index(format, id.bits, MARK_RESERVED)) {
+        return HAFT_RESERVED;
+    }
+    if (!issued_before(slots, index, asked, word)) {
+        return HAFT_NEVER_ISSUED;
+    }
+    return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What addr2line calls the address: its offset, in a library or program that may lie anywhere. */
+static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
+{
+    const ElfW(Ehdr) *header = found->dli_fbase;
+
+    return header->e_type == ET_EXEC ? address : address - (uintptr_t)found->dli_fbase;
+}
+
+void place_tell(struct text *text, const void *place)
+{
+    const uintptr_t address = (uintptr_t)place - 1; /* within the call that returns to `place` */
+    Dl_info found;
+
+    if (place == NULL) {
+        text_add(text, "somewhere");
+    } else if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+        text_add(text, "%#jx", (uintmax_t)address);
+    } else if (found.dli_sname == NULL) {
+        text_add(text, "%s+%#jx", file_name(found.dli_fname),
+                 (uintmax_t)offset_in(&found, address));
+    } else {
+        text_add(text, "%s+%#jx (%s+%#jx)", found.dli_sname,
+                 (uintmax_t)(address - (uintptr_t)found.dli_saddr), file_name(found.dli_fname),
+                 (uintmax_t)offset_in(&found, address));
+    }
+}
+
+int haft_place_format(const void *place, char *text, size_t size)
+{
+    struct text line = text_in(text, size);
+
+    place_tell(&line, place);
+    return text_length(&line);
+}
+
+static const void *place_of(const atomic_u64 *word)
+{
+    return (const void *)(uintptr_t)load_relaxed(HINT, word);
+}
+
+/* Whether the slot's last life that has ended is that of `id`; `word` is the slot's. */
+static bool ended_last(const struct slots *slots, haft_id id, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t next = word_generation(format, word_next_life(format, id.bits, 0));
+    const uint64_t now = word_generation(format, word);
+
+    return word != 0 &&
+           (now == next || (next == 0 && slots->wrapped && now == format->generation_one));
+}
+
+static void tell_dead(struct text *text, const struct slots *slots, haft_id id, uint64_t word)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+    const uint64_t field = word_index(&slots->format, word);
+    const struct place *place = &slots->places.records[index];
+    const void *died = place_of(&place->died);
+    const void *born = place_of(&place->born);
+
+    if (!ended_last(slots, id, word)) {
+        text_add(text, "; its slot has been used since");
+        return;
+    }
+    if (died != NULL) {
+        text_add(text, ", at ");
+        place_tell(text, died);
+    }
+    if (born != NULL && field != index && field != MARK_RESERVED) {
+        text_add(text, "; allocated at ");
+        place_tell(text, born);
+    }
+}
+
+static void tell_here(struct text *text, const struct place *place, haft_status status)
+{
+    if (status == HAFT_DEAD) {
+        text_add(text, ", at ");
+        place_tell(text, place_of(&place->died));
+    }
+    text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+    place_tell(text, place_of(&place->born));
+}
+
+void places_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    if (slots->places.records == NULL) {
+        return;
+    }
+    if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
+        tell_dead(text, slots, id, load_relaxed(HINT, slots_word(slots, index)));
+    } else if (status == HAFT_OK || status == HAFT_RESERVED || status == HAFT_DEAD) {
+        tell_here(text, &slots->places.records[index], status);
+    }
+}
+
+int places_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                    char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+    char id_text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
+    text_add(&text, "%s: %s: %s (%s)", table, id_text,
+             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
+    places_tell(&text, slots, id, status);
+    return text_length(&text);
+}

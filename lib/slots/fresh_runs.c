@@ -1,0 +1,35 @@
+/* The list of released runs. */
+#include "lib/slots/fresh_runs.h"
+#include <assert.h>
+
+void fresh_runs_push(struct runs *runs, uint64_t run)
+{
+    runs_set_link(runs, run, runs->first);
+    runs->first = run;
+}
+
+uint64_t fresh_runs_pop(struct runs *runs)
+{
+    const uint64_t run = runs->first;
+
+    assert(run != RUN_LAST);
+    runs->first = runs_link(runs, run);
+    runs_set_link(runs, run, RUN_IN_USE);
+    return run;
+}
+
+void fresh_runs_remove(struct runs *runs, uint64_t run)
+{
+    uint64_t before = RUN_LAST;
+
+    for (uint64_t at = runs->first; at != run; at = runs_link(runs, at)) {
+        assert(at != RUN_LAST);
+        before = at;
+    }
+    if (before == RUN_LAST) {
+        runs->first = runs_link(runs, run);
+    } else {
+        runs_set_link(runs, before, runs_link(runs, run));
+    }
+    runs_set_link(runs, run, RUN_IN_USE);
+}

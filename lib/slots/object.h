@@ -1,0 +1,62 @@
+/*
+ * lib/slots/object.h - the bytes of the object behind a slot's word: when they may be touched, and
+ * how they are written.
+ */
+#ifndef HAFT_LIB_OBJECT_H
+#define HAFT_LIB_OBJECT_H
+
+#include "lib/base/asan.h"
+#include "lib/slots/slots.h"
+#include <string.h>
+
+/* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
+static inline void slots_poison(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+}
+
+static inline void slots_unpoison(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_unpoison(word + 1, slots->object_size);
+}
+
+/* The same for all objects below index `end`, of a table that closes: its memory has other uses. */
+static inline void slots_unpoison_all(const struct slots *slots, uint64_t end)
+{
+    asan_unpoison(slots->view.base, (size_t)(end * slots->view.stride));
+}
+
+/* Copy an object into its slot; NULL stands for zeros. */
+static inline void slots_fill(const struct slots *slots, void *object, const void *from)
+{
+    asan_unpoison(object, slots->object_size);
+    if (from == NULL) {
+        memset(object, 0, slots->object_size);
+    } else {
+        memcpy(object, from, slots->object_size);
+    }
+}
+
+/* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
+static inline bool slots_has_words(const struct slots *slots)
+{
+    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+}
+
+/* slots_fill() for such objects, without a call. */
+static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+{
+    const size_t size = slots->object_size;
+
+    asan_unpoison(object, size);
+    size_t at = size & 8;
+
+    if (at != 0) {
+        memcpy(object, from, 8);
+    }
+    for (; at < size; at += 16) {
+        memcpy((char *)object + at, (const char *)from + at, 16);
+    }
+}
+
+#endif /* HAFT_LIB_OBJECT_H */
