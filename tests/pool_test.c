@@ -1,5 +1,6 @@
 /* White-box: batch descriptors, and moving slots between batches. */
 #include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
 #include "tests/support.h"
 #include <stdlib.h>
 #include <string.h>
