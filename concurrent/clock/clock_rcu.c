@@ -13,29 +13,22 @@
 #include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
 #include <assert.h>
-#include <errno.h>
 #include <stddef.h>
-#include <time.h>
 
 /* Of the calling thread, by flavour_number: they belong to flavours, not to domains. */
 static _Thread_local struct standing standings[RCU_FLAVOURS];
 
 void rcu_clock_start(haft_domain *domain)
 {
-    pthread_condattr_t monotonic;
-
     domain->flavour_number = rcu_number(domain->flavour);
-    pthread_mutex_init(&domain->rcu.lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&domain->rcu.driver_finished, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    os_mutex_open(&domain->rcu.lock);
+    os_condition_open(&domain->rcu.driver_finished);
 }
 
 void rcu_clock_stop(haft_domain *domain)
 {
-    pthread_cond_destroy(&domain->rcu.driver_finished);
-    pthread_mutex_destroy(&domain->rcu.lock);
+    os_condition_close(&domain->rcu.driver_finished);
+    os_mutex_close(&domain->rcu.lock);
 }
 
 /* One grace period, for all that was requested before.  The caller is the only driver. */
@@ -51,14 +44,12 @@ static void drive(haft_domain *domain)
 /* Wait until the one that drives has finished, or it is time to look for a stall. */
 static void await_driver(haft_domain *domain)
 {
-    const uint64_t until = now_ns() + domain->stall_ns;
-    const struct timespec time = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
     struct rcu_clock *rcu = &domain->rcu;
 
-    if (pthread_cond_timedwait(&rcu->driver_finished, &rcu->lock, &time) == ETIMEDOUT) {
-        pthread_mutex_unlock(&rcu->lock);
+    if (!os_condition_wait(&rcu->driver_finished, &rcu->lock, os_now_ns() + domain->stall_ns)) {
+        os_mutex_unlock(&rcu->lock);
         domain_notice_stall(domain);
-        pthread_mutex_lock(&rcu->lock);
+        os_mutex_lock(&rcu->lock);
     }
 }
 
@@ -72,11 +63,11 @@ static void drive_or_await(haft_domain *domain)
         return;
     }
     rcu->has_driver = true;
-    pthread_mutex_unlock(&rcu->lock);
+    os_mutex_unlock(&rcu->lock);
     drive(domain);
-    pthread_mutex_lock(&rcu->lock);
+    os_mutex_lock(&rcu->lock);
     rcu->has_driver = false;
-    pthread_cond_broadcast(&rcu->driver_finished);
+    os_condition_wake_all(&rcu->driver_finished);
 }
 
 /* As liburcu has it now: with qsbr a thread may have come online or gone offline without haft. */
@@ -163,11 +154,11 @@ haft_status rcu_clock_wait_for(haft_domain *domain, uint64_t ticket)
 {
     const bool held = rcu_clock_pause(domain);
 
-    pthread_mutex_lock(&domain->rcu.lock);
+    os_mutex_lock(&domain->rcu.lock);
     while (domain_done(domain) < ticket) {
         drive_or_await(domain);
     }
-    pthread_mutex_unlock(&domain->rcu.lock);
+    os_mutex_unlock(&domain->rcu.lock);
     rcu_clock_resume(domain, held);
     return HAFT_OK;
 }

@@ -11,7 +11,6 @@
  *   HINT   the stop flag: the semaphore's post orders it
  */
 #include "concurrent/batches/tuning.h"
-#include "concurrent/clock/background.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/clock_rcu.h"
 #include "concurrent/clock/domain.h"
@@ -20,21 +19,19 @@
 
 static void sleep_until_woken(struct thread_clock *clock)
 {
-    while (sem_wait(&clock->wake) != 0) {
-        /* interrupted by a debugger */
-    }
+    os_semaphore_wait(&clock->wake);
     /* Weakened, the thread could miss the ticket of one that found it woken already. */
     exchange_acq_rel(WAKE, &clock->woken, 0);
 }
 
-static void *drive_until_stopped(void *arg)
+static void drive_until_stopped(void *arg)
 {
     haft_domain *domain = arg;
 
     for (;;) {
         sleep_until_woken(&domain->thread);
         if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
-            return NULL;
+            return;
         }
         domain_wait(domain);
     }
@@ -44,13 +41,13 @@ static haft_status thread_start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->thread.stopping, 0);
     store_relaxed(OWN, &domain->thread.woken, 0);
-    if (sem_init(&domain->thread.wake, 0, 0) != 0) {
+    if (!os_semaphore_open(&domain->thread.wake)) {
         return HAFT_NO_THREAD;
     }
     rcu_clock_start(domain);
-    if (background_start(&domain->thread.thread, drive_until_stopped, domain) != 0) {
+    if (!os_thread_start(&domain->thread.thread, drive_until_stopped, domain)) {
         rcu_clock_stop(domain);
-        sem_destroy(&domain->thread.wake);
+        os_semaphore_close(&domain->thread.wake);
         return HAFT_NO_THREAD;
     }
     return HAFT_OK;
@@ -62,9 +59,9 @@ static void thread_stop(haft_domain *domain)
     const bool held = rcu_clock_pause(domain);
 
     store_relaxed(HINT, &domain->thread.stopping, 1);
-    sem_post(&domain->thread.wake);
-    pthread_join(domain->thread.thread, NULL);
-    sem_destroy(&domain->thread.wake);
+    os_semaphore_post(&domain->thread.wake);
+    os_thread_join(&domain->thread.thread);
+    os_semaphore_close(&domain->thread.wake);
     rcu_clock_stop(domain);
     rcu_clock_resume(domain, held);
 }
@@ -72,7 +69,7 @@ static void thread_stop(haft_domain *domain)
 static void hurry(haft_domain *domain)
 {
     if (exchange_acq_rel(WAKE, &domain->thread.woken, 1) == 0) {
-        sem_post(&domain->thread.wake);
+        os_semaphore_post(&domain->thread.wake);
     }
 }
 

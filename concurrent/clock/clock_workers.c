@@ -40,13 +40,9 @@
 #include "lib/base/text.h"
 #include <assert.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
 #define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or nobody's */
@@ -173,12 +169,10 @@ static void workers_stop(haft_domain *domain)
 static void pause_for(uint64_t turn)
 {
     if (turn < 64) {
-        sched_yield();
-        return;
+        os_yield();
+    } else {
+        os_sleep(turn < 128 ? 50000 : 1000000);
     }
-    const struct timespec nap = {0, turn < 128 ? 50000 : 1000000};
-
-    nanosleep(&nap, NULL);
 }
 
 static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
@@ -260,7 +254,7 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
         return HAFT_NO_MEMORY;
     }
     if (own->workers++ == 0) {
-        store_relaxed(HINT, &own->number, (uint64_t)syscall(SYS_gettid));
+        store_relaxed(HINT, &own->number, os_thread_number());
         if (own->standing.open == 0) {
             own->standing.level = 1;
         }

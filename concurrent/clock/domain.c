@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
     [HAFT_CLOCK_THREAD] = &thread_clock,
@@ -70,7 +69,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
-    opened->process = getpid();
+    opened->process = os_process_number();
     measure_open(&opened->measure);
     status = start_clock(opened);
     if (status != HAFT_OK) {
@@ -84,7 +83,7 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
 
 haft_status domain_check_process(const haft_domain *domain)
 {
-    return domain->process == getpid() ? HAFT_OK : HAFT_FORKED;
+    return domain->process == os_process_number() ? HAFT_OK : HAFT_FORKED;
 }
 
 static bool has_open_jobs(haft_domain *domain)
@@ -164,7 +163,7 @@ void domain_blame(const haft_domain *domain, haft_stall *stall)
 
 void domain_after_fork(haft_domain *domain)
 {
-    domain->process = getpid();
+    domain->process = os_process_number();
     store_relaxed(OWN, &domain->sections, 0);
     measure_open(&domain->measure);
     domain->clock = domain->clock->after_fork(domain);

@@ -9,19 +9,16 @@
 #define HAFT_CONCURRENT_MEASURE_H
 
 #include "lib/base/atomics.h"
-#include <pthread.h>
+#include "lib/base/os.h"
 
 struct measure {
-    pthread_mutex_t lock; /* of the two words after it, which belong together; only ever tried */
+    struct os_mutex lock; /* of the two words after it, which belong together; only ever tried */
     atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
     atomic_u64 since;     /* when it was noticed, ns */
     atomic_u64 reported;  /* the `ticket` of the stall reported last */
 };
 
 #define NS_PER_S UINT64_C(1000000000)
-
-/* The monotonic time. */
-uint64_t now_ns(void);
 
 /* The option with its default, and short enough to be added to the time. */
 uint64_t stall_limit(uint64_t stall_ns);

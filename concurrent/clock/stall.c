@@ -14,7 +14,6 @@
 #include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 bool domain_is_driven(const haft_domain *domain)
 {
@@ -27,7 +26,7 @@ static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
     uint64_t since = 0;
 
     *ticket = measure_read(&domain->measure, &since);
-    const uint64_t now = now_ns();
+    const uint64_t now = os_now_ns();
 
     /* In this order: the wait had not ended at `now`. */
     return *ticket == domain_done(domain) + 1 ? now - since : 0;
@@ -61,7 +60,7 @@ static void say(const haft_stall *stall)
     text_add_counted(&text, stall->backlog, "ticket");
     text_add(&text, stall->backlog == 1 ? " waits: " : " wait: ");
     domain->clock->advise(domain, stall, &text);
-    fprintf(stderr, "haft: %s\n", line);
+    os_print(line);
 }
 
 static void report(haft_domain *domain, uint64_t waited)

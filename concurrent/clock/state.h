@@ -7,10 +7,8 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/measure.h"
 #include "lib/base/atomics.h"
+#include "lib/base/os.h"
 #include <haft/domain.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <sys/types.h>
 
 /* What a clock keeps of a thread: see jobs.h. */
 struct standing {
@@ -20,15 +18,15 @@ struct standing {
 
 /* The state of the clocks with a flavour. */
 struct rcu_clock {
-    pthread_mutex_t lock;
-    pthread_cond_t driver_finished;
+    struct os_mutex lock;
+    struct os_condition driver_finished;
     bool has_driver;
 };
 
 /* The thread clock's. */
 struct thread_clock {
-    pthread_t thread;
-    sem_t wake;
+    struct os_thread thread;
+    struct os_semaphore wake;
     atomic_u64 woken; /* 1: posted, and not looked yet */
     atomic_u64 stopping;
 };
@@ -45,7 +43,7 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-    pid_t process;           /* where it was opened; a fork's child takes it over */
+    uint64_t process;        /* where it was opened; a fork's child takes it over */
     haft_domain *next_open;  /* in the list of all: see registry.h */
     haft_domain **open_link; /* what points here in it */
 

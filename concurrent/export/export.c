@@ -9,17 +9,13 @@
  *           nothing travels with that
  *   OWN     while it is claimed, whoever opens or closes the export alone writes the claim
  */
-#include "concurrent/clock/measure.h"
 #include <haft/export.h>
 
-#include "concurrent/clock/background.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/export/export_file.h"
 #include "concurrent/export/export_text.h"
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define DEFAULT_INTERVAL_MS 1000
 #define LEAST_INTERVAL_MS 10
@@ -28,9 +24,9 @@
 struct haft_export {
     uint64_t process; /* the one that opened it: see registry.h */
     struct export_file file;
-    pthread_t thread;
-    pthread_mutex_t lock; /* for what follows, and writing the file */
-    pthread_cond_t stop_wanted;
+    struct os_thread thread;
+    struct os_mutex lock; /* for what follows, and writing the file */
+    struct os_condition stop_wanted;
     bool stopping;
     struct export_head head;
 };
@@ -56,30 +52,19 @@ static haft_status write_file(haft_export *export)
 
 /* --- the thread --- */
 
-static struct timespec after(uint64_t interval_ms)
-{
-    const uint64_t at = now_ns() + interval_ms * (NS_PER_S / 1000);
-    const struct timespec time = {.tv_sec = (time_t)(at / NS_PER_S),
-                                  .tv_nsec = (long)(at % NS_PER_S)};
-
-    return time;
-}
-
-static void *write_until_stopped(void *arg)
+static void write_until_stopped(void *arg)
 {
     haft_export *export = arg;
 
-    pthread_mutex_lock(&export->lock);
+    os_mutex_lock(&export->lock);
     while (!export->stopping) {
-        const struct timespec next = after(export->head.interval_ms);
+        const uint64_t next = os_now_ns() + export->head.interval_ms * (NS_PER_S / 1000);
 
-        if (pthread_cond_timedwait(&export->stop_wanted, &export->lock, &next) == ETIMEDOUT &&
-            !export->stopping) {
+        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) && !export->stopping) {
             write_file(export); /* what fails now may work the next time */
         }
     }
-    pthread_mutex_unlock(&export->lock);
-    return NULL;
+    os_mutex_unlock(&export->lock);
 }
 
 /* --- opening and closing --- */
@@ -93,17 +78,6 @@ static haft_status check_export(const haft_export_options *options)
                                          options->interval_ms <= MOST_INTERVAL_MS)
                ? HAFT_OK
                : HAFT_BAD_INTERVAL_MS;
-}
-
-static void init_waiting(haft_export *export)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&export->stop_wanted, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&export->lock, NULL);
 }
 
 static haft_export *new_export(const haft_export_options *options)
@@ -127,10 +101,11 @@ static haft_status start(haft_export *export)
     if (status != HAFT_OK) {
         return status;
     }
-    init_waiting(export);
-    if (background_start(&export->thread, write_until_stopped, export) != 0) {
-        pthread_cond_destroy(&export->stop_wanted);
-        pthread_mutex_destroy(&export->lock);
+    os_condition_open(&export->stop_wanted);
+    os_mutex_open(&export->lock);
+    if (!os_thread_start(&export->thread, write_until_stopped, export)) {
+        os_condition_close(&export->stop_wanted);
+        os_mutex_close(&export->lock);
         return HAFT_NO_THREAD;
     }
     return HAFT_OK;
@@ -196,10 +171,10 @@ haft_status haft_export_write(haft_export *opened)
     if (!is_mine(opened)) {
         return HAFT_NO_FILE;
     }
-    pthread_mutex_lock(&opened->lock);
+    os_mutex_lock(&opened->lock);
     const haft_status status = write_file(opened);
 
-    pthread_mutex_unlock(&opened->lock);
+    os_mutex_unlock(&opened->lock);
     return status;
 }
 
@@ -211,13 +186,13 @@ const char *haft_export_path(const haft_export *opened)
 haft_status haft_export_close(haft_export *opened)
 {
     if (is_mine(opened)) {
-        pthread_mutex_lock(&opened->lock);
+        os_mutex_lock(&opened->lock);
         opened->stopping = true;
-        pthread_cond_signal(&opened->stop_wanted);
-        pthread_mutex_unlock(&opened->lock);
-        pthread_join(opened->thread, NULL);
-        pthread_cond_destroy(&opened->stop_wanted);
-        pthread_mutex_destroy(&opened->lock);
+        os_condition_wake_all(&opened->stop_wanted);
+        os_mutex_unlock(&opened->lock);
+        os_thread_join(&opened->thread);
+        os_condition_close(&opened->stop_wanted);
+        os_mutex_close(&opened->lock);
         export_file_remove(&opened->file);
         give_up_claim();
     } else {

@@ -1,70 +1,73 @@
 /*
- * What blocks, under the scheduler: the linker sends the library's calls here (--wrap).
+ * White-box: what blocks, under the scheduler: the linker sends calls of lib/base/os.h here (--wrap).
  *
  * A thread waits in the scheduler until the call can go on without waiting; then the real call
  * is made, so that ThreadSanitizer sees the orders that it gives.  Conditions have no real call:
  * they give no order but their mutex's.  Time stands still between points: no wait times out.
  */
 #include "stress/explorer/locks.h"
+#include "lib/base/os.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stddef.h>
-#include <time.h>
 
 #define MOST_OBJECTS 16
 
 /* A mutex, condition or semaphore. */
 struct object {
     const void *address;
-    uint32_t owner;  /* mutex */
-    uint32_t depth;  /* mutex: times that its owner has locked it */
-    bool is_tried;   /* mutex: by trylock, which leaves the real one alone */
-    uint64_t rounds; /* condition: broadcasts */
+    bool is_locked;  /* mutex */
+    bool is_tried;   /* mutex: by os_mutex_try_lock, which leaves the real one alone */
+    uint64_t rounds; /* condition: how often all were woken */
+    uint64_t posts;  /* semaphore: not taken yet */
     struct view view;
 };
 
 static struct object objects[MOST_OBJECTS];
 static uint32_t object_count;
 
-/* Threads that were created in this schedule. */
-struct created {
-    pthread_t thread;
-    void *(*start)(void *arg);
+/* Threads that were started in this schedule. */
+struct started {
+    const struct os_thread *thread;
+    void (*run)(void *arg);
     void *arg;
     uint32_t number;
 };
 
-static struct created all_created[MOST_SCHEDULED];
+static struct started all_started[MOST_SCHEDULED];
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *arg), void *arg);
-int __real_pthread_join(pthread_t thread, void **result);
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __real_sem_wait(sem_t *semaphore);
-int __real_sem_post(sem_t *semaphore);
+void __real_os_mutex_open(struct os_mutex *mutex);
+bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+void __real_os_thread_join(struct os_thread *thread);
+void __real_os_mutex_lock(struct os_mutex *mutex);
+void __real_os_mutex_unlock(struct os_mutex *mutex);
+bool __real_os_semaphore_open(struct os_semaphore *semaphore);
+void __real_os_semaphore_wait(struct os_semaphore *semaphore);
+void __real_os_semaphore_post(struct os_semaphore *semaphore);
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *arg), void *arg);
-int __wrap_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                                  const struct timespec *until);
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
-int __wrap_sem_wait(sem_t *semaphore);
-int __wrap_sem_post(sem_t *semaphore);
-int __wrap_sched_yield(void);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+void __wrap_os_thread_join(struct os_thread *thread);
+void __wrap_os_mutex_open(struct os_mutex *mutex);
+void __wrap_os_mutex_lock(struct os_mutex *mutex);
+bool __wrap_os_mutex_try_lock(struct os_mutex *mutex);
+void __wrap_os_mutex_unlock(struct os_mutex *mutex);
+bool __wrap_os_condition_wait(struct os_condition *condition, struct os_mutex *mutex,
+                              uint64_t until_ns);
+void __wrap_os_condition_wake_all(struct os_condition *condition);
+bool __wrap_os_semaphore_open(struct os_semaphore *semaphore);
+void __wrap_os_semaphore_wait(struct os_semaphore *semaphore);
+void __wrap_os_semaphore_post(struct os_semaphore *semaphore);
+void __wrap_os_yield(void);
+void __wrap_os_sleep(uint64_t ns);
+uint64_t __wrap_os_now_ns(void);
 
 void locks_reset(void)
 {
     object_count = 0;
+    for (uint32_t i = 0; i < MOST_SCHEDULED; i++) {
+        all_started[i].thread = NULL;
+    }
 }
 
 static struct object *object_at(const void *address)
@@ -80,9 +83,10 @@ static struct object *object_at(const void *address)
     struct object *object = &objects[object_count++];
 
     object->address = address;
-    object->depth = 0;
+    object->is_locked = false;
     object->is_tried = false;
     object->rounds = 0;
+    object->posts = 0;
     view_clear(&object->view);
     return object;
 }
@@ -99,108 +103,102 @@ static void take_over(const struct object *object)
 
 /* --- threads --- */
 
-static void *run_created(void *arg)
+static void run_started(void *arg)
 {
-    const struct created *created = arg;
+    const struct started *started = arg;
 
-    schedule_enter(created->number);
-    void *result = created->start(created->arg);
-
+    schedule_enter(started->number);
+    started->run(started->arg);
     schedule_leave();
-    return result;
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *arg), void *arg)
+bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     const uint32_t number = schedule_add();
-    struct created *created = &all_created[number];
+    struct started *started = &all_started[number];
 
-    created->start = start;
-    created->arg = arg;
-    created->number = number;
+    started->thread = thread;
+    started->run = run;
+    started->arg = arg;
+    started->number = number;
     view_clear(history_view(number));
     view_join(history_view(number), history_view(schedule_self()));
-    const int error = __real_pthread_create(thread, attributes, run_created, created);
-
-    created->thread = *thread;
-    return error;
+    return __real_os_thread_start(thread, run_started, started);
 }
 
-static bool has_left(const void *created)
+static bool has_left(const void *started)
 {
-    return schedule_has_left(((const struct created *)created)->number);
+    return schedule_has_left(((const struct started *)started)->number);
 }
 
-int __wrap_pthread_join(pthread_t thread, void **result)
+void __wrap_os_thread_join(struct os_thread *thread)
 {
-    uint32_t number = 1;
+    struct started *started = all_started;
 
-    while (!pthread_equal(all_created[number].thread, thread)) {
-        number++;
+    while (started->thread != thread) {
+        started++;
     }
-    schedule_block(has_left, &all_created[number]);
-    view_join(history_view(schedule_self()), history_view(number));
-    return __real_pthread_join(thread, result);
+    schedule_block(has_left, started);
+    view_join(history_view(schedule_self()), history_view(started->number));
+    started->thread = NULL;
+    __real_os_thread_join(thread);
 }
 
 /* --- mutexes and conditions --- */
 
 static bool is_free(const void *object)
 {
-    return ((const struct object *)object)->depth == 0;
+    return !((const struct object *)object)->is_locked;
 }
 
-/* As the mutex was made: the lowest bits of its kind, in glibc (bits/struct_mutex.h). */
-static bool is_recursive(const pthread_mutex_t *mutex)
-{
-    return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
-}
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+void __wrap_os_mutex_open(struct os_mutex *mutex)
 {
     struct object *object = object_at(mutex);
-    const bool is_own = object->depth != 0 && object->owner == schedule_self();
 
-    if (!is_own || !is_recursive(mutex)) {
-        schedule_block(is_free, object);
-    }
-    object->owner = schedule_self();
-    object->depth++;
+    object->is_locked = false;
+    object->is_tried = false;
+    __real_os_mutex_open(mutex);
+}
+
+void __wrap_os_mutex_lock(struct os_mutex *mutex)
+{
+    struct object *object = object_at(mutex);
+
+    schedule_block(is_free, object);
+    object->is_locked = true;
     take_over(object);
-    return __real_pthread_mutex_lock(mutex);
+    __real_os_mutex_lock(mutex);
 }
 
 /*
  * The real mutex stays free: a thread that is abandoned may have it for ever, and ThreadSanitizer
  * would say so of the mutex that the child of its fork makes in the same place.
  */
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+bool __wrap_os_mutex_try_lock(struct os_mutex *mutex)
 {
     struct object *object = object_at(mutex);
 
     schedule_point();
     if (!is_free(object)) {
-        return EBUSY;
+        return false;
     }
-    object->owner = schedule_self();
-    object->depth = 1;
+    object->is_locked = true;
     object->is_tried = true;
     take_over(object);
-    return 0;
+    return true;
 }
 
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+void __wrap_os_mutex_unlock(struct os_mutex *mutex)
 {
     struct object *object = object_at(mutex);
 
     hand_over(object);
-    object->depth--;
+    object->is_locked = false;
     if (object->is_tried) {
         object->is_tried = false;
-        return 0;
+        return;
     }
-    return __real_pthread_mutex_unlock(mutex);
+    __real_os_mutex_unlock(mutex);
 }
 
 struct wait {
@@ -215,60 +213,71 @@ static bool was_woken(const void *wait)
     return at->condition->rounds != at->rounds;
 }
 
-int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                                  const struct timespec *until)
+bool __wrap_os_condition_wait(struct os_condition *condition, struct os_mutex *mutex,
+                              uint64_t until_ns)
 {
     struct object *object = object_at(condition);
     const struct wait wait = {object, object->rounds};
 
-    (void)until;
-    __wrap_pthread_mutex_unlock(mutex);
+    (void)until_ns;
+    __wrap_os_mutex_unlock(mutex);
     schedule_block(was_woken, &wait);
-    return __wrap_pthread_mutex_lock(mutex);
+    __wrap_os_mutex_lock(mutex);
+    return true;
 }
 
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+void __wrap_os_condition_wake_all(struct os_condition *condition)
 {
     object_at(condition)->rounds++;
-    return 0;
 }
 
 /* --- semaphores --- */
 
-static bool has_posts(const void *semaphore)
+static bool has_posts(const void *object)
 {
-    int value = 0;
-
-    sem_getvalue((sem_t *)semaphore, &value);
-    return value > 0;
+    return ((const struct object *)object)->posts != 0;
 }
 
-int __wrap_sem_wait(sem_t *semaphore)
+bool __wrap_os_semaphore_open(struct os_semaphore *semaphore)
 {
-    schedule_block(has_posts, semaphore);
-    take_over(object_at(semaphore));
-    return __real_sem_wait(semaphore);
+    object_at(semaphore)->posts = 0;
+    return __real_os_semaphore_open(semaphore);
 }
 
-int __wrap_sem_post(sem_t *semaphore)
+void __wrap_os_semaphore_wait(struct os_semaphore *semaphore)
 {
+    struct object *object = object_at(semaphore);
+
+    schedule_block(has_posts, object);
+    object->posts--;
+    take_over(object);
+    __real_os_semaphore_wait(semaphore);
+}
+
+void __wrap_os_semaphore_post(struct os_semaphore *semaphore)
+{
+    struct object *object = object_at(semaphore);
+
     schedule_point();
-    hand_over(object_at(semaphore));
-    return __real_sem_post(semaphore);
+    hand_over(object);
+    object->posts++;
+    __real_os_semaphore_post(semaphore);
 }
 
 /* --- time --- */
 
-int __wrap_sched_yield(void)
+void __wrap_os_yield(void)
 {
     schedule_yield();
-    return 0;
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+void __wrap_os_sleep(uint64_t ns)
 {
-    (void)clock;
-    time->tv_sec = 1;
-    time->tv_nsec = (long)schedule_steps();
-    return 0;
+    (void)ns;
+    schedule_yield();
+}
+
+uint64_t __wrap_os_now_ns(void)
+{
+    return UINT64_C(1000000000) + schedule_steps();
 }

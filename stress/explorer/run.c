@@ -1,5 +1,6 @@
-/* A case under one schedule after the other. */
+/* White-box: a case under one schedule after the other. */
 #include "stress/explorer/run.h"
+#include "lib/base/os.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/distinct.h"
 #include "stress/explorer/flavour.h"
@@ -9,7 +10,6 @@
 #include "stress/explorer/progress.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
-#include <pthread.h>
 #include <stddef.h>
 
 static const struct explored_case *running;
@@ -33,23 +33,22 @@ void race_end(void)
     racing--;
 }
 
-static void *run_body(void *thread)
+static void run_body(void *thread)
 {
     running->body((uint32_t)(uintptr_t)thread);
-    return NULL;
 }
 
 static void run_threads(void)
 {
-    pthread_t threads[MOST_SCHEDULED];
+    struct os_thread threads[MOST_SCHEDULED];
 
     for (uintptr_t i = 0; i < running->threads; i++) {
-        if (pthread_create(&threads[i], NULL, run_body, (void *)i) != 0) {
+        if (!os_thread_start(&threads[i], run_body, (void *)i)) {
             violation("the system gives no thread");
         }
     }
     for (uint32_t i = 0; i < running->threads; i++) {
-        pthread_join(threads[i], NULL);
+        os_thread_join(&threads[i]);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Objects held by quiescent points of the workers clock, and by pins. */
 #include "stress/explorer/cases/case.h"
+#include "stress/explorer/scheduler.h"
 #include <haft/pin.h>
-#include <sched.h>
 #include <stddef.h>
 
 static haft_id id;
@@ -79,7 +79,7 @@ static void set_up_offline(void)
 static void await_turn(uint64_t turn)
 {
     while (peek(&turns) < turn) {
-        sched_yield();
+        schedule_yield();
     }
 }
 

@@ -1,10 +1,10 @@
-/* The last slot, the last generation, and who is told that a table is full. */
+/* White-box: the last slot, the last generation, and who is told that a table is full. */
+#include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/threads.h>
-#include <pthread.h>
 #include <stddef.h>
 
 static haft_worker *workers[3];
@@ -121,7 +121,7 @@ const struct explored_case exact_case = {
  * first has freed; the fourth slot waits for a grace period ---
  */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct os_mutex lock;
 static bool has_freed; /* under the lock */
 
 static void set_up_full(void)
@@ -134,19 +134,19 @@ static void set_up_full(void)
 static void free_one(void)
 {
     require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     has_freed = true;
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
 }
 
 static void insert_after(bool many)
 {
     haft_id id;
 
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     const bool after = has_freed;
 
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
     if (after) {
         require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
         if (many) {

@@ -3,7 +3,7 @@
  * parked one holds nothing up.
  */
 #include "stress/explorer/cases/case.h"
-#include <sched.h>
+#include "stress/explorer/scheduler.h"
 #include <stddef.h>
 
 static haft_worker *writer;
@@ -129,7 +129,7 @@ const struct explored_case job_inner_memb_case = {
 static void await_turn(uint64_t turn)
 {
     while (peek(&turns) < turn) {
-        sched_yield();
+        schedule_yield();
     }
 }
 

@@ -15,7 +15,7 @@ static void note(const haft_stall *stall, void *arg)
 {
     (void)arg;
     reports[self]++;
-    since[self] = now_ns() - stall->waited_ns;
+    since[self] = os_now_ns() - stall->waited_ns;
 }
 
 static void set_up(void)
@@ -48,7 +48,7 @@ static void look(void)
 
 static void take_ticket(haft_worker *own, haft_id id, uint64_t ticket)
 {
-    poke(&asked_at[ticket], now_ns());
+    poke(&asked_at[ticket], os_now_ns());
     require_status(haft_free(own, id), HAFT_OK, "freeing");
     require_status(haft_worker_flush(own), HAFT_OK, "flushing");
 }

@@ -1,0 +1,119 @@
+/*
+ * lib/base/os.h - what haft asks of the operating system.
+ *
+ * os_posix.c answers, alone: no other file of lib/ and concurrent/ calls the system or includes its
+ * headers, but for the files of an export.  A port is another file with these functions.
+ *
+ * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
+ */
+#ifndef HAFT_LIB_OS_H
+#define HAFT_LIB_OS_H
+
+#include "lib/base/os_types.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- memory --- */
+
+/* Bytes in a page: a power of two. */
+size_t os_page_size(void);
+
+/*
+ * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
+ * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
+ * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
+ */
+char *os_reserve(size_t size, bool *in_steps);
+
+/* Make the bytes from the start of a reservation on writable; some of them may be already. */
+bool os_commit(char *base, size_t size);
+
+/* Give a whole reservation back. */
+void os_release(char *base, size_t size);
+
+/* The bytes, whole pages, become zero, and their memory the system's. */
+bool os_discard(char *base, size_t size);
+
+/*
+ * Have memory come now for the bytes, which are writable, from a page's start.  True also where the
+ * system cannot be asked: then it comes when they are written.
+ */
+bool os_populate(char *base, size_t size);
+
+/* The system may take huge pages for a reservation, if it has them. */
+void os_ask_for_huge_pages(char *base, size_t size);
+
+/* --- chance, time, numbers, words --- */
+
+/* Random bits, without waiting for them. */
+bool os_random(uint64_t *bits);
+
+/* Time that only goes on, ns. */
+uint64_t os_now_ns(void);
+
+/* The system's number for the calling thread, as debuggers show it; and for the process. */
+uint64_t os_thread_number(void);
+uint64_t os_process_number(void);
+
+/* A line for the one who runs the program: to stderr, behind "haft: ". */
+void os_print(const char *line);
+
+/* Where an address lies: in `file`, `file_offset` bytes from where tools count; names of functions
+ * that the file does not tell are NULL. */
+struct os_symbol {
+    const char *file;
+    const char *function;
+    uintptr_t file_offset;
+    uintptr_t function_offset;
+};
+
+bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
+
+/* --- threads --- */
+
+/* Let other threads run: now, or for that long at least. */
+void os_yield(void);
+void os_sleep(uint64_t ns);
+
+/* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
+bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+void os_thread_join(struct os_thread *thread);
+
+/* os_mutex_try_lock: false if another thread has it.  Not recursive. */
+void os_mutex_open(struct os_mutex *mutex);
+void os_mutex_close(struct os_mutex *mutex);
+void os_mutex_lock(struct os_mutex *mutex);
+bool os_mutex_try_lock(struct os_mutex *mutex);
+void os_mutex_unlock(struct os_mutex *mutex);
+
+/*
+ * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
+ * `until_ns`.
+ */
+void os_condition_open(struct os_condition *condition);
+void os_condition_close(struct os_condition *condition);
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
+void os_condition_wake_all(struct os_condition *condition);
+
+/* os_semaphore_post never blocks; each wait takes one post. */
+bool os_semaphore_open(struct os_semaphore *semaphore);
+void os_semaphore_close(struct os_semaphore *semaphore);
+void os_semaphore_post(struct os_semaphore *semaphore);
+void os_semaphore_wait(struct os_semaphore *semaphore);
+
+/*
+ * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
+ * another one.
+ */
+bool os_key_open(struct os_key *key, void (*at_end)(void *value));
+void os_key_close(const struct os_key *key);
+bool os_key_set(const struct os_key *key, void *value);
+
+/*
+ * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
+ * none.  What was handed over last runs first before a fork.
+ */
+bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+
+#endif /* HAFT_LIB_OS_H */
