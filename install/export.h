@@ -8,7 +8,7 @@
 
 /*
  * Here the system's headers come before the source, which may ask for this one's functions at its
- * top (lib/slots/places.c: dladdr).  What the others need, strdup and so on, comes with it.
+ * top (lib/base/os_posix.c: dladdr).  What the others need, strdup and so on, comes with it.
  */
 #define _GNU_SOURCE
 

@@ -455,9 +455,9 @@ static void reserve_once(void *object, haft_id id, haft_worker *worker, void *ar
     (void)arg;
     if (worker != NULL && !meeting.has_reserved) {
         meeting.has_reserved = true;
-        faults.before_mprotect = take_the_last_place;
+        faults.before_commit = take_the_last_place;
         haft_reserve(worker, &reserved, NULL); /* a fresh slot, for which memory is asked for */
-        cr_assert(faults.before_mprotect == NULL, "no memory was asked for");
+        cr_assert(faults.before_commit == NULL, "no memory was asked for");
     }
 }
 

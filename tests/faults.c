@@ -1,5 +1,6 @@
-/* Calls to the system that fail when a test wants it. */
+/* White-box: calls to the system that fail when a test wants it. */
 #include "tests/faults.h"
+#include "lib/base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -61,22 +62,22 @@ static bool fails(const void *site)
 
 #define SITE __builtin_return_address(0)
 
-void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-int __real_munmap(void *address, size_t size);
-int __real_mprotect(void *address, size_t size, int protection);
+char *__real_os_reserve(size_t size, bool *in_steps);
+void __real_os_release(char *base, size_t size);
+bool __real_os_commit(char *base, size_t size);
+bool __real_os_discard(char *base, size_t size);
+bool __real_os_populate(char *base, size_t size);
+bool __real_os_key_open(struct os_key *key, void (*at_end)(void *value));
+bool __real_os_key_set(const struct os_key *key, void *value);
+bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+bool __real_os_semaphore_open(struct os_semaphore *semaphore);
+bool __real_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_malloc(size_t size);
 void *__real_realloc(void *memory, size_t size);
-int __real_madvise(void *address, size_t size, int advice);
-int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
-int __real_pthread_setspecific(pthread_key_t key, const void *value);
 char *__real_strdup(const char *text);
 void __real_free(void *memory);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *arg);
-int __real_sem_init(sem_t *semaphore, int shared, unsigned value);
-int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 int __real_faccessat(int directory, const char *path, int mode, int flags);
 int __real_fchmod(int file, mode_t mode);
 int __real_fclose(FILE *file);
@@ -87,22 +88,22 @@ FILE *__real_open_memstream(char **text, size_t *size);
 int __real_openat(int directory, const char *path, int flags, ...);
 int __real_renameat(int from, const char *before, int to, const char *after);
 
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-int __wrap_munmap(void *address, size_t size);
-int __wrap_mprotect(void *address, size_t size, int protection);
+char *__wrap_os_reserve(size_t size, bool *in_steps);
+void __wrap_os_release(char *base, size_t size);
+bool __wrap_os_commit(char *base, size_t size);
+bool __wrap_os_discard(char *base, size_t size);
+bool __wrap_os_populate(char *base, size_t size);
+bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value));
+bool __wrap_os_key_set(const struct os_key *key, void *value);
+bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+bool __wrap_os_semaphore_open(struct os_semaphore *semaphore);
+bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *memory, size_t size);
-int __wrap_madvise(void *address, size_t size, int advice);
-int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *memory);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *arg);
-int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
-int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 int __wrap_close(int file);
 int __wrap_faccessat(int directory, const char *path, int mode, int flags);
 int __wrap_fchmod(int file, mode_t mode);
@@ -116,20 +117,22 @@ int __wrap_openat(int directory, const char *path, int flags, ...);
 int __wrap_renameat(int from, const char *before, int to, const char *after);
 ssize_t __wrap_write(int file, const void *data, size_t size);
 
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+char *__wrap_os_reserve(size_t size, bool *in_steps)
 {
-    if ((faults.strict && (protection & PROT_WRITE) != 0) || fails(SITE)) {
-        errno = ENOMEM;
-        return MAP_FAILED;
+    char *base = fails(SITE) ? NULL : __real_os_reserve(size, in_steps);
+
+    faults.balance += base != NULL;
+    if (base != NULL && faults.strict) {
+        *in_steps = true;
+        must(mprotect(base, size, PROT_READ) == 0);
     }
-    faults.balance++;
-    return __real_mmap(address, size, protection, flags, file, offset);
+    return base;
 }
 
-int __wrap_munmap(void *address, size_t size)
+void __wrap_os_release(char *base, size_t size)
 {
     faults.balance--;
-    return __real_munmap(address, size);
+    __real_os_release(base, size);
 }
 
 static void call_once(void (**hook)(void))
@@ -142,14 +145,10 @@ static void call_once(void (**hook)(void))
     }
 }
 
-int __wrap_mprotect(void *address, size_t size, int protection)
+bool __wrap_os_commit(char *base, size_t size)
 {
-    call_once(&faults.before_mprotect);
-    if (fails(SITE)) {
-        errno = ENOMEM;
-        return -1;
-    }
-    return __real_mprotect(address, size, protection);
+    call_once(&faults.before_commit);
+    return !fails(SITE) && __real_os_commit(base, size);
 }
 
 static void *acquired(void *memory)
@@ -193,40 +192,40 @@ void *__wrap_realloc(void *memory, size_t size)
     return memory == NULL ? acquired(__real_realloc(NULL, size)) : __real_realloc(memory, size);
 }
 
-/* As when memory is locked, or there is none to come beforehand. */
-int __wrap_madvise(void *address, size_t size, int advice)
+/* As when memory is locked. */
+bool __wrap_os_discard(char *base, size_t size)
 {
-    if (fails(SITE)) {
-        errno = advice == MADV_DONTNEED ? EINVAL : ENOMEM;
-        return -1;
-    }
-    return __real_madvise(address, size, advice);
+    return !fails(SITE) && __real_os_discard(base, size);
 }
 
-int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+bool __wrap_os_populate(char *base, size_t size)
 {
-    return fails(SITE) ? EAGAIN : __real_pthread_key_create(key, destructor);
+    return !fails(SITE) && __real_os_populate(base, size);
 }
 
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
+bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value))
 {
-    return fails(SITE) ? ENOMEM : __real_pthread_setspecific(key, value);
+    return !fails(SITE) && __real_os_key_open(key, at_end);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *arg)
+bool __wrap_os_key_set(const struct os_key *key, void *value)
 {
-    return fails(SITE) ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
+    return !fails(SITE) && __real_os_key_set(key, value);
 }
 
-int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value)
+bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
-    return fails(SITE) ? -1 : __real_sem_init(semaphore, shared, value);
+    return !fails(SITE) && __real_os_thread_start(thread, run, arg);
 }
 
-int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+bool __wrap_os_semaphore_open(struct os_semaphore *semaphore)
 {
-    return fails(SITE) ? ENOMEM : __real_pthread_atfork(before, parent, child);
+    return !fails(SITE) && __real_os_semaphore_open(semaphore);
+}
+
+bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return !fails(SITE) && __real_os_on_fork(before, in_parent, in_child);
 }
 
 /* --- files --- */

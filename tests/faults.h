@@ -1,7 +1,8 @@
 /*
  * tests/faults.h - calls to the system that fail when a test wants it.
  *
- * Programs with this are linked so that the library's calls to mmap and its like come here first.
+ * Programs with this are linked so that what the library calls of lib/base/os.h, of malloc and of
+ * files comes here first.
  */
 #ifndef HAFT_TESTS_FAULTS_H
 #define HAFT_TESTS_FAULTS_H
@@ -13,13 +14,13 @@ struct faults {
     int calls;
     int first;
     int last;
-    bool strict;                   /* no writable mapping at once */
-    long balance;                  /* acquired and not given back */
-    int open_error;                /* once, if not 0: why open() refuses */
-    int openat_error;              /* the same for openat() */
-    int short_writes;              /* so many write one byte, each behind one that is interrupted */
-    void (*before_lock)(void);     /* once: what another process does before a file is locked */
-    void (*before_mprotect)(void); /* once: what other threads do meanwhile */
+    bool strict;                 /* memory becomes writable in steps alone */
+    long balance;                /* acquired and not given back */
+    int open_error;              /* once, if not 0: why open() refuses */
+    int openat_error;            /* the same for openat() */
+    int short_writes;            /* so many write one byte, each behind one that is interrupted */
+    void (*before_lock)(void);   /* once: what another process does before a file is locked */
+    void (*before_commit)(void); /* once: what other threads do meanwhile */
     void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
 };
 

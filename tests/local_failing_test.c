@@ -1,67 +1,63 @@
 /*
- * haft_local when the system refuses: a clean status, nothing changed, and the table usable.
+ * White-box: haft_local when the system refuses: a clean status, nothing changed, and the table
+ * usable.
  *
- * This program is linked so that the library's calls to mmap and its like come here first.
+ * This program is linked so that the library's calls of lib/base/os.h come here first.
  */
+#include "lib/base/os.h"
 #include "tests/support.h"
-#include <errno.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);
 
 static struct {
-    bool strict;     /* no writable mapping at once */
-    bool no_mmap;    /* nothing at all */
+    bool strict;     /* memory becomes writable in steps alone */
+    bool no_memory;  /* no address space at all */
     bool no_protect; /* nothing becomes writable */
     bool no_advice;  /* no memory goes back, as when it is locked; none comes beforehand */
-    bool old_kernel; /* none comes beforehand, as the system knows no such thing */
     bool no_random;  /* no bits by chance */
 } faults;
 
-void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-int __real_mprotect(void *address, size_t size, int protection);
-int __real_madvise(void *address, size_t size, int advice);
-ssize_t __real_getrandom(void *bytes, size_t size, unsigned flags);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-int __wrap_mprotect(void *address, size_t size, int protection);
-int __wrap_madvise(void *address, size_t size, int advice);
-ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags);
+char *__real_os_reserve(size_t size, bool *in_steps);
+bool __real_os_commit(char *base, size_t size);
+bool __real_os_discard(char *base, size_t size);
+bool __real_os_populate(char *base, size_t size);
+bool __real_os_random(uint64_t *bits);
+char *__wrap_os_reserve(size_t size, bool *in_steps);
+bool __wrap_os_commit(char *base, size_t size);
+bool __wrap_os_discard(char *base, size_t size);
+bool __wrap_os_populate(char *base, size_t size);
+bool __wrap_os_random(uint64_t *bits);
 
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+char *__wrap_os_reserve(size_t size, bool *in_steps)
 {
-    if (faults.no_mmap || (faults.strict && (protection & PROT_WRITE) != 0)) {
-        errno = ENOMEM;
-        return MAP_FAILED;
+    char *base = faults.no_memory ? NULL : __real_os_reserve(size, in_steps);
+
+    if (base != NULL && faults.strict) {
+        *in_steps = true;
+        must(mprotect(base, size, PROT_READ) == 0);
     }
-    return __real_mmap(address, size, protection, flags, file, offset);
+    return base;
 }
 
-int __wrap_mprotect(void *address, size_t size, int protection)
+bool __wrap_os_commit(char *base, size_t size)
 {
-    if (faults.no_protect) {
-        errno = ENOMEM;
-        return -1;
-    }
-    return __real_mprotect(address, size, protection);
+    return !faults.no_protect && __real_os_commit(base, size);
 }
 
-int __wrap_madvise(void *address, size_t size, int advice)
+bool __wrap_os_discard(char *base, size_t size)
 {
-    if (faults.no_advice) {
-        errno = advice == MADV_DONTNEED ? EINVAL : ENOMEM;
-        return -1;
-    }
-    if (faults.old_kernel && advice != MADV_DONTNEED) {
-        errno = EINVAL;
-        return -1;
-    }
-    return __real_madvise(address, size, advice);
+    return !faults.no_advice && __real_os_discard(base, size);
 }
 
-ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags)
+bool __wrap_os_populate(char *base, size_t size)
 {
-    return faults.no_random ? -1 : __real_getrandom(bytes, size, flags);
+    return !faults.no_advice && __real_os_populate(base, size);
+}
+
+bool __wrap_os_random(uint64_t *bits)
+{
+    return !faults.no_random && __real_os_random(bits);
 }
 
 #define OBJECTS 10000
@@ -100,10 +96,10 @@ Test(local_failing, trim_without_memory_for_its_records_changes_nothing)
     uint64_t bytes = 99;
 
     haft_local_clear(local);
-    faults.no_mmap = true;
+    faults.no_memory = true;
     expect_status(haft_local_trim(local, &bytes), HAFT_NO_MEMORY);
     cr_expect(eq(u64, bytes, 99));
-    faults.no_mmap = false;
+    faults.no_memory = false;
     expect_usable(local);
     haft_local_clear(local);
     expect_status(haft_local_trim(local, &bytes), HAFT_OK);
@@ -243,7 +239,7 @@ static void expect_every_slot_listed(haft_local *local, bool *fault)
 
 Test(local_failing, load_end_without_memory_for_its_records_lists_every_slot)
 {
-    expect_every_slot_listed(open_filled(false), &faults.no_mmap);
+    expect_every_slot_listed(open_filled(false), &faults.no_memory);
 }
 
 Test(local_failing, load_end_that_cannot_write_its_records_lists_every_slot)
@@ -262,15 +258,6 @@ Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
     faults.no_advice = false;
     expect_status(haft_local_reserve_capacity(local, OBJECTS), HAFT_OK);
     expect_usable(local);
-    haft_local_close(local);
-}
-
-Test(local_failing, reserve_capacity_is_content_with_a_system_that_brings_no_memory_beforehand)
-{
-    haft_local *local = open_filled(false);
-
-    faults.old_kernel = true;
-    expect_status(haft_local_reserve_capacity(local, 20000), HAFT_OK);
     haft_local_close(local);
 }
 

@@ -7,17 +7,15 @@
  * hence a thread's count.
  *
  * Locks are to be taken in one order.  A program opens tables with locks of its own held, and this
- * one is held while memory is allocated (export_text.c); what was handed to pthread_atfork last
+ * one is held while memory is allocated (export_text.c); what was handed to os_on_fork last
  * runs first before a fork.  So it is done after the allocator's, and before the program's.
  */
 #include "concurrent/clock/registry.h"
-#include "concurrent/clock/measure.h"
+#include "lib/base/os.h"
 #include <haft/arena.h>
-#include <pthread.h>
 #include <stddef.h>
-#include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct os_mutex lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
@@ -25,14 +23,14 @@ static uint32_t forks; /* from the first process to this; written where there is
 void registry_lock(void)
 {
     if (taken++ == 0) {
-        pthread_mutex_lock(&lock);
+        os_mutex_lock(&lock);
     }
 }
 
 void registry_unlock(void)
 {
     if (--taken == 0) {
-        pthread_mutex_unlock(&lock);
+        os_mutex_unlock(&lock);
     }
 }
 
@@ -48,12 +46,12 @@ __attribute__((constructor(101))) static void watch_forks(void)
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 
     first.free(first.context, first.alloc(first.context, 1, 1), 1);
-    pthread_atfork(registry_lock, registry_unlock, begin_child);
+    os_on_fork(registry_lock, registry_unlock, begin_child);
 }
 
 uint64_t registry_process(void)
 {
-    return (uint64_t)forks << 32 | (uint32_t)getpid();
+    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
 }
 
 void registry_add_domain(haft_domain *domain)

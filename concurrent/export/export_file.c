@@ -15,18 +15,16 @@
  * it closes it first of all.
  */
 #include "concurrent/export/export_file.h"
-#include "concurrent/clock/measure.h"
 #include "concurrent/clock/registry.h"
+#include "lib/base/os.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
@@ -70,7 +68,7 @@ static void release(void)
 
 __attribute__((constructor)) static void watch_forks_of_files(void)
 {
-    pthread_atfork(NULL, NULL, release);
+    os_on_fork(NULL, NULL, release);
 }
 
 /* Somebody else's lock, or something of that name that is no lock. */
@@ -122,7 +120,7 @@ static int lock_names(const struct export_file *file)
     for (int i = 0; i < MOST_TRIES && (error == EBUSY || error == ESTALE); i++) {
         error = try_names(file);
         if (error == EBUSY) {
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+            os_sleep(PAUSE_NS);
         }
     }
     if (error == 0) {

@@ -1,6 +1,5 @@
 /* What an export's file says: JSON, one member a line. */
 #include "concurrent/export/export_text.h"
-#include "concurrent/clock/measure.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/table/tables.h"
 #include <inttypes.h>

@@ -13,8 +13,8 @@
 #include "concurrent/clock/thread.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
+#include "lib/base/os.h"
 #include <haft/threads.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* A worker, and what it was opened for. */
@@ -32,8 +32,8 @@ struct entry {
     struct entry **link;    /* what points here in it; NULL: it is not in it any more */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t key;
+static struct os_mutex lock;
+static struct os_key key;
 static bool has_key;      /* under the lock */
 static struct entry *all; /* under the lock */
 static _Thread_local struct entry *own;
@@ -41,12 +41,12 @@ static _Thread_local struct opened latest;
 
 void implicit_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
 }
 
 void implicit_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
 }
 
 /* Under the lock. */
@@ -84,10 +84,10 @@ static bool end_entry(struct entry *entry)
 {
     bool is_open;
 
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     is_open = entry->link != NULL && is_current(&entry->opened);
     unlink_entry(entry);
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
     return is_open;
 }
 
@@ -111,7 +111,7 @@ static void close_own(void *arg)
 static __attribute__((destructor)) void forget_key(void)
 {
     if (has_key) {
-        pthread_key_delete(key);
+        os_key_close(&key);
     }
 }
 
@@ -120,10 +120,10 @@ static bool watch_thread(void)
 {
     bool done;
 
-    pthread_mutex_lock(&lock);
-    has_key = has_key || pthread_key_create(&key, close_own) == 0;
-    done = has_key && pthread_setspecific(key, &own) == 0;
-    pthread_mutex_unlock(&lock);
+    os_mutex_lock(&lock);
+    has_key = has_key || os_key_open(&key, close_own);
+    done = has_key && os_key_set(&key, &own);
+    os_mutex_unlock(&lock);
     return done;
 }
 
@@ -132,7 +132,7 @@ static void tidy(void)
 {
     struct entry **link = &own;
 
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     while (*link != NULL) {
         struct entry *entry = *link;
 
@@ -144,7 +144,7 @@ static void tidy(void)
             link = &entry->next;
         }
     }
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
 }
 
 static haft_status open_one(haft_table *table)
@@ -164,9 +164,9 @@ static haft_status open_one(haft_table *table)
     latest = (struct opened){table->number, worker, worker->openings, thread_number()};
     *entry = (struct entry){latest, own, NULL, NULL};
     own = entry;
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     link_entry(entry);
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
     return HAFT_OK;
 }
 
@@ -214,30 +214,30 @@ uint64_t implicit_count(const haft_table *table)
 {
     uint64_t count = 0;
 
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
         count += closes_with(entry, table);
     }
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
     return count;
 }
 
 void implicit_flush(const haft_table *table)
 {
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
             worker_flush(entry->opened.worker);
         }
     }
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
 }
 
 void implicit_close(const haft_table *table)
 {
     struct entry *next;
 
-    pthread_mutex_lock(&lock);
+    os_mutex_lock(&lock);
     for (struct entry *entry = all; entry != NULL; entry = next) {
         next = entry->next_all;
         if (entry->opened.number == table->number) {
@@ -247,5 +247,5 @@ void implicit_close(const haft_table *table)
             unlink_entry(entry);
         }
     }
-    pthread_mutex_unlock(&lock);
+    os_mutex_unlock(&lock);
 }

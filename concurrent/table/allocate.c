@@ -5,9 +5,9 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/supply.h"
+#include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <assert.h>
-#include <sched.h>
 #include <stddef.h>
 
 /* The word of slot `index`, and the id of its next life. */
@@ -137,7 +137,7 @@ bool worker_await_slots(const haft_table *table, haft_status *status)
         *status = haft_domain_wait(domain);
     }
     if (*status == HAFT_OK) {
-        sched_yield(); /* if nothing waits, slots are on their way between workers */
+        os_yield(); /* if nothing waits, slots are on their way between workers */
     }
     return *status == HAFT_OK;
 }

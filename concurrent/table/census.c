@@ -15,9 +15,10 @@
 #include "concurrent/table/given.h"
 #include "concurrent/table/roster.h"
 #include "lib/base/asan.h"
+#include "lib/base/os.h"
+#include "lib/base/text.h"
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Where a slot is that is in some container. */
@@ -45,14 +46,16 @@ struct census {
 static __attribute__((format(printf, 2, 3))) void object(struct census *census, const char *format,
                                                          ...)
 {
+    char line[400]; /* a longer name cuts the text */
+    struct text text = text_in(line, sizeof line);
     va_list arguments;
 
     census->is_right = false;
+    text_add(&text, "%s: census: ", census->table->name);
     va_start(arguments, format);
-    fprintf(stderr, "haft: %s: census: ", census->table->name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    text_add_list(&text, format, arguments);
     va_end(arguments);
+    os_print(line);
 }
 
 /* --- containers --- */

@@ -36,10 +36,4 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end);
 
-/* The system's page, in bytes. */
-uint64_t reservation_page(void);
-
-/* Whole pages go back to the system, and are zero from now on.  False: it refused, as if locked. */
-bool reservation_release(void *begin, size_t size);
-
 #endif /* HAFT_LIB_RESERVATION_H */

@@ -2,7 +2,6 @@
 #include "lib/base/text.h"
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -17,16 +16,22 @@ struct text text_in(char *begin, size_t size)
     return text;
 }
 
-void text_add(struct text *text, const char *format, ...)
+void text_add_list(struct text *text, const char *format, va_list arguments)
 {
     const size_t used = text->length < text->size ? text->length : text->size;
+    const int added = vsnprintf(used < text->size ? text->begin + used : NULL, text->size - used,
+                                format, arguments);
+
+    text->length += added > 0 ? (size_t)added : 0;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    const int added = vsnprintf(used < text->size ? text->begin + used : NULL, text->size - used,
-                                format, arguments);
+    text_add_list(text, format, arguments);
     va_end(arguments);
-    text->length += added > 0 ? (size_t)added : 0;
 }
 
 void text_add_count(struct text *text, uint64_t count)

@@ -1,5 +1,6 @@
 /* Required ids that name nothing: what is said of them. */
 #include "lib/slots/bad_access.h"
+#include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 #include <haft/diagnose.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static _Noreturn void end_program(const struct slots *slots, const haft_bad_acce
     char text[512]; /* a longer name cuts the text */
 
     places_describe(slots, access->table, access->id, access->status, text, sizeof text);
-    fprintf(stderr, "haft: %s\n", text);
+    os_print(text);
     abort();
 }
 

@@ -7,13 +7,8 @@
  *   HINT     ids repeat: then more of them are said to be stale.  A place that is read too early or
  *            too late makes a line of text say less
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
-#endif
 #include "lib/slots/diagnose.h"
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
+#include "lib/base/os.h"
 #include <string.h>
 
 /*
@@ -63,30 +58,20 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* What addr2line calls the address: its offset, in a library or program that may lie anywhere. */
-static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
-{
-    const ElfW(Ehdr) *header = found->dli_fbase;
-
-    return header->e_type == ET_EXEC ? address : address - (uintptr_t)found->dli_fbase;
-}
-
 void place_tell(struct text *text, const void *place)
 {
     const uintptr_t address = (uintptr_t)place - 1; /* within the call that returns to `place` */
-    Dl_info found;
+    struct os_symbol symbol;
 
     if (place == NULL) {
         text_add(text, "somewhere");
-    } else if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+    } else if (!os_symbol_of(address, &symbol)) {
         text_add(text, "%#jx", (uintmax_t)address);
-    } else if (found.dli_sname == NULL) {
-        text_add(text, "%s+%#jx", file_name(found.dli_fname),
-                 (uintmax_t)offset_in(&found, address));
+    } else if (symbol.function == NULL) {
+        text_add(text, "%s+%#jx", file_name(symbol.file), (uintmax_t)symbol.file_offset);
     } else {
-        text_add(text, "%s+%#jx (%s+%#jx)", found.dli_sname,
-                 (uintmax_t)(address - (uintptr_t)found.dli_saddr), file_name(found.dli_fname),
-                 (uintmax_t)offset_in(&found, address));
+        text_add(text, "%s+%#jx (%s+%#jx)", symbol.function, (uintmax_t)symbol.function_offset,
+                 file_name(symbol.file), (uintmax_t)symbol.file_offset);
     }
 }
 

@@ -6,8 +6,8 @@
  *   OWN    the table is being closed: no other thread uses it
  */
 #include "lib/slots/leaks.h"
+#include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 #define GROUPS 256 /* places of leaks that are told apart */
@@ -33,7 +33,7 @@ static void print_leak(const haft_leak *leak, void *arg)
 
     (void)arg;
     haft_leak_format(leak, text, sizeof text);
-    fprintf(stderr, "haft: %s\n", text);
+    os_print(text);
 }
 
 struct groups {

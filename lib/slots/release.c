@@ -5,6 +5,7 @@
  *   OWN   the thread that releases a run owns all its slots; resolve reads their words as atomics
  */
 #include "lib/slots/release.h"
+#include "lib/base/os.h"
 
 static uintptr_t word_address(const struct slots *slots, uint64_t index)
 {
@@ -24,12 +25,12 @@ uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t beyond)
 {
     const uint64_t first = runs_first(&slots->runs, run);
     const uint64_t end = runs_first(&slots->runs, beyond);
-    const uintptr_t page = (uintptr_t)reservation_page();
+    const uintptr_t page = os_page_size();
     const uintptr_t begin = (word_address(slots, first) + page - 1) / page * page;
     uintptr_t stop = word_address(slots, end) / page * page;
 
     /* Memory that is locked stays; then all words are cleared below. */
-    if (stop <= begin || !reservation_release((void *)begin, stop - begin)) {
+    if (stop <= begin || !os_discard((char *)begin, stop - begin)) {
         stop = begin;
     }
     uint64_t index = clear_until(slots, first, end, begin);

@@ -1,5 +1,6 @@
 /* Page runs: their records, and the list of fresh ones of a table of one thread. */
 #include "lib/slots/runs.h"
+#include "lib/base/os.h"
 #include <stddef.h>
 
 #define COARSE_PAGES 16 /* in a run that cannot end with a page: one page or two are lost */
@@ -7,7 +8,7 @@
 /* The smallest runs that begin and end with a page, if they are not too large. */
 void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased)
 {
-    const uint64_t page = reservation_page();
+    const uint64_t page = os_page_size();
     unsigned shift = 0;
 
     while ((is_biased || (stride << shift) % page != 0) && stride << shift < COARSE_PAGES * page) {

@@ -5,8 +5,7 @@
  *   OWN   before the table is handed to other threads
  */
 #include "lib/slots/slots.h"
-#include <sys/random.h>
-#include <time.h>
+#include "lib/base/os.h"
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
 #define MAX_ALIGNMENT 4096u
@@ -46,11 +45,8 @@ static uint64_t random_generation(haft_layout layout)
     uint64_t bits = 0;
 
     /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
-    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits) {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        bits = ((uint64_t)(uintptr_t)&bits ^ (uint64_t)now.tv_nsec) * UINT64_C(0x9E3779B97F4A7C15);
+    if (!os_random(&bits)) {
+        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
         bits ^= bits >> 32;
     }
     return 1 + bits % half;

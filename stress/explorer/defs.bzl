@@ -8,10 +8,10 @@ load("//stress:own_sanitizer.bzl", "HOOKED_COPTS", "OWN_SANITIZER")
 WRAPPED = ["-Wl,--wrap=" + function for function in [
     "__assert_fail",
     "aligned_alloc",
-    "madvise",
-    "mprotect",
+    "os_commit",
     "os_condition_wait",
     "os_condition_wake_all",
+    "os_discard",
     "os_mutex_lock",
     "os_mutex_open",
     "os_mutex_try_lock",

@@ -2,7 +2,7 @@
  * White-box: memory that is made writable in steps.
  *
  * Making memory writable is an effect of the kernel that no checker of memory orders knows; so
- * mprotect() leaves a note, as plain as a write to the memory would be.
+ * os_commit() leaves a note, as plain as a write to the memory would be.
  */
 #include "lib/base/reservation.h"
 #include "stress/explorer/cases/case.h"
@@ -16,8 +16,8 @@ static struct reservation reservation;
 static bool has_protected[MOST_SCHEDULED]; /* plain: by that thread */
 static bool is_refused[MOST_SCHEDULED];    /* each thread's own */
 
-int __real_mprotect(void *base, size_t size, int protection);
-int __wrap_mprotect(void *base, size_t size, int protection);
+bool __real_os_commit(char *base, size_t size);
+bool __wrap_os_commit(char *base, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
@@ -31,17 +31,17 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return is_refused_now() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-int __wrap_mprotect(void *base, size_t size, int protection)
+bool __wrap_os_commit(char *base, size_t size)
 {
     if (is_refused_now()) {
-        return -1;
+        return false;
     }
-    const int result = __real_mprotect(base, size, protection);
+    const bool done = __real_os_commit(base, size);
 
     if (schedule_self() != NO_THREAD) {
         has_protected[schedule_self()] = true;
     }
-    return result;
+    return done;
 }
 
 void refuse_memory(bool refuse)

@@ -1,12 +1,11 @@
 /*
  * Memory is given back while another thread inserts.
  *
- * Clearing pages is an effect of the kernel that the explorer does not know; so madvise() refuses
+ * Clearing pages is an effect of the kernel that the explorer does not know; so os_discard() refuses
  * here, as it does for memory that is locked, and then the library clears the words itself.
  */
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>
-#include <sys/mman.h>
 
 #define MOST_IDS 64 /* ids are below: 3 bits of index, 2 of generation */
 #define OLD 2
@@ -15,12 +14,13 @@ static haft_worker *workers[2];
 static haft_id old[OLD];
 static shared_u64 issued[MOST_IDS];
 
-int __real_madvise(void *base, size_t size, int advice);
-int __wrap_madvise(void *base, size_t size, int advice);
+bool __wrap_os_discard(char *base, size_t size);
 
-int __wrap_madvise(void *base, size_t size, int advice)
+bool __wrap_os_discard(char *base, size_t size)
 {
-    return advice == MADV_DONTNEED ? -1 : __real_madvise(base, size, advice);
+    (void)base;
+    (void)size;
+    return false;
 }
 
 static haft_id insert_new(haft_worker *worker)
