@@ -98,7 +98,7 @@ def _helpers(source, folder):
     found, left = [], [source]
     while left:
         text = (plan.ROOT / left.pop()).read_text()
-        for name in re.findall(rf'^#include "({folder}/\w+)\.h"', text, re.M):
+        for name in re.findall(rf'^#include "({folder}/[\w/]+)\.h"', text, re.M):
             for path in (f"{name}.h", f"{name}.c"):
                 if path not in found and path != source and (plan.ROOT / path).exists():
                     found.append(path)
@@ -111,7 +111,7 @@ def program_of(check):
     """The variant and the sources, beside the library's, of the program that runs a check."""
     kind, *words = check.split()
     if kind == "unit":
-        test = f"tests/{words[0]}_test.c"
+        test = _files(f"tests/*/{words[0]}_test.c")[0]
         return "unit", sorted({*UNIT_SUPPORT, *_helpers(test, "tests")}) + [test]
     if kind == "stress":
         program = f"stress/{words[0]}.c"
@@ -119,7 +119,7 @@ def program_of(check):
     if kind == "linearize":
         return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
     if kind == "stale":
-        return "stale", [f"tests/{words[0]}_stale.c"]
+        return "stale", _files(f"tests/*/{words[0]}_stale.c")
     variant = "explorer_tsan" if "tsan" in words else "explorer"
     return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", EDGES, TERMINAL]
 

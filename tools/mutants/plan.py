@@ -5,12 +5,12 @@ checks.  A protocol step broken is a patch of the library, tools/mutants/NAME.pa
 a line "Breaks: ..." and a line "Check: ..." for each check; a line "Undecidable: ..." says why none
 can notice.  A check is written as
 
-    unit NAME                          tests/NAME_test.c
+    unit NAME                          tests/*/NAME_test.c
     stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds, over
                                        operations that give way by chance
     explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
     linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
-    stale MEMORY WAY                   tests/MEMORY_stale.c, of which AddressSanitizer must report WAY
+    stale MEMORY WAY                   tests/*/MEMORY_stale.c, of which AddressSanitizer must report WAY
 """
 
 import dataclasses

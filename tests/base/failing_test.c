@@ -1,0 +1,517 @@
+/*
+ * The n-th call to the system fails, for every n: a clean status, nothing left behind, and the
+ * table usable.
+ */
+#include "tests/base/faults.h"
+#include <haft/commands.h>
+#include <haft/share.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(nth_call_fails, .timeout = SUITE_SECONDS);
+TestSuite(strict_overcommit, .timeout = SUITE_SECONDS);
+
+/* --- opening --- */
+
+static const haft_table_options options = {.capacity = 1000, .object_size = 8};
+static haft_domain *domain;
+static haft_table *table;
+
+static haft_status open_domain(void **opened)
+{
+    const haft_domain_options thread_clock = {.flavour = &urcu_memb_flavor,
+                                              .clock = HAFT_CLOCK_THREAD};
+    haft_domain *made = *opened;
+    const haft_status status = haft_domain_open(&thread_clock, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_domain(void *opened)
+{
+    must(haft_domain_close(opened) == HAFT_OK);
+}
+
+static haft_status open_table(void **opened)
+{
+    haft_table *made = *opened;
+    const haft_status status = haft_table_open(domain, &options, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_table(void *opened)
+{
+    must(haft_table_close(opened) == HAFT_OK);
+}
+
+static haft_status open_another_worker(void **opened)
+{
+    haft_worker *made = *opened;
+    const haft_status status = haft_worker_open(table, &made);
+
+    *opened = made;
+    return status;
+}
+
+static haft_status open_local(void **opened)
+{
+    const haft_local_options local = {.capacity = 1000, .object_size = 8};
+    haft_local *made = *opened;
+    const haft_status status = haft_local_open(&local, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_local(void *opened)
+{
+    haft_local_close(opened);
+}
+
+static void keep(void *opened)
+{
+    (void)opened;
+}
+
+Test(nth_call_fails, opening_a_domain)
+{
+    fail_each_both_ways(open_domain, close_domain);
+}
+
+Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
+{
+    void *opened = &faults;
+
+    fail_calls(3, 3); /* behind the memory and the semaphore */
+    expect_status(open_domain(&opened), HAFT_NO_THREAD);
+    fail_calls(1, 1);
+    expect_status(open_domain(&opened), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+}
+
+Test(nth_call_fails, opening_a_table)
+{
+    open_domain((void **)&domain);
+    fail_each_both_ways(open_table, close_table);
+    close_domain(domain); /* and it is not in use by the tables that failed */
+}
+
+Test(nth_call_fails, opening_a_table_under_strict_overcommit)
+{
+    open_domain((void **)&domain);
+    faults.strict = true;
+    fail_each_both_ways(open_table, close_table);
+    close_domain(domain);
+    expect_no_leaks();
+}
+
+/* --- handing over --- */
+
+static haft_local *shareable;
+static haft_id sharing_id;
+
+static haft_status share_it(void **opened)
+{
+    haft_table *made = *opened;
+    const haft_status status = haft_share(shareable, domain, NULL, &made);
+
+    must(haft_is_live(status == HAFT_OK ? haft_table_view(made) : haft_local_view(shareable),
+                      sharing_id));
+    *opened = made;
+    return status;
+}
+
+static void unshare_it(void *opened)
+{
+    must(haft_unshare(opened, &shareable) == HAFT_OK);
+}
+
+Test(nth_call_fails, sharing_a_local_table)
+{
+    open_domain((void **)&domain);
+    open_local((void **)&shareable);
+    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    fail_each_both_ways(share_it, unshare_it);
+    must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    close_local(shareable);
+    close_domain(domain);
+    expect_no_leaks();
+}
+
+/* So large that descriptors of all its batches need memory beyond the first step. */
+Test(nth_call_fails, sharing_a_large_local_table_under_strict_overcommit)
+{
+    const haft_local_options large = {.capacity = 1000000};
+
+    faults.strict = true;
+    open_domain((void **)&domain);
+    must(haft_local_open(&large, &shareable) == HAFT_OK);
+    for (int i = 0; i < 1000000; i++) {
+        must(haft_local_insert(shareable, NULL, &sharing_id) == HAFT_OK);
+    }
+    fail_each_both_ways(share_it, unshare_it);
+    close_local(shareable);
+    close_domain(domain);
+}
+
+static haft_status unshare_new(void **opened)
+{
+    haft_local *made = *opened;
+    const haft_status status = haft_unshare(table, &made);
+
+    *opened = made;
+    return status;
+}
+
+Test(nth_call_fails, unsharing_a_table_that_was_never_local)
+{
+    const long before = faults.balance;
+
+    open_domain((void **)&domain);
+    for (int n = 1; n <= 2; n++) {
+        void *opened = &faults;
+
+        open_table((void **)&table);
+        fail_calls(n, n);
+        expect_status(unshare_new(&opened), HAFT_NO_MEMORY);
+        fail_calls(0, -1);
+        cr_expect(eq(ptr, opened, &faults));
+        must(unshare_new(&opened) == HAFT_OK);
+        close_local(opened);
+    }
+    close_domain(domain);
+    cr_expect(eq(long, faults.balance, before));
+    expect_no_leaks();
+}
+
+static haft_status open_and_close_worker(void **opened)
+{
+    const haft_status status = open_another_worker(opened);
+
+    if (status == HAFT_OK) {
+        haft_worker_close(*opened);
+    }
+    return status;
+}
+
+Test(nth_call_fails, opening_a_worker)
+{
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    fail_each(open_and_close_worker, keep, true);
+    close_table(table);
+    close_domain(domain);
+    expect_no_leaks();
+}
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+static haft_status open_commands(void **opened)
+{
+    const haft_allocator allocator = {.alloc = take, .free = give};
+    const haft_commands_options with = {.allocator = &allocator};
+    haft_commands *made = *opened;
+    const haft_status status = haft_commands_open(table, &with, &made);
+
+    *opened = made;
+    return status;
+}
+
+static void close_commands(void *opened)
+{
+    haft_commands_close(opened);
+}
+
+Test(nth_call_fails, opening_a_command_set)
+{
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    fail_each(open_commands, close_commands, true);
+    close_table(table);
+    close_domain(domain);
+    expect_no_leaks();
+}
+
+Test(nth_call_fails, opening_a_local_table)
+{
+    fail_each_both_ways(open_local, close_local);
+    faults.strict = true;
+    fail_each_both_ways(open_local, close_local);
+}
+
+static haft_status open_local_with_places(void **opened)
+{
+    const haft_local_options local = {.capacity = 1000, .object_size = 8, .places = true};
+    haft_local *made = *opened;
+    const haft_status status = haft_local_open(&local, &made);
+
+    *opened = made;
+    return status;
+}
+
+static haft_status open_table_with_places(void **opened)
+{
+    const haft_table_options with = {.capacity = 1000, .object_size = 8, .places = true};
+    haft_table *made = *opened;
+    const haft_status status = haft_table_open(domain, &with, &made);
+
+    *opened = made;
+    return status;
+}
+
+Test(nth_call_fails, opening_tables_with_places)
+{
+    open_domain((void **)&domain);
+    for (int strict = 0; strict < 2; strict++) {
+        faults.strict = strict;
+        fail_each_both_ways(open_local_with_places, close_local);
+        fail_each_both_ways(open_table_with_places, close_table);
+    }
+    close_domain(domain);
+    expect_no_leaks();
+}
+
+Test(nth_call_fails, closing_everything_gives_everything_back)
+{
+    const long before = faults.balance;
+    void *opened = NULL;
+
+    open_domain((void **)&domain);
+    open_table((void **)&table);
+    open_and_close_worker(&opened);
+    cr_expect(gt(long, faults.balance, before));
+    close_table(table);
+    close_domain(domain);
+    cr_expect(eq(long, faults.balance, before));
+    expect_no_leaks();
+}
+
+/* --- strict overcommit --- */
+
+#define OBJECTS 20000
+
+/* Every so often an insert meets a refusal, answers so, and the next one goes on. */
+static void refuse_often(int kind, bool places)
+{
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016, .places = places};
+    static haft_id ids[OBJECTS];
+    int refusals = 0;
+
+    faults.strict = true;
+    struct subject subject = subject_open(kind, &large);
+
+    for (int i = 0; i < OBJECTS; i++) {
+        haft_id id = {0x5a5a};
+
+        fail_calls(1, 1000000);
+        haft_status status = subject_insert(&subject, NULL, &id);
+
+        fail_calls(0, -1);
+        if (status != HAFT_OK) {
+            must(status == HAFT_NO_MEMORY && id.bits == 0x5a5a);
+            must(subject_live(&subject) == (uint64_t)i);
+            refusals++;
+            status = subject_insert(&subject, NULL, &id);
+        }
+        must(status == HAFT_OK);
+        memset(haft_resolve(subject.view, id), 0xff, large.object_size);
+        ids[i] = id;
+    }
+    cr_expect(ge(int, refusals, 8)); /* 20 MiB in steps of 2 */
+    for (int i = 0; i < OBJECTS; i++) {
+        must(subject_free(&subject, ids[i]) == HAFT_OK);
+    }
+    subject_close(&subject);
+    expect_no_leaks();
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, any_refusal_is_answered_and_the_next_insert_goes_on)
+{
+    refuse_often(*kind, false);
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, so_it_is_with_places)
+{
+    refuse_often(*kind, true);
+}
+
+TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte)
+{
+    static const size_t sizes[] = {0, 8, 24, 4088, 5000};
+
+    faults.strict = true;
+    for (int i = 0; i < 5; i++) {
+        for (size_t alignment = 8; alignment <= 4096; alignment *= 8) {
+            const haft_table_options full = {
+                .capacity = 1020,
+                .layout = HAFT_LAYOUT_OF(10, 10, 0),
+                .object_size = sizes[i],
+                .object_alignment = alignment,
+            };
+            struct subject subject = subject_open(*kind, &full);
+            haft_id id;
+
+            for (int n = 0; n < 1020; n++) {
+                must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+                memset(haft_resolve(subject.view, id), 0xff, sizes[i]);
+            }
+            must(subject_live(&subject) == 1020);
+            subject_close(&subject);
+        }
+    }
+}
+
+#define WORKERS 80
+
+/* Descriptors of batches: few of their memory is needed for the slots in use, many for these. */
+Test(strict_overcommit, many_workers_with_full_rings_in_a_large_table)
+{
+    const haft_table_options large = {.capacity = 2000000, .object_size = 8};
+    haft_worker *workers[WORKERS];
+
+    faults.strict = true;
+    struct shared shared = open_shared(MEMB_CALLER, &large);
+
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = open_worker(shared.table);
+        for (int n = 0; n < 100; n++) {
+            must(haft_free(workers[i], insert(workers[i])) == HAFT_OK);
+            must(haft_worker_flush(workers[i]) == HAFT_OK);
+        }
+    }
+    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    for (int i = 0; i < WORKERS; i++) {
+        haft_worker_close(workers[i]);
+    }
+    close_shared(&shared);
+}
+
+/* The next step of memory is refused: what is free or due is used first, and then the answer. */
+TEST_ON_EACH_CLOCK(strict_overcommit, at_a_limit_of_memory_insert_is_busy_while_slots_are_due)
+{
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016};
+    static haft_id ids[OBJECTS];
+    int count = 0;
+    haft_id id;
+
+    faults.strict = true;
+    struct shared shared = open_shared(*setting, &large);
+
+    must(haft_insert(shared.worker, NULL, &ids[count++]) == HAFT_OK);
+    fail_calls(1, 1000000);
+    while (haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        must(++count < OBJECTS);
+    }
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_NO_MEMORY);
+    must(haft_free(shared.worker, ids[--count]) == HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    settle(shared.worker);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_NO_MEMORY);
+    fail_calls(0, -1);
+    expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_OK);
+    close_shared(&shared);
+}
+
+/* --- a call to the system in the middle of a search, and what other threads do meanwhile --- */
+
+#define EXACT 4096
+#define LEFT 4 /* places, when all extents are used up */
+
+static struct {
+    struct shared shared;
+    haft_worker *other;
+    haft_id freed_later[LEFT];
+    int inserted; /* of them */
+    bool has_reserved;
+} meeting;
+
+static void take_the_last_place(void)
+{
+    meeting.inserted +=
+        haft_insert(meeting.other, NULL, &meeting.freed_later[meeting.inserted]) == HAFT_OK;
+}
+
+static void reserve_once(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    haft_id reserved;
+
+    (void)object;
+    (void)id;
+    (void)arg;
+    if (worker != NULL && !meeting.has_reserved) {
+        meeting.has_reserved = true;
+        faults.before_commit = take_the_last_place;
+        haft_reserve(worker, &reserved, NULL); /* a fresh slot, for which memory is asked for */
+        cr_assert(faults.before_commit == NULL, "no memory was asked for");
+    }
+}
+
+/* All but one place are taken; two slots are due. */
+static void open_meeting(void)
+{
+    static const haft_domain_options frame = {.clock = HAFT_CLOCK_FRAME};
+    static const haft_table_options exact = {.capacity = EXACT,
+                                             .object_size = 16384,
+                                             .exact_capacity = true,
+                                             .on_reclaim = reserve_once};
+    haft_id ids[2];
+
+    faults.strict = true;
+    meeting.shared = open_shared_on(&frame, &exact);
+    meeting.other = open_worker(meeting.shared.table);
+    for (int i = 0; i < EXACT - LEFT; i++) {
+        const haft_id id = insert(meeting.shared.worker);
+
+        ids[i % 2] = id;
+    }
+    for (int i = 0; i < 2; i++) {
+        must(haft_free(meeting.shared.worker, ids[i]) == HAFT_OK);
+    }
+    must(haft_worker_flush(meeting.shared.worker) == HAFT_OK);
+    for (int i = 0; i < LEFT + 1; i++) {
+        const haft_id id = insert(meeting.other);
+
+        if (i < LEFT - 1) {
+            meeting.freed_later[meeting.inserted++] = id;
+        }
+    }
+    must(haft_domain_tick(meeting.shared.domain) == HAFT_OK);
+}
+
+Test(strict_overcommit, reservation_inside_on_reclaim_that_meets_a_full_exact_table_costs_no_slot)
+{
+    haft_id ids[LEFT];
+    haft_id id;
+    int count = 0;
+
+    open_meeting();
+    haft_reserve(meeting.shared.worker, &id, NULL); /* takes the two back */
+    cr_assert(meeting.has_reserved);
+    for (int i = 0; i < meeting.inserted; i++) {
+        must(haft_free(meeting.other, meeting.freed_later[i]) == HAFT_OK);
+    }
+    while (count < LEFT && haft_insert(meeting.shared.worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    cr_expect(gt(int, count, 1));
+    for (int i = 1; i < count; i++) {
+        cr_expect(ne(u64, ids[i].bits, ids[i - 1].bits), "a slot was handed out twice");
+    }
+    must(haft_worker_close(meeting.other) == HAFT_OK);
+    close_shared(&meeting.shared);
+}

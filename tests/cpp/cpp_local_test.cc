@@ -1,0 +1,401 @@
+/* haft::local, and what it shares with the other C++ tables: result, scans, exceptions. */
+#include "tests/cpp/counted.hpp"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+TestSuite(cpp_local, .timeout = SUITE_SECONDS);
+
+using table_type = haft::local<counted>;
+
+static table_type opened(uint64_t capacity = 100)
+{
+    auto made = table_type::open(capacity);
+
+    cr_assert(made);
+    return std::move(*made);
+}
+
+/* --- lives --- */
+
+Test(cpp_local, emplaced_object_is_made_where_it_resolves_to)
+{
+    table_type numbers = opened();
+    const auto id = numbers.emplace(7);
+
+    cr_assert(id);
+    cr_expect_eq(numbers.resolve(*id)->number, 7);
+    cr_expect_eq(numbers.require(*id), numbers.resolve(*id));
+    cr_expect(numbers.is_live(*id));
+    cr_expect_eq(numbers.count(), 1);
+    cr_expect_eq(counted::made, 1);
+    cr_expect_eq(counted::destroyed, 0);
+}
+
+Test(cpp_local, freed_object_is_destroyed_once_and_its_id_is_stale)
+{
+    table_type numbers = opened();
+    const auto id = numbers.emplace(7);
+
+    expect_status(numbers.free(*id), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 1);
+    expect_status(numbers.free(*id), HAFT_STALE);
+    expect_status(numbers.diagnose(*id), HAFT_STALE);
+    cr_expect_null(numbers.resolve(*id));
+    cr_expect_not(numbers.is_live(*id));
+    cr_expect_not(numbers.view().is_live(*id));
+    cr_expect_eq(counted::destroyed, 1);
+    numbers.close();
+    cr_expect_eq(counted::live(), 0);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_local, objects_live_at_the_end_are_destroyed_once)
+{
+    {
+        table_type numbers = opened();
+
+        for (int i = 0; i < 50; i++) {
+            cr_assert(numbers.emplace(i));
+        }
+        cr_assert_eq(counted::live(), 50);
+    }
+    cr_expect_eq(counted::destroyed, 50);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_local, cleared_objects_are_destroyed_once)
+{
+    table_type numbers = opened();
+
+    for (int i = 0; i < 50; i++) {
+        cr_assert(numbers.emplace(i));
+    }
+    numbers.clear();
+    cr_expect_eq(counted::live(), 0);
+    cr_expect(numbers.is_empty());
+    numbers.close();
+    cr_expect_eq(counted::destroyed, 50);
+}
+
+Test(cpp_local, full_table_makes_no_object)
+{
+    table_type numbers = opened(2);
+
+    cr_assert(numbers.emplace(1) && numbers.emplace(2));
+    const auto third = numbers.emplace(3);
+
+    cr_expect_not(third);
+    expect_status(third.status(), HAFT_FULL);
+    cr_expect_eq(counted::made, 2);
+}
+
+struct link {
+    haft::local<link> *table;
+    haft::id<link> next;
+    bool *was_live;
+    ~link()
+    {
+        *was_live |= table->is_live(next);
+        table->free(next);
+    }
+};
+
+Test(cpp_local, destructor_may_free_others_of_the_table)
+{
+    auto made = haft::local<link>::open(10);
+    haft::local<link> &links = *made;
+    bool was_live = false;
+    const auto last = links.emplace(&links, haft::id<link>(), &was_live);
+    const auto first = links.emplace(&links, *last, &was_live);
+
+    expect_status(links.free(*first), HAFT_OK);
+    cr_expect(was_live);
+    cr_expect(links.is_empty());
+}
+
+Test(cpp_local, aggregates_and_types_that_cannot_move_are_made_in_place)
+{
+    struct point {
+        int x;
+        int y;
+    };
+    auto points = haft::local<point>::open(10);
+    const auto id = points->emplace(3, 4);
+
+    cr_expect_eq(points->resolve(*id)->x, 3);
+    cr_expect_eq(points->resolve(*id)->y, 4);
+    cr_expect_not(std::is_move_constructible_v<counted>);
+}
+
+Test(cpp_local, owning_members_are_given_back)
+{
+    auto words = haft::local<std::unique_ptr<std::string>>::open(10);
+    const auto id = words->emplace(std::make_unique<std::string>("a word longer than most words"));
+
+    cr_assert(id);
+    cr_expect_str_eq((*words->resolve(*id))->c_str(), "a word longer than most words");
+}
+
+/* --- alignment --- */
+
+template <std::size_t Alignment> struct alignas(Alignment) aligned {
+    unsigned char first;
+};
+
+template <std::size_t Alignment, haft::pins P> static void expect_aligned()
+{
+    auto table = haft::local<aligned<Alignment>, P>::open(100);
+
+    cr_assert(table);
+    for (int i = 0; i < 100; i++) {
+        const auto id = table->emplace(static_cast<unsigned char>(i));
+
+        cr_assert(id);
+        cr_expect_eq(reinterpret_cast<uintptr_t>(table->resolve(*id)) % Alignment, 0);
+        cr_expect_eq(table->resolve(*id)->first, i);
+    }
+    int i = 0;
+    for (auto [id, object] : *table) {
+        cr_expect_eq(object.first, i++);
+    }
+    cr_expect_eq(i, 100);
+}
+
+Test(cpp_local, objects_of_every_alignment_stand_where_the_view_looks)
+{
+    expect_aligned<1, haft::pins::no>();
+    expect_aligned<1, haft::pins::yes>();
+    expect_aligned<8, haft::pins::yes>();
+    expect_aligned<16, haft::pins::no>();
+    expect_aligned<16, haft::pins::yes>();
+    expect_aligned<64, haft::pins::yes>();
+    expect_aligned<4096, haft::pins::no>();
+}
+
+/* --- moving --- */
+
+Test(cpp_local, moved_from_table_is_empty_and_its_objects_stay_where_they_are)
+{
+    table_type first = opened();
+    const auto id = first.emplace(7);
+    counted *object = first.resolve(*id);
+    table_type second = std::move(first);
+
+    cr_expect_not(first);
+    cr_expect(second);
+    cr_expect_eq(second.resolve(*id), object);
+    first.close();
+    cr_expect_eq(counted::destroyed, 0);
+    first = std::move(second);
+    cr_expect_not(second);
+    cr_expect_eq(first.resolve(*id), object);
+}
+
+Test(cpp_local, assignment_ends_the_table_that_was_there)
+{
+    table_type first = opened();
+    table_type second = opened();
+
+    cr_assert(first.emplace(1) && second.emplace(2));
+    first = std::move(second);
+    cr_expect_eq(counted::destroyed, 1);
+    cr_expect_eq(first.count(), 1);
+    table_type &same = first;
+    first = std::move(same);
+    cr_expect(first);
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_local, released_table_keeps_its_destructor)
+{
+    table_type numbers = opened();
+
+    cr_assert(numbers.emplace(1));
+    haft_local *released = numbers.release();
+
+    cr_expect_not(numbers);
+    haft_local_close(released);
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_local, adopted_table_destroys_objects)
+{
+    table_type numbers = opened();
+    haft_local *released = numbers.release();
+
+    haft_local_set_destroy(released, nullptr, nullptr);
+    auto adopted = table_type::adopt(released);
+    cr_assert(adopted);
+    cr_assert(adopted->emplace(7));
+    adopted->close();
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_local, table_of_other_objects_is_not_adopted)
+{
+    auto bytes = haft::local<char>::open(10);
+
+    expect_status((haft::local<int>::adopt(bytes->untyped()).status()), HAFT_WRONG_TYPE);
+    cr_expect(bytes->emplace('a'));
+}
+
+/* --- options --- */
+
+Test(cpp_local, options_that_are_not_the_types_are_refused)
+{
+    haft_local_options options = {};
+
+    options.capacity = 10;
+    options.object_size = sizeof(counted) + 1;
+    expect_status(table_type::open(options).status(), HAFT_BAD_OBJECT_SIZE);
+    options.object_size = sizeof(counted);
+    options.object_alignment = 4096;
+    expect_status(table_type::open(options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
+    options.object_alignment = alignof(counted);
+    options.pins = true;
+    expect_status(table_type::open(options).status(), HAFT_BAD_PINS);
+    options.pins = false;
+    cr_expect(table_type::open(options));
+    expect_status(table_type::open(0).status(), HAFT_BAD_CAPACITY);
+}
+
+static void count_calls(void *, haft_id, void *calls)
+{
+    ++*static_cast<int *>(calls);
+}
+
+Test(cpp_local, on_destroy_is_the_callers_where_destructors_do_nothing)
+{
+    haft_local_options options = {};
+    int calls = 0;
+
+    options.capacity = 10;
+    options.on_destroy = count_calls;
+    options.destroy_arg = &calls;
+    auto numbers = haft::local<int>::open(options);
+    cr_assert(numbers->emplace(7));
+    numbers->close();
+    cr_expect_eq(calls, 1);
+}
+
+Test(cpp_local, required_id_that_is_stale_is_reported)
+{
+    int calls = 0;
+    auto numbers = table_type::open(counting_bad_accesses<haft_local_options>(calls));
+    const auto id = numbers->emplace(7);
+    cr_expect_not_null(numbers->require(*id));
+    cr_expect_eq(calls, 0);
+    numbers->free(*id);
+    cr_expect_null(numbers->require(*id));
+    cr_expect_eq(calls, 1);
+}
+
+Test(cpp_local, promised_capacity_is_there)
+{
+    table_type numbers = opened(10);
+
+    expect_status(numbers.reserve_capacity(10), HAFT_OK);
+    expect_status(numbers.reserve_capacity(11), HAFT_FULL);
+    cr_expect_eq(numbers.available(), 10);
+}
+
+/* --- exceptions --- */
+
+Test(cpp_local, constructor_that_throws_gives_the_reservation_back)
+{
+    auto throwers = haft::local<thrower>::open(1);
+
+    for (int i = 0; i < 10; i++) {
+        cr_expect_throw((void)throwers->emplace(true), int);
+        cr_expect_eq(throwers->count(), 0);
+        cr_expect_eq(throwers->available(), 1);
+    }
+    cr_expect_eq(counted::live(), 0);
+    cr_expect(throwers->emplace(false));
+    throwers->close();
+    cr_expect_eq(counted::live(), 0);
+}
+
+static void throw_in_a_loop(const table_type &numbers)
+{
+    for (auto [id, object] : numbers) {
+        (void)id;
+        throw object.number;
+    }
+}
+
+Test(cpp_local, body_of_a_loop_may_throw)
+{
+    table_type numbers = opened();
+
+    cr_assert(numbers.emplace(1));
+    cr_expect_throw(throw_in_a_loop(numbers), int);
+    expect_status(numbers.emplace(2).status(), HAFT_OK);
+    cr_expect_eq(numbers.count(), 2);
+}
+
+/* --- loops --- */
+
+Test(cpp_local, loop_meets_each_live_object_with_its_id)
+{
+    table_type numbers = opened();
+    std::vector<haft::id<counted>> ids;
+    int sum = 0;
+    int met = 0;
+
+    for (auto [id, object] : numbers) {
+        (void)id, (void)object;
+        met++;
+    }
+    cr_expect_eq(met, 0);
+    for (int i = 0; i < 10; i++) {
+        ids.push_back(*numbers.emplace(i));
+    }
+    numbers.free(ids[3]);
+    for (auto [id, object] : numbers) {
+        cr_expect(id == ids[static_cast<std::size_t>(object.number)]);
+        cr_expect_eq(numbers.resolve(id), &object);
+        sum += object.number;
+    }
+    cr_expect_eq(sum, 45 - 3);
+}
+
+Test(cpp_local, loop_may_free_what_it_meets_and_insert)
+{
+    table_type numbers = opened();
+
+    for (int i = 0; i < 10; i++) {
+        cr_assert(numbers.emplace(i));
+    }
+    for (auto [id, object] : numbers) {
+        if (object.number < 100) {
+            const int number = object.number;
+
+            numbers.free(id);
+            cr_assert(numbers.emplace(100 + number));
+        }
+    }
+    cr_expect_eq(numbers.count(), 10);
+    for (auto [id, object] : numbers) {
+        (void)id;
+        cr_expect_geq(object.number, 100);
+    }
+}
+
+/* --- results --- */
+
+Test(cpp_local, result_has_a_value_or_a_status)
+{
+    haft::result<int> some = 7;
+    haft::result<int> none = HAFT_FULL;
+
+    cr_expect(some);
+    expect_status(some.status(), HAFT_OK);
+    cr_expect_eq(*some, 7);
+    cr_expect_not(none);
+    expect_status(none.status(), HAFT_FULL);
+    cr_expect_eq(std::move(none).value_or(3), 3);
+    cr_expect_eq(std::move(some).value_or(3), 7);
+}

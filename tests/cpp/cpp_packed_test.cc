@@ -1,0 +1,246 @@
+/* haft::packed: lives, moving objects by their bytes, loops. */
+#include "tests/cpp/counted.hpp"
+#include <memory>
+#include <vector>
+
+TestSuite(cpp_packed, .timeout = SUITE_SECONDS);
+
+/* Counts its lives; where it lies is nothing to it. */
+struct tally {
+    static inline int made = 0;
+    static inline int destroyed = 0;
+
+    explicit tally(int value, bool throws = false) : owned(std::make_unique<int>(value))
+    {
+        if (throws) {
+            throw 7;
+        }
+        made++;
+    }
+    ~tally() { destroyed++; }
+    std::unique_ptr<int> owned; /* a sanitizer sees it lost, or given back twice */
+};
+
+template <> inline constexpr bool haft::is_trivially_relocatable<tally> = true;
+
+static_assert(haft::is_trivially_relocatable<int>);
+static_assert(!haft::is_trivially_relocatable<std::unique_ptr<int>>);
+static_assert(!haft::is_trivially_relocatable<counted>);
+
+static haft::packed<tally> opened(uint64_t capacity = 100)
+{
+    auto made = haft::packed<tally>::open(capacity);
+
+    cr_assert(made);
+    return std::move(*made);
+}
+
+/* --- lives --- */
+
+Test(cpp_packed, emplaced_object_is_found_by_id_and_by_position)
+{
+    auto tallies = opened();
+    const auto id = tallies.emplace(7);
+
+    cr_expect_eq(*tallies.resolve(*id)->owned, 7);
+    cr_expect_eq(tallies.resolve(*id), tallies.begin());
+    cr_expect_eq(tallies.require(*id), tallies.begin());
+    cr_expect(tallies.id_at(0) == *id);
+    cr_expect(tallies.id_at(1).is_nil());
+    cr_expect(tallies.is_live(*id));
+    cr_expect_eq(tallies.state(*id), HAFT_PACKED_ALIVE);
+    cr_expect_eq(tally::made, 1);
+    cr_expect_eq(tally::destroyed, 0);
+}
+
+Test(cpp_packed, freed_object_is_destroyed_once_and_the_gap_closes)
+{
+    auto tallies = opened();
+    const auto first = tallies.emplace(1);
+    const auto last = tallies.emplace(2);
+
+    expect_status(tallies.free(*first), HAFT_OK);
+    expect_status(tallies.free(*first), HAFT_STALE);
+    expect_status(tallies.diagnose(*first), HAFT_STALE);
+    cr_expect_eq(tally::destroyed, 1);
+    cr_expect_eq(*tallies.resolve(*last)->owned, 2);
+    cr_expect_eq(tallies.resolve(*last), tallies.begin());
+}
+
+Test(cpp_packed, killed_objects_are_destroyed_by_the_refresh)
+{
+    auto tallies = opened();
+
+    for (int i = 0; i < 10; i++) {
+        cr_assert(tallies.emplace(i));
+    }
+    for (auto [id, each] : tallies.entries()) {
+        if (*each.owned % 2 == 0) {
+            expect_status(tallies.kill(id), HAFT_OK);
+            expect_status(tallies.kill(id), HAFT_DEAD);
+        }
+    }
+    cr_expect_eq(tally::destroyed, 0);
+    cr_expect_eq(tallies.dead_count(), 5);
+    expect_status(tallies.refresh(), HAFT_OK);
+    cr_expect_eq(tally::destroyed, 5);
+    cr_expect_eq(tallies.count(), 5);
+}
+
+Test(cpp_packed, loop_over_entries_meets_each_position_with_its_id)
+{
+    auto tallies = opened();
+    uint64_t position = 0;
+
+    for (int i = 0; i < 10; i++) {
+        cr_assert(tallies.emplace(i));
+    }
+    for (auto [id, each] : tallies.entries()) {
+        cr_expect(id == tallies.id_at(position));
+        cr_expect_eq(&each, tallies.begin() + position);
+        position++;
+    }
+    cr_expect_eq(position, 10);
+    auto at = tallies.entries().begin();
+    const auto before = at++;
+    cr_expect_eq(&(*before).object, tallies.begin());
+    cr_expect((*at).id == tallies.id_at(1));
+}
+
+Test(cpp_packed, owning_arguments_are_moved_into_the_object)
+{
+    struct box {
+        explicit box(std::unique_ptr<int> its_value) : value(its_value.release()) {}
+        int *value; /* so that its bytes may be moved */
+    };
+    auto boxes = haft::packed<box>::open(10);
+    const auto id = boxes->emplace(std::make_unique<int>(7));
+
+    cr_expect_eq(*boxes->resolve(*id)->value, 7);
+    delete boxes->resolve(*id)->value;
+}
+
+Test(cpp_packed, required_id_that_is_stale_is_reported)
+{
+    int calls = 0;
+    auto tallies = haft::packed<tally>::open(counting_bad_accesses<haft_packed_options>(calls));
+    const auto id = tallies->emplace(7);
+    tallies->free(*id);
+    cr_expect_null(tallies->require(*id));
+    cr_expect_eq(calls, 1);
+    cr_expect_not(tallies->is_live(*id));
+}
+
+Test(cpp_packed, objects_live_at_the_end_or_cleared_are_destroyed_once)
+{
+    {
+        auto tallies = opened();
+
+        cr_assert(tallies.emplace(1) && tallies.emplace(2));
+        expect_status(tallies.clear(), HAFT_OK);
+        cr_expect_eq(tally::destroyed, 2);
+        cr_expect(tallies.is_empty());
+        cr_assert(tallies.emplace(3));
+    }
+    cr_expect_eq(tally::destroyed, 3);
+}
+
+Test(cpp_packed, object_that_does_not_fit_is_destroyed_again)
+{
+    auto tallies = opened(1);
+
+    cr_assert(tallies.emplace(1));
+    cr_expect_eq(tallies.available(), 0);
+    expect_status(tallies.emplace(2).status(), HAFT_FULL);
+    cr_expect_eq(tally::made - tally::destroyed, 1);
+}
+
+Test(cpp_packed, constructor_that_throws_leaves_the_table_as_it_was)
+{
+    auto tallies = opened(1);
+
+    for (int i = 0; i < 3; i++) {
+        cr_expect_throw((void)tallies.emplace(1, true), int);
+    }
+    cr_expect_eq(tallies.count(), 0);
+    cr_expect_eq(tally::destroyed, 0);
+    cr_expect(tallies.emplace(1));
+}
+
+/* --- moving --- */
+
+Test(cpp_packed, moved_from_table_is_empty)
+{
+    auto first = opened();
+    const auto id = first.emplace(7);
+    haft::packed<tally> second = std::move(first);
+
+    cr_expect_not(first);
+    cr_expect_eq(*second.resolve(*id)->owned, 7);
+    first = opened();
+    cr_assert(first.emplace(1));
+    first = std::move(second);
+    cr_expect_not(second);
+    cr_expect_eq(tally::destroyed, 1);
+    cr_expect_eq(*first.resolve(*id)->owned, 7);
+}
+
+/* --- order --- */
+
+Test(cpp_packed, sorted_objects_keep_their_ids)
+{
+    auto tallies = opened();
+    std::vector<haft::id<tally>> ids;
+    int calls = 0;
+
+    for (int value : {5, 3, 9, 1, 3}) {
+        ids.push_back(*tallies.emplace(value));
+    }
+    const auto less = [&calls](const tally &a, const tally &b) {
+        calls++;
+        return *a.owned < *b.owned;
+    };
+    expect_status(tallies.sort(less), HAFT_OK);
+    std::vector<int> values;
+    for (const tally &each : tallies) {
+        values.push_back(*each.owned);
+    }
+    cr_expect((values == std::vector<int>{1, 3, 3, 5, 9}));
+    cr_expect(tallies.id_at(1) == ids[1] && tallies.id_at(2) == ids[4]); /* stable */
+    cr_expect_eq(*tallies.resolve(ids[2])->owned, 9);
+    cr_expect_gt(calls, 0);
+    cr_expect_eq(tally::destroyed, 0);
+}
+
+/* --- options --- */
+
+Test(cpp_packed, options_that_are_not_the_types_are_refused)
+{
+    haft_packed_options options = {};
+
+    options.capacity = 10;
+    options.object_size = sizeof(tally) + 8;
+    expect_status(haft::packed<tally>::open(options).status(), HAFT_BAD_OBJECT_SIZE);
+    options.object_size = 0;
+    options.object_alignment = 64;
+    expect_status(haft::packed<tally>::open(options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
+    expect_status(haft::packed<tally>::open(0).status(), HAFT_BAD_CAPACITY);
+}
+
+struct alignas(64) wide {
+    int value;
+};
+
+Test(cpp_packed, aligned_aggregates_stand_in_one_array)
+{
+    auto wides = haft::packed<wide>::open(10);
+    int sum = 0;
+
+    cr_assert(wides->emplace(1) && wides->emplace(2));
+    for (const wide &each : *wides) {
+        cr_expect_eq(reinterpret_cast<uintptr_t>(&each) % 64, 0);
+        sum += each.value;
+    }
+    cr_expect_eq(sum, 3);
+    cr_expect_eq(wides->end() - wides->begin(), 2);
+}

@@ -1,0 +1,356 @@
+/* haft::table, its workers and sections. */
+#include "tests/cpp/counted_shared.hpp"
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+TestSuite(cpp_table, .timeout = SUITE_SECONDS);
+
+/* --- lives --- */
+
+Test(cpp_table, freed_object_is_destroyed_once_after_the_grace_period)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened(domain);
+    auto worker = numbers.open_worker();
+    const auto id = worker->emplace(7);
+    counted *object = numbers.resolve(*id);
+
+    cr_assert_eq(object->number, 7);
+    expect_status(worker->free(*id), HAFT_OK);
+    worker->flush();
+    cr_expect_eq(counted::destroyed, 0);
+    cr_expect_eq(object->number, 7);
+    cr_expect_null(numbers.resolve(*id));
+    expect_status(numbers.diagnose(*id), HAFT_STALE);
+    cr_expect_not(numbers.is_live(*id));
+    cr_expect_not(numbers.view().is_live(*id));
+    expect_status(worker->free(*id), HAFT_STALE);
+    next_frame<counted>(domain, *worker);
+    for (int i = 0; i < 200; i++) {
+        cr_assert(worker->emplace(i)); /* who looks for slots takes back what is due */
+    }
+    cr_expect_eq(counted::destroyed, 1);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_table, destructor_waits_for_the_reader_that_found_the_object)
+{
+    const haft::domain domain = callers();
+    auto numbers = opened(domain);
+    auto worker = numbers.open_worker();
+    const auto id = worker->emplace(7);
+    std::promise<void> found;
+    std::promise<void> done;
+
+    std::thread reader([&] {
+        const haft::registered_thread registered(domain);
+        const haft::read_section section(domain);
+        const counted *object = numbers.resolve(*id);
+
+        found.set_value();
+        done.get_future().wait();
+        cr_expect_eq(object->number, 7);
+        cr_expect_eq(counted::destroyed, 0);
+    });
+    found.get_future().wait();
+    expect_status(worker->free(*id), HAFT_OK);
+    worker->flush();
+    cr_expect_eq(counted::destroyed, 0);
+    done.set_value();
+    expect_status(domain.wait(), HAFT_OK);
+    reader.join();
+    worker->close();
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_table, objects_live_or_retired_at_the_end_are_destroyed_once)
+{
+    const haft::domain domain = frames();
+    {
+        auto numbers = opened(domain);
+        auto worker = numbers.open_worker();
+
+        for (int i = 0; i < 500; i++) {
+            const auto id = worker->emplace(i);
+
+            if (i % 3 == 0) {
+                expect_status(worker->free(*id), HAFT_OK);
+            }
+        }
+        cr_assert_eq(counted::made, 500);
+    }
+    cr_expect_eq(counted::destroyed, 500);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+struct sibling {
+    haft::view<sibling> others;
+    haft::id<sibling> other;
+    int *found;
+    ~sibling() { *found += others.resolve(other) != nullptr; }
+};
+
+Test(cpp_table, destructors_at_the_end_find_no_object_that_was_destroyed)
+{
+    const haft::domain domain = frames();
+    int found = 0;
+    auto siblings = opened<haft::table<sibling>>(domain);
+    auto worker = siblings.open_worker();
+    const auto first = worker->emplace(siblings.view(), haft::id<sibling>(), &found);
+    const auto second = worker->emplace(siblings.view(), *first, &found);
+
+    siblings.resolve(*first)->other = *second;
+    worker->close();
+    expect_status(siblings.close(), HAFT_OK);
+    cr_expect_eq(found, 1);
+}
+
+Test(cpp_table, plain_objects_need_no_destructor)
+{
+    const haft::domain domain = frames();
+    haft_table_options options = {};
+    int calls = 0;
+
+    options.capacity = 10;
+    options.reclaim_arg = &calls;
+    options.on_reclaim = [](void *, haft_id, haft_worker *, void *arg) {
+        ++*static_cast<int *>(arg);
+    };
+    auto numbers = haft::table<int>::open(domain, options);
+    const auto id = numbers->emplace(7);
+    numbers->free(*id);
+    expect_status(numbers->close(), HAFT_OK);
+    cr_expect_eq(calls, 1);
+}
+
+/* --- closing --- */
+
+Test(cpp_table, closing_with_an_open_worker_is_refused_and_nothing_is_destroyed)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened(domain);
+    auto worker = numbers.open_worker();
+    const auto id = worker->emplace(7);
+
+    expect_status(numbers.close(), HAFT_IN_USE);
+    cr_expect(numbers);
+    cr_expect_eq(numbers.resolve(*id)->number, 7);
+    cr_expect_eq(counted::destroyed, 0);
+    worker->close();
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_not(numbers);
+    expect_status(numbers.close(), HAFT_OK);
+}
+
+/* --- moving --- */
+
+Test(cpp_table, moved_tables_workers_and_domains_leave_empty_ones)
+{
+    haft::domain first_domain = frames();
+    auto first = opened(first_domain);
+    auto opened_worker = first.open_worker();
+    haft::worker<counted> first_worker = std::move(*opened_worker);
+    const auto id = first_worker.emplace(7);
+
+    const haft::domain domain = std::move(first_domain);
+    haft::table<counted> second = std::move(first);
+    haft::worker<counted> worker = std::move(first_worker);
+
+    cr_expect_not(first_domain);
+    cr_expect_not(first);
+    cr_expect_not(first_worker);
+    cr_expect_not(*opened_worker);
+    cr_expect_eq(second.resolve(*id)->number, 7);
+    expect_status(worker.free(*id), HAFT_OK);
+    next_frame<counted>(domain, worker);
+    first = std::move(second);
+    cr_expect_not(second);
+    worker = haft::worker<counted>();
+    cr_expect_not(worker);
+    expect_status(first.close(), HAFT_OK);
+}
+
+Test(cpp_table, assignment_ends_the_table_that_was_there)
+{
+    const haft::domain domain = frames();
+    auto first = opened(domain);
+    auto second = opened(domain);
+
+    cr_assert(first.emplace(1) && second.emplace(2));
+    const auto kept = second.emplace(3);
+
+    first = std::move(second);
+    cr_expect_eq(counted::destroyed, 1);
+    cr_expect_eq(first.stats().live, 2);
+    cr_expect_eq(first.resolve(*kept)->number, 3);
+}
+
+/* --- options --- */
+
+Test(cpp_table, options_that_are_not_the_types_are_refused)
+{
+    const haft::domain domain = frames();
+    haft_table_options options = {};
+
+    options.capacity = 10;
+    options.object_size = 1;
+    expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_OBJECT_SIZE);
+    options.object_size = 0;
+    options.object_alignment = 64;
+    expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
+    options.object_alignment = 0;
+    options.pins = true;
+    expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_PINS);
+    cr_expect(pinned::open(domain, options));
+    expect_status(haft::table<counted>::open(domain, 0).status(), HAFT_BAD_CAPACITY);
+    expect_status(haft::domain::open(HAFT_CLOCK_COUNT).status(), HAFT_BAD_CLOCK);
+}
+
+Test(cpp_table, required_id_that_is_stale_is_reported)
+{
+    const haft::domain domain = frames();
+    int calls = 0;
+    auto numbers =
+        haft::table<counted>::open(domain, counting_bad_accesses<haft_table_options>(calls));
+    const auto id = numbers->emplace(7);
+    cr_expect_not_null(numbers->require(*id));
+    numbers->free(*id);
+    cr_expect_null(numbers->require(*id));
+    cr_expect_eq(calls, 1);
+}
+
+/* --- exceptions --- */
+
+Test(cpp_table, constructor_that_throws_gives_the_reservation_back)
+{
+    const haft::domain domain = frames();
+    auto throwers = opened<haft::table<thrower>>(domain);
+    auto worker = throwers.open_worker();
+
+    cr_expect_throw((void)worker->emplace(true), int);
+    cr_expect_throw((void)worker->emplace_wait(true), int);
+    cr_expect_throw((void)throwers.emplace(true), int);
+    cr_expect_eq(throwers.stats().reserved, 0);
+    cr_expect_eq(throwers.stats().live, 0);
+    cr_expect_eq(counted::live(), 0);
+    next_frame<thrower>(domain, *worker);
+    cr_expect(worker->emplace(false));
+    worker->close();
+    expect_status(throwers.close(), HAFT_OK);
+    cr_expect_eq(counted::live(), 0);
+}
+
+/* --- workers --- */
+
+Test(cpp_table, full_table_makes_no_object)
+{
+    const haft::domain domain = frames();
+    haft_table_options options = {};
+
+    options.capacity = 2;
+    options.exact_capacity = true;
+    auto numbers = haft::table<counted>::open(domain, options);
+    auto worker = numbers->open_worker();
+    cr_assert(worker->emplace(1) && worker->emplace(2));
+    expect_status(worker->emplace(3).status(), HAFT_FULL);
+    expect_status(worker->emplace_wait(3).status(), HAFT_FULL);
+    expect_status(numbers->emplace(3).status(), HAFT_FULL);
+    cr_expect_eq(counted::made, 2);
+}
+
+Test(cpp_table, owning_arguments_are_moved_into_the_object)
+{
+    const haft::domain domain = frames();
+    auto owners = opened<haft::table<std::unique_ptr<int>>>(domain);
+    auto worker = owners.open_worker();
+    const auto first = worker->emplace(std::make_unique<int>(1));
+    const auto second = worker->emplace_wait(std::make_unique<int>(2));
+    const auto third = owners.emplace(std::make_unique<int>(3));
+
+    cr_expect_eq(**owners.resolve(*first) + **owners.resolve(*second) + **owners.resolve(*third),
+                 6);
+}
+
+Test(cpp_table, emplace_wait_waits_where_emplace_is_busy)
+{
+    const haft::domain domain = callers();
+    auto numbers = opened(domain, 28);
+    auto worker = numbers.open_worker();
+    std::vector<haft::id<counted>> ids;
+    std::promise<void> is_reading;
+    std::promise<void> done;
+
+    for (auto id = worker->emplace(1); id; id = worker->emplace(1)) {
+        ids.push_back(*id);
+    }
+    std::thread reader([&] {
+        const haft::registered_thread registered(domain);
+        const haft::read_section section(domain);
+
+        is_reading.set_value();
+        done.get_future().wait();
+    });
+    is_reading.get_future().wait();
+    worker->free_many(ids.data(), ids.size());
+    const haft_status status = worker->emplace(2).status();
+    expect_status(status, HAFT_BUSY);
+    done.set_value();
+    cr_expect(worker->emplace_wait(2));
+    reader.join();
+}
+
+Test(cpp_table, current_worker_is_the_threads_own_and_closes_with_it)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened(domain);
+    haft::id<counted> id;
+
+    std::thread([&] {
+        const auto worker = numbers.current_worker();
+
+        cr_assert(worker);
+        cr_expect_eq(worker->untyped(), numbers.current_worker()->untyped());
+        id = *worker->emplace(7);
+    }).join();
+    cr_expect_eq(numbers.resolve(id)->number, 7);
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_table, threads_without_a_worker_emplace_and_free)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened(domain);
+    const auto id = numbers.emplace(7);
+
+    cr_expect_eq(numbers.require(*id)->number, 7);
+    expect_status(numbers.free(*id), HAFT_OK);
+    expect_status(numbers.free(*id), HAFT_STALE);
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_table, many_are_resolved_and_freed_as_one_by_one)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened(domain);
+    auto worker = numbers.open_worker();
+    std::vector<haft::id<counted>> ids;
+    counted *objects[100];
+    haft_status statuses[100];
+
+    for (int i = 0; i < 100; i++) {
+        ids.push_back(*worker->emplace(i));
+    }
+    worker->free(ids[50]);
+    cr_expect_eq(numbers.view().resolve_many(ids.data(), objects, 100), 99);
+    cr_expect_null(objects[50]);
+    cr_expect_eq(objects[99]->number, 99);
+    cr_expect_eq(worker->free_many(ids.data(), 100, statuses), 99);
+    expect_status(statuses[50], HAFT_STALE);
+    expect_status(statuses[51], HAFT_OK);
+    cr_expect_eq(worker->free_many(ids.data(), 100), 0);
+}

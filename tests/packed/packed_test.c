@@ -1,0 +1,307 @@
+/* The packed table: objects come, are found, and go. */
+#include "tests/packed/packed.h"
+#include <string.h>
+
+TestSuite(packed, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 100
+
+static void expect_position(const haft_packed *packed, haft_id id, uint64_t expected)
+{
+    uint64_t position = UINT64_MAX;
+
+    expect_status(haft_packed_position(packed, id, &position), HAFT_OK);
+    cr_expect(eq(u64, position, expected));
+}
+
+/* --- insert and resolve --- */
+
+Test(packed, an_empty_table_has_nothing)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, false);
+
+    cr_expect(haft_packed_is_empty(packed));
+    cr_expect(zero(u64, haft_packed_count(packed)));
+    cr_expect(zero(u64, haft_packed_dead_count(packed)));
+    cr_expect(eq(u64, haft_packed_available(packed), OBJECTS));
+    packed_must_be_sound(packed, 8);
+    for (uint64_t bits = 0; bits < 100000; bits++) {
+        const haft_id id = {bits | UINT64_C(1) << 32};
+
+        must(!haft_packed_is_live(haft_packed_view_get(packed), id));
+        must(haft_packed_resolve(haft_packed_view_get(packed), (haft_id){bits}) == NULL);
+    }
+    packed_close(packed);
+}
+
+Test(packed, an_insert_goes_to_the_last_position_with_a_copy)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, false);
+
+    for (uint64_t value = 0; value < OBJECTS; value++) {
+        const haft_id id = packed_insert_value(packed, value + 1000);
+
+        expect_position(packed, id, value);
+        cr_expect(eq(u64, packed_value_at(packed, value), value + 1000));
+        cr_expect(eq(u64, haft_packed_count(packed), value + 1));
+        cr_expect(eq(u64, haft_packed_available(packed), OBJECTS - value - 1));
+        cr_expect(eq(int, (int)haft_packed_state(packed, id), HAFT_PACKED_ALIVE));
+    }
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+Test(packed, an_insert_of_null_is_zeros_also_where_an_object_was)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, false);
+    haft_id id = packed_insert_value(packed, UINT64_MAX);
+
+    assert_status(haft_packed_free(packed, id), HAFT_OK);
+    assert_status(haft_packed_insert(packed, NULL, &id), HAFT_OK);
+    cr_expect(zero(u64, packed_value_at(packed, 0)));
+    packed_close(packed);
+}
+
+Test(packed, an_insert_may_copy_an_object_of_the_table)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, false);
+    haft_id id = packed_insert_value(packed, 7);
+
+    assert_status(
+        haft_packed_insert(packed, haft_packed_resolve(haft_packed_view_get(packed), id), &id),
+        HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){7, 7}, 2));
+    packed_close(packed);
+}
+
+Test(packed, an_insert_moves_nothing_and_the_view_stays)
+{
+    haft_packed *packed = packed_open_values(100000, false);
+    const haft_packed_view view = haft_packed_view_get(packed);
+    void *const objects = haft_packed_objects(packed);
+    const haft_id *const ids = haft_packed_ids(packed);
+    const haft_id first = packed_insert_value(packed, 17);
+    uint64_t *const object = haft_packed_resolve(view, first);
+
+    for (uint64_t i = 1; i < 100000; i++) {
+        packed_insert_value(packed, i);
+    }
+    const haft_packed_view after = haft_packed_view_get(packed);
+
+    cr_expect(eq(ptr, haft_packed_resolve(view, first), object));
+    cr_expect(eq(u64, *object, 17));
+    cr_expect(eq(ptr, haft_packed_objects(packed), objects));
+    cr_expect(eq(ptr, (void *)haft_packed_ids(packed), (void *)ids));
+    cr_expect(zero(int, memcmp(&view, &after, sizeof view)));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, a_full_table_refuses_and_leaves_the_id_alone)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    haft_id ids[OBJECTS];
+    haft_id id = {0x5a};
+
+    packed_fill(packed, ids, OBJECTS);
+    expect_status(haft_packed_insert(packed, NULL, &id), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 0x5a));
+    cr_expect(zero(u64, haft_packed_available(packed)));
+    cr_expect(eq(u64, haft_packed_count(packed), OBJECTS));
+    assert_status(haft_packed_free(packed, ids[3]), HAFT_OK);
+    cr_expect(eq(u64, haft_packed_available(packed), 1));
+    expect_status(haft_packed_insert(packed, NULL, &id), HAFT_OK);
+    expect_status(haft_packed_insert(packed, NULL, &id), HAFT_FULL);
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+/* --- free --- */
+
+Test(packed, free_fills_the_gap_with_the_last_object)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, false);
+    const haft_packed_view view = haft_packed_view_get(packed);
+    haft_id ids[5];
+
+    packed_fill(packed, ids, 5);
+    const uint64_t *const third = haft_packed_resolve(view, ids[2]);
+
+    expect_status(haft_packed_free(packed, ids[1]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 4, 2, 3}, 4));
+    cr_expect(eq(ptr, haft_packed_resolve(view, ids[2]), (void *)third));
+    expect_position(packed, ids[4], 1);
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+Test(packed, free_with_keep_order_moves_those_behind_up)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, true);
+    const haft_packed_view view = haft_packed_view_get(packed);
+    haft_id ids[5];
+
+    packed_fill(packed, ids, 5);
+    const uint64_t *const second = haft_packed_resolve(view, ids[1]);
+
+    expect_status(haft_packed_free(packed, ids[2]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 1, 3, 4}, 4));
+    cr_expect(eq(ptr, haft_packed_resolve(view, ids[1]), (void *)second));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, the_first_the_last_and_the_only_object_can_be_freed)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    haft_id ids[3];
+
+    packed_fill(packed, ids, 3);
+    expect_status(haft_packed_free(packed, ids[2]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 1}, 2));
+    expect_status(haft_packed_free(packed, ids[0]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){1}, 1));
+    expect_status(haft_packed_free(packed, ids[1]), HAFT_OK);
+    cr_expect(haft_packed_is_empty(packed));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, a_second_free_is_stale_and_leaves_the_new_tenant_alone)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_id old = packed_insert_value(packed, 1);
+
+    assert_status(haft_packed_free(packed, old), HAFT_OK);
+    expect_status(haft_packed_free(packed, old), HAFT_STALE);
+    const haft_id tenant = packed_insert_value(packed, 2);
+    const uint64_t one = UINT64_C(1) << 32;
+
+    cr_assert(eq(u32, (uint32_t)tenant.bits, (uint32_t)old.bits)); /* the same slot */
+    expect_status(haft_packed_free(packed, old), HAFT_STALE);
+    expect_status(haft_packed_free(packed, (haft_id){tenant.bits + one}), HAFT_NEVER_ISSUED);
+    expect_status(haft_packed_free(packed, (haft_id){tenant.bits - one}), HAFT_STALE);
+    cr_expect(eq(ptr, haft_packed_resolve(view, old), NULL));
+    cr_expect(not(haft_packed_is_live(view, old)));
+    cr_expect(eq(int, (int)haft_packed_state(packed, old), HAFT_PACKED_UNUSED));
+    cr_expect(haft_packed_is_live(view, tenant));
+    cr_expect(packed_has(packed, (uint64_t[]){2}, 1));
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, a_million_inserts_and_frees_in_turn_do_not_grow_it)
+{
+    haft_packed *packed = packed_open_values(1000000, *keep_order);
+
+    for (int i = 0; i < 1000000; i++) {
+        const haft_id id = packed_insert_value(packed, 1);
+
+        must((uint32_t)id.bits == HAFT_FIRST_INDEX);
+        must(haft_packed_free(packed, id) == HAFT_OK);
+    }
+    cr_expect(haft_packed_is_empty(packed));
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, a_position_of_a_stale_id_is_what_diagnose_says_and_nothing_else)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    const haft_id id = packed_insert_value(packed, 1);
+    uint64_t position = 77;
+
+    assert_status(haft_packed_free(packed, id), HAFT_OK);
+    expect_status(haft_packed_position(packed, id, &position), HAFT_STALE);
+    expect_status(haft_packed_position(packed, HAFT_NIL, &position), HAFT_NO_ID);
+    cr_expect(eq(u64, position, 77));
+    packed_close(packed);
+}
+
+/* --- clear --- */
+
+TEST_ON_EACH_ORDER(packed, after_clear_all_ids_are_stale_for_ever_and_the_table_is_as_new)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    haft_id old[OBJECTS * 3];
+
+    for (int round = 0; round < 3; round++) {
+        packed_fill(packed, &old[OBJECTS * round], OBJECTS);
+        must(haft_packed_kill(packed, old[OBJECTS * round + 9]) == HAFT_OK);
+        expect_status(haft_packed_clear(packed), HAFT_OK);
+        cr_expect(haft_packed_is_empty(packed));
+        cr_expect(zero(u64, haft_packed_dead_count(packed)));
+        cr_expect(eq(u64, haft_packed_available(packed), OBJECTS));
+        for (int i = 0; i < OBJECTS * (round + 1); i++) {
+            must(haft_packed_diagnose(packed, old[i]) == HAFT_STALE);
+            must(haft_packed_kill(packed, old[i]) == HAFT_STALE);
+        }
+        packed_must_be_sound(packed, 8);
+    }
+    packed_close(packed);
+}
+
+TEST_ON_EACH_ORDER(packed, clear_of_an_empty_table_changes_nothing)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+
+    expect_status(haft_packed_clear(packed), HAFT_OK);
+    expect_status(haft_packed_clear(packed), HAFT_OK);
+    cr_expect(eq(u64, haft_packed_available(packed), OBJECTS));
+    packed_close(packed);
+}
+
+/* --- walking --- */
+
+Test(packed, a_plain_loop_meets_each_object_once)
+{
+    haft_packed *packed = packed_open_values(1000, false);
+    haft_id ids[1000];
+    uint64_t sum = 0;
+
+    packed_fill(packed, ids, 1000);
+    for (int i = 0; i < 1000; i += 2) {
+        must(haft_packed_free(packed, ids[i]) == HAFT_OK);
+    }
+    const uint64_t *values = haft_packed_objects(packed);
+    const uint64_t count = haft_packed_count(packed);
+
+    for (uint64_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    cr_expect(eq(u64, count, 500));
+    cr_expect(eq(u64, sum, 250000)); /* the odd numbers below 1000 */
+    packed_close(packed);
+}
+
+Test(packed, a_loop_may_kill_what_it_meets)
+{
+    haft_packed *packed = packed_open_values(1000, false);
+    haft_id ids[1000];
+
+    packed_fill(packed, ids, 1000);
+    for (uint64_t i = 0; i < haft_packed_count(packed); i++) {
+        if (packed_value_at(packed, i) % 3 == 0) {
+            must(haft_packed_kill(packed, haft_packed_id_at(packed, i)) == HAFT_OK);
+        }
+    }
+    expect_status(haft_packed_refresh(packed), HAFT_OK);
+    cr_expect(eq(u64, haft_packed_count(packed), 666));
+    for (int i = 0; i < 1000; i++) {
+        must(haft_packed_is_live(haft_packed_view_get(packed), ids[i]) == (i % 3 != 0));
+    }
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+Test(packed, one_object_left_of_a_full_table_is_walked)
+{
+    haft_packed *packed = packed_open_values(OBJECTS, true);
+    haft_id ids[OBJECTS];
+
+    packed_fill(packed, ids, OBJECTS);
+    for (int i = 0; i < OBJECTS - 1; i++) {
+        must(haft_packed_free(packed, ids[i]) == HAFT_OK);
+    }
+    cr_expect(packed_has(packed, (uint64_t[]){OBJECTS - 1}, 1));
+    packed_close(packed);
+}

@@ -1,0 +1,495 @@
+/* Where objects were allocated and freed: what texts say of it.  Leaks: leaks_test.c. */
+#include "tests/slots/spawn.h"
+#include <haft/diagnose.h>
+#include <haft/many.h>
+#include <haft/memory.h>
+#include <haft/packed.h>
+#include <haft/share.h>
+#include <haft/threads.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(places, .timeout = SUITE_SECONDS);
+
+#define MANY 10000
+
+static char text[1024];
+
+static const char *describe(const struct subject *subject, haft_id id)
+{
+    const int length = subject->kind == LOCAL
+                           ? haft_local_diagnose_format(subject->local, id, text, sizeof text)
+                           : haft_diagnose_format(subject->shared.table, id, text, sizeof text);
+
+    cr_expect(eq(int, length, (int)strlen(text)));
+    return text;
+}
+
+TEST_ON_EACH_TABLE(places, of_a_live_object_where_it_was_inserted)
+{
+    struct subject subject = open_with_places(*kind);
+    const haft_id id = spawn(&subject);
+
+    expect_in(describe(&subject, id), "ships: ");
+    expect_in(text, ": live (HAFT_OK); allocated at spawn+0x");
+    expect_in(text, "+0x");
+    sink(&subject, id);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, of_a_freed_object_where_it_was_inserted_and_freed)
+{
+    struct subject subject = open_with_places(*kind);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    expect_in(describe(&subject, id), ": the object has been freed (HAFT_STALE), at sink+0x");
+    expect_in(text, "; allocated at spawn+0x");
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, of_a_reservation_where_it_was_made_and_given_up)
+{
+    struct subject subject = open_with_places(*kind);
+    const haft_id id = spawn_reserved(&subject);
+
+    expect_in(describe(&subject, id), "(HAFT_RESERVED); reserved at spawn_reserved+0x");
+    subject_abort(&subject, id);
+    expect_in(describe(&subject, id), "(HAFT_STALE), at subject_abort+0x");
+    expect_in(text, "; allocated at spawn_reserved+0x");
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, of_a_slot_that_was_used_since_are_not_told_as_the_ids)
+{
+    haft_table_options options = with_places();
+
+    options.capacity = 1;
+    options.layout = (haft_layout){3, 20, 0};
+    struct subject subject = subject_open(*kind, &options);
+    const haft_id first = spawn(&subject);
+    haft_id next = first;
+
+    do { /* until the slot comes round again */
+        sink(&subject, next);
+        subject_settle(&subject);
+        next = spawn(&subject);
+    } while (haft_id_index(options.layout, next) != haft_id_index(options.layout, first));
+    expect_in(describe(&subject, first), "(HAFT_STALE), at sink+0x"); /* its own end still */
+    expect_not_in(text, "allocated");
+    do {
+        sink(&subject, next);
+        subject_settle(&subject);
+        next = spawn(&subject);
+    } while (haft_id_index(options.layout, next) != haft_id_index(options.layout, first));
+    expect_in(describe(&subject, first), "(HAFT_STALE); its slot has been used since");
+    expect_not_in(text, "sink");
+    sink(&subject, next);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
+{
+    haft_table_options options = with_places();
+
+    options.layout = (haft_layout){8, 1, 0};
+    struct subject subject = subject_open(*kind, &options);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    subject_settle(&subject);
+    describe(&subject, id);
+    expect_in(text, "), at sink+0x");
+    expect_in(text, "; allocated at spawn+0x");
+    subject_close(&subject);
+}
+
+Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
+{
+    const haft_local_options options = {.name = "ships",
+                                        .capacity = 10,
+                                        .layout = {8, 2, 0},
+                                        .first_generation = 3,
+                                        .wrap = true,
+                                        .places = true};
+    struct subject subject = {.kind = LOCAL};
+
+    assert_status(haft_local_open(&options, &subject.local), HAFT_OK);
+    const haft_id last = spawn_reserved(&subject);
+
+    subject_abort(&subject, last);
+    expect_in(describe(&subject, last), "(HAFT_STALE), at subject_abort+0x");
+    subject_abort(&subject, spawn_reserved(&subject)); /* generation 1 */
+    expect_in(describe(&subject, last), "(HAFT_STALE); its slot has been used since");
+    haft_local_close(subject.local);
+}
+
+Test(places, of_the_last_life_are_not_told_of_a_slot_taken_back_into_use)
+{
+    haft_table_options options = with_places();
+
+    options.layout = (haft_layout){8, 1, 0};
+    static haft_id others[MANY];
+    struct subject subject = subject_open(SHARED, &options);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    subject_settle(&subject);
+    assert_status(haft_worker_close(subject.shared.worker), HAFT_OK);
+    subject.shared.worker = open_worker(subject.shared.table);
+    const uint64_t count = subject_fill(&subject, others, MANY); /* so the slot is looked at */
+
+    for (uint64_t i = 0; i < count; i++) {
+        must(subject_free(&subject, others[i]) == HAFT_OK);
+    }
+    assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
+    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
+    subject_close(&subject);
+}
+
+Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id id = spawn(&subject);
+
+    sink(&subject, id);
+    spawn_reserved(&subject);
+    expect_in(describe(&subject, id), "(HAFT_STALE), at sink+0x");
+    expect_not_in(text, "allocated");
+    subject_abort(&subject, haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 2, 0));
+    subject_close(&subject);
+}
+
+Test(places, that_are_not_known_are_not_told)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id freed_elsewhere = haft_id_pack(HAFT_LAYOUT_32_32, 7, 2, 0);
+    const haft_id next = haft_id_pack(HAFT_LAYOUT_32_32, 7, 3, 0);
+
+    assert_status(haft_local_restore_free(subject.local, next), HAFT_OK);
+    expect_in(describe(&subject, freed_elsewhere), "(HAFT_STALE)");
+    expect_not_in(text, " at ");
+    expect_in(describe(&subject, HAFT_NIL), ": the id is nil (HAFT_NO_ID)");
+    expect_not_in(text, " at ");
+    subject_close(&subject);
+}
+
+Test(places, of_slots_whose_memory_was_given_back_are_not_told)
+{
+    haft_table_options options = with_places();
+    haft_id id = HAFT_NIL;
+
+    options.capacity = MANY;
+    struct subject subject = subject_open(LOCAL, &options);
+
+    for (int i = 0; i < MANY; i++) {
+        id = spawn(&subject);
+    }
+    haft_local_clear(subject.local);
+    assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
+    id = haft_id_pack(HAFT_LAYOUT_32_32, MANY / 2, 1, 0);
+    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, are_not_told_of_a_table_without_them)
+{
+    haft_table_options options = with_places();
+
+    options.places = false;
+    struct subject subject = subject_open(*kind, &options);
+    const haft_id id = spawn(&subject);
+
+    expect_in(describe(&subject, id), ": live (HAFT_OK)");
+    expect_not_in(text, "spawn");
+    expect_in(describe(&subject, HAFT_NIL), ": the id is nil (HAFT_NO_ID)");
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, leave_tables_as_they_are)
+{
+    struct subject subject = open_with_places(*kind);
+    haft_id ids[200];
+
+    for (int round = 0; round < 20; round++) {
+        const uint64_t count = subject_fill(&subject, ids, 200);
+
+        must(count >= 10);
+        for (uint64_t i = 0; i < count; i++) {
+            must(subject_free(&subject, ids[i]) == HAFT_OK);
+            must(subject_free(&subject, ids[i]) != HAFT_OK);
+        }
+        subject_settle(&subject);
+    }
+    cr_expect(zero(u64, subject_live(&subject)));
+    subject_close(&subject);
+}
+
+/* --- other ways in and out --- */
+
+haft_id spawn_otherwise(struct shared *shared, int way);
+void sink_otherwise(struct shared *shared, int way, haft_id id);
+
+__attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way)
+{
+    haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 1, 0);
+    haft_status status = HAFT_OK;
+    uint64_t done = 1;
+
+    switch (way) {
+    case 0:
+        status = haft_insert_wait(shared->worker, NULL, &id);
+        break;
+    case 1:
+        done = haft_insert_many(shared->worker, NULL, &id, 1, NULL);
+        break;
+    case 2:
+        status = haft_insert_unregistered(shared->table, NULL, &id);
+        break;
+    case 3:
+        status = haft_restore(shared->worker, id, NULL);
+        break;
+    case 4:
+        status = haft_reserve_wait(shared->worker, &id, NULL);
+        haft_publish(shared->worker, id);
+        break;
+    case 5:
+        done = haft_reserve_many(shared->worker, &id, NULL, 1, NULL);
+        haft_publish(shared->worker, id);
+        break;
+    case 6:
+        status = haft_reserve_unregistered(shared->table, &id, NULL);
+        haft_publish_unregistered(shared->table, id);
+        break;
+    }
+    must(status == HAFT_OK && done == 1);
+    return id;
+}
+
+#define WAYS_IN 7
+
+__attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, haft_id id)
+{
+    haft_status status = HAFT_OK;
+
+    if (way == 0) {
+        status = haft_free_unregistered(shared->table, id);
+    } else {
+        haft_free_many(shared->worker, &id, 1, &status);
+    }
+    must(status == HAFT_OK);
+}
+
+Test(places, are_those_of_the_caller_whatever_it_calls)
+{
+    haft_table_options options = with_places();
+
+    options.restore_range = 1;
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    for (int way = 0; way < WAYS_IN; way++) {
+        const haft_id id = spawn_otherwise(&shared, way);
+
+        haft_diagnose_format(shared.table, id, text, sizeof text);
+        expect_in(text, "; allocated at spawn_otherwise+0x");
+        sink_otherwise(&shared, way % 2, id);
+        haft_diagnose_format(shared.table, id, text, sizeof text);
+        expect_in(text, ", at sink_otherwise+0x");
+        expect_in(text, "; allocated at spawn_otherwise+0x");
+    }
+    close_shared(&shared);
+}
+
+Test(places, of_local_tables_are_kept_by_restore_and_clear)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, 7, 3, 0);
+
+    assert_status(haft_local_restore(subject.local, id, NULL), HAFT_OK);
+    expect_in(describe(&subject, id), "; allocated at ");
+    expect_not_in(text, "somewhere");
+    haft_local_clear(subject.local);
+    expect_in(describe(&subject, id), "(HAFT_STALE), at ");
+    expect_not_in(text, "somewhere");
+    subject_close(&subject);
+}
+
+Test(places, go_with_a_local_table_that_is_shared_and_back)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id first = spawn(&subject);
+    const haft_domain_options domain = domain_options(MEMB_CALLER);
+    struct subject shared = {.kind = SHARED};
+
+    assert_status(haft_domain_open(&domain, &shared.shared.domain), HAFT_OK);
+    haft_thread_register(shared.shared.domain);
+    assert_status(haft_share(subject.local, shared.shared.domain, NULL, &shared.shared.table),
+                  HAFT_OK);
+    shared.shared.worker = open_worker(shared.shared.table);
+    const haft_id second = spawn(&shared);
+
+    expect_in(describe(&shared, first), "; allocated at spawn+0x");
+    sink(&shared, first);
+    expect_in(describe(&shared, first), ", at sink+0x");
+    haft_worker_close(shared.shared.worker);
+    assert_status(haft_unshare(shared.shared.table, &subject.local), HAFT_OK);
+    expect_in(describe(&subject, second), "; allocated at spawn+0x");
+    expect_in(describe(&subject, first), ", at sink+0x");
+    sink(&subject, second);
+    expect_in(describe(&subject, second), ", at sink+0x");
+    subject_close(&subject);
+    shared.shared.worker = NULL;
+    shared.shared.table = NULL;
+    close_shared(&shared.shared);
+}
+
+/* --- packed tables --- */
+
+haft_id spawn_packed(haft_packed *packed);
+void kill_packed(haft_packed *packed, haft_id id);
+
+__attribute__((noinline)) haft_id spawn_packed(haft_packed *packed)
+{
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_packed_insert(packed, NULL, &id), HAFT_OK);
+    return id;
+}
+
+__attribute__((noinline)) void kill_packed(haft_packed *packed, haft_id id)
+{
+    assert_status(haft_packed_kill(packed, id), HAFT_OK);
+}
+
+Test(places, of_a_packed_table_are_those_of_insert_kill_and_free)
+{
+    const haft_packed_options options = {
+        .name = "ships", .capacity = 10, .object_size = 8, .places = true};
+    haft_packed *packed;
+
+    assert_status(haft_packed_open(&options, &packed), HAFT_OK);
+    const haft_id killed = spawn_packed(packed);
+    const haft_id freed = spawn_packed(packed);
+    const haft_id cleared = spawn_packed(packed);
+
+    haft_packed_diagnose_format(packed, killed, text, sizeof text);
+    expect_in(text, "(HAFT_OK); allocated at spawn_packed+0x");
+    kill_packed(packed, killed);
+    haft_packed_diagnose_format(packed, killed, text, sizeof text);
+    expect_in(text, "(HAFT_DEAD), at kill_packed+0x");
+    expect_in(text, "; allocated at spawn_packed+0x");
+    haft_packed_refresh(packed);
+    haft_packed_diagnose_format(packed, killed, text, sizeof text);
+    expect_in(text, "(HAFT_STALE), at kill_packed+0x");
+    must(haft_packed_free(packed, freed) == HAFT_OK);
+    haft_packed_diagnose_format(packed, freed, text, sizeof text);
+    expect_in(text, "(HAFT_STALE), at ");
+    expect_in(text, "; allocated at spawn_packed+0x");
+    must(haft_packed_clear(packed) == HAFT_OK);
+    haft_packed_diagnose_format(packed, cleared, text, sizeof text);
+    expect_in(text, "(HAFT_STALE), at ");
+    haft_packed_close(packed);
+}
+
+/* --- places in words --- */
+
+Test(places, in_words_have_function_file_and_offset)
+{
+    const char *address = (const char *)(uintptr_t)spawn + 5;
+
+    haft_place_format(address, text, sizeof text);
+    cr_expect(eq(int, strncmp(text, "spawn+0x4 (", 11), 0), "%s", text);
+    expect_in(text + 11, "+0x"); /* the file; Criterion runs it under another name */
+    haft_place_format(NULL, text, sizeof text);
+    cr_expect(eq(str, text, "somewhere"));
+    haft_place_format((const void *)(uintptr_t)0x11, text, sizeof text);
+    cr_expect(eq(str, text, "0x10"));
+}
+
+Test(places, in_words_are_cut_as_snprintf_cuts)
+{
+    const char *address = (const char *)(uintptr_t)spawn + 5;
+    const int whole = haft_place_format(address, text, sizeof text);
+    char small[6];
+
+    cr_expect(eq(int, haft_place_format(address, small, sizeof small), whole));
+    cr_expect(eq(str, small, "spawn"));
+    cr_expect(eq(int, haft_place_format(address, NULL, 0), whole));
+}
+
+/* Also in a program that lies at one address: places_fixed_test. */
+Test(places, have_the_offset_that_addr2line_asks_for)
+{
+    char command[128];
+    char line[128] = "";
+
+    need_a_machine(); /* the tool may not know another's programs */
+    haft_place_format((const char *)(uintptr_t)spawn + 5, text, sizeof text);
+    const char *offset = strrchr(text, '+');
+
+    must(offset != NULL);
+    snprintf(command, sizeof command, "addr2line -f -e /proc/%d/exe %#llx", (int)getpid(),
+             strtoull(offset + 1, NULL, 16));
+    FILE *answer = popen(command, "r");
+
+    must(answer != NULL && fgets(line, sizeof line, answer) != NULL);
+    pclose(answer);
+    cr_expect(eq(str, line, "spawn\n"));
+}
+
+/* --- the line before the program is aborted --- */
+
+static haft_id stale;
+
+static void require_stale(struct subject *subject)
+{
+    signal(SIGABRT, SIG_DFL); /* Criterion would report it */
+    if (subject->kind == LOCAL) {
+        haft_local_require(subject->local, subject->view, stale);
+    } else {
+        haft_require(subject->shared.table, subject->view, stale);
+    }
+}
+
+TEST_ON_EACH_TABLE(places, are_told_when_a_required_id_is_stale)
+{
+    struct subject subject = open_with_places(*kind);
+
+    stale = spawn(&subject);
+    sink(&subject, stale);
+    line_of(require_stale, &subject, text, sizeof text);
+    expect_in(text, "haft: ships: 4v1: the object has been freed");
+    expect_in(text, "(HAFT_STALE), at sink+0x");
+    expect_in(text, "; allocated at spawn+0x");
+    subject_close(&subject);
+}
+
+/* --- what a place is called --- */
+
+static void hidden(void)
+{
+}
+
+static const char *name_of(uintptr_t function)
+{
+    haft_place_format((const void *)(function + 1), text, sizeof text);
+    return text;
+}
+
+Test(places, in_a_library_have_the_name_of_its_file_without_its_folder)
+{
+    name_of((uintptr_t)strtoull);
+    expect_in(text, "+0x");
+    expect_in(text, " (libc.so.6+0x");
+}
+
+Test(places, in_a_function_without_a_name_are_an_offset_in_the_file)
+{
+    name_of((uintptr_t)hidden);
+    expect_in(text, "+0x");
+    expect_not_in(text, "hidden");
+    expect_not_in(text, "(");
+}

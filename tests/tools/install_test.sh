@@ -1,0 +1,210 @@
+#!/bin/bash
+# What `./dev install` puts down can be used, from outside the project, by pkg-config and make, by
+# CMake and by Meson; also where it has been moved to; and `./dev uninstall` removes all of it.
+# Another Bazel workspace can use the project itself.
+# One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+readonly root
+work=$(mktemp -d)
+# Bazel's files are read-only.
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+promised=0
+failed=0
+
+# promise <name> <command...>: a line; what the command had to say only if it failed
+promise()
+{
+    local name=$1 from=$SECONDS verdict=PASSED
+    promised=$((promised + 1))
+    shift
+    "$@" >"$work/log" 2>&1 || verdict=FAILED
+    printf '%-50s %s in %ds\n' "//tests:install/$name" "$verdict" $((SECONDS - from))
+    [[ $verdict == PASSED ]] && return
+    cat "$work/log"
+    failed=$((failed + 1))
+}
+
+# fresh <folder>: a copy of the consumers
+fresh()
+{
+    rm -rf "${work:?}/$1"
+    cp -r "$root/examples/consumers" "$work/$1"
+}
+
+with_make()
+{
+    fresh make && PKG_CONFIG_PATH=$1/lib/pkgconfig make -C "$work/make/make" check
+}
+
+with_cmake()
+{
+    fresh cmake && cd "$work/cmake" &&
+        cmake -S cmake -B build -G Ninja -DCMAKE_PREFIX_PATH="$1" && cmake --build build &&
+        (cd build && ctest --output-on-failure)
+}
+
+with_meson()
+{
+    fresh meson && cd "$work/meson" &&
+        PKG_CONFIG_PATH=$1/lib/pkgconfig meson setup build meson &&
+        meson test -C build --print-errorlogs
+}
+
+with_bazel()
+{
+    fresh bazel && cd "$work/bazel" && sed -i "s|\.\./haft|$root|" WORKSPACE || return
+    local bazel=(bazel --output_user_root="$work/bazel_output" --max_idle_secs=5) status
+    "${bazel[@]}" test --test_output=errors //...
+    status=$?
+    "${bazel[@]}" shutdown
+    return $status
+}
+
+# Every header, alone, compiles against the installed ones only.
+headers()
+{
+    local header
+    for header in "$1"/include/haft/*.h; do
+        echo "#include <${header#"$1"/include/}>" |
+            "${CC:-gcc}" -x c -std=c11 -Wall -Werror -I"$1/include" -fsyntax-only - || return
+    done
+    for header in "$1"/include/haft/*.h*; do
+        echo "#include <${header#"$1"/include/}>" |
+            "${CXX:-g++}" -x c++ -std=c++17 -Wall -Werror -I"$1/include" -fsyntax-only - || return
+    done
+}
+
+# Only what the headers declare can be seen, under a version, and no other name can clash.
+symbols()
+{
+    local shared
+    shared=$(nm -D --defined-only "$1/lib/libhaft.so" | awk '$2 ~ /[B-Z]/ { print $3 }')
+    [[ -n $shared ]] && ! grep -vE '^haft_[a-z0-9_]+@@HAFT_[0-9.]+$' <<<"$shared" &&
+        ! nm -g --defined-only "$1/lib/libhaft.a" | awk '$2 ~ /[B-Z]/ { print $3 }' | grep -v '^haft_'
+}
+
+soname()
+{
+    local name
+    name=$(readelf -d "$1/lib/libhaft.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
+    [[ -n $name && -e $1/lib/$name ]]
+}
+
+man_pages()
+{
+    local page
+    [[ -e $1/share/man/man7/haft.7 && -e $1/share/man/man3/haft_free.3 &&
+        -e $1/share/man/man1/haft-top.1 ]] || return
+    for page in "$1"/share/man/man*/*; do
+        [[ ! -L $page ]] || continue
+        [[ -z $(man --warnings -l "$page" 2>&1 >/dev/null) ]] || return
+    done
+}
+
+# Each link in a document leads to something that is installed, too.
+documents()
+{
+    [[ -e $1/share/doc/haft/docs/guide.md && -e $1/share/doc/haft/docs/pictures/slot.svg ]] &&
+        "$root/tools/links" --tree "$1/share/doc/haft"
+}
+
+# gdb <prefix>: it loads the script that lies beside the library, and the debug information
+with_gdb()
+{
+    local out wanted
+    gcc -g -I"$1/include" "$root/tools/gdb/subject.c" -L"$1/lib" -lhaft "-Wl,-rpath,$1/lib" \
+        -o "$work/subject" || return
+    out=$(HOME=/nonexistent gdb -nx -batch -iex "set debuginfod enabled off" \
+        -iex "set auto-load safe-path $1/lib" -ex "break look_here" -ex run -ex "print alive" \
+        -ex "print ship" -ex "haft tables" -ex "haft id table freed" -ex kill "$work/subject" 2>&1)
+    echo "$out"
+    for wanted in '$1 = 4v1 (0x100004), live in table "monsters"' 'escort = 4v1 (0x100004), live' \
+        ' table "monsters", 1 live of 1000' '5v1: stale: freed or given up'; do
+        grep -qF -- "$wanted" <<<"$out" || return
+    done
+}
+
+# haft_top <prefix>: the installed haft-top shows the table that a program with the installed
+# library exports, and its man page has every option and every column
+haft_top()
+{
+    local exports=$work/exports file shown page word
+    mkdir -p "$exports"
+    gcc -I"$1/include" "$root/top/exporter.c" -L"$1/lib" -lhaft "-Wl,-rpath,$1/lib" \
+        -o "$work/exporter" || return
+    coproc { "$work/exporter" "$exports"; }
+    read -r file <&"${COPROC[0]}"
+    shown=$("$1/bin/haft-top" --once "$exports")
+    eval "exec ${COPROC[1]}>&-"
+    wait "$COPROC_PID"
+    echo "$shown"
+    [[ -n $file ]] && grep -q '^  ships .* 1,000 ' <<<"$shown" || return
+    ! readelf -d "$1/bin/haft-top" | grep -E 'R(UN)?PATH' || return
+    page=$(man -l "$1/share/man/man1/haft-top.1")
+    for word in $("$1/bin/haft-top" --help | grep -oE '^  (--)?[a-z]+' | grep -v haft); do
+        grep -qE "^ {7}$word( |,|/|\$)" <<<"$page" || return
+    done
+}
+
+# A prefix that never was: its files are below destdir, and say nothing of either.
+destdir()
+{
+    local libdir
+    libdir=lib/$(gcc -print-multiarch)
+    "$root/dev" install --prefix /opt/haft --libdir "$libdir" --destdir "$work/destdir" || return
+    with_cmake "$work/destdir/opt/haft" &&
+        ! grep -rl "$work" "$work/destdir/opt/haft/$libdir/pkgconfig" &&
+        PKG_CONFIG_PATH=$work/destdir/opt/haft/$libdir/pkgconfig pkg-config --validate haft &&
+        "$root/dev" uninstall --prefix /opt/haft --destdir "$work/destdir" &&
+        [[ -z $(find "$work/destdir" ! -type d) ]]
+}
+
+# What was there before stays, and nothing else does.
+uninstall()
+{
+    mkdir -p "$1/include" && touch "$1/include/other.h" || return
+    "$root/dev" uninstall --prefix "$1" && [[ $(cd "$1" && find . ! -type d) == ./include/other.h ]]
+}
+
+refusals()
+{
+    local arguments
+    for arguments in "" "--prefix relative" "--prefix" "--prefix $work/no --libdir ../out" \
+        "--prefix $work/no --strange"; do
+        # shellcheck disable=SC2086
+        "$root/tools/install" install $arguments && return 1
+    done
+    ! "$root/tools/install" uninstall --prefix "$work/never" && [[ ! -e $work/no ]]
+}
+
+# all_of <suffix> <prefix>
+all_of()
+{
+    promise "make$1" with_make "$2"
+    promise "cmake$1" with_cmake "$2"
+    promise "meson$1" with_meson "$2"
+}
+
+prefix=$work/installed
+promise install "$root/dev" install --prefix "$prefix"
+promise headers headers "$prefix"
+promise symbols symbols "$prefix"
+promise soname soname "$prefix"
+promise man_pages man_pages "$prefix"
+promise haft_top haft_top "$prefix"
+promise documents documents "$prefix"
+promise gdb with_gdb "$prefix"
+all_of "" "$prefix"
+mv "$prefix" "$work/moved"
+all_of _moved "$work/moved"
+promise documents_moved documents "$work/moved"
+promise gdb_moved with_gdb "$work/moved"
+promise haft_top_moved haft_top "$work/moved"
+promise uninstall uninstall "$work/moved"
+promise destdir destdir
+promise refusals refusals
+promise bazel with_bazel
+echo "$promised promises of an installation, $failed broken"
+[[ $failed == 0 ]]
