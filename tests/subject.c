@@ -1,5 +1,8 @@
-/* A table of one of the two kinds, for tests that hold for both. */
+/* A table of one of the kinds, for tests that hold for several. */
 #include "tests/support.h"
+
+/* A pointer that a refused opening leaves alone. */
+static void *const untouched = (void *)&layouts;
 
 static haft_status open_local(const haft_table_options *options, struct subject *subject)
 {
@@ -13,15 +16,21 @@ static haft_status open_local(const haft_table_options *options, struct subject 
         .first_generation = options->first_generation,
         .huge_pages = options->huge_pages,
         .places = options->places,
+        .reuse = subject->kind == FIFO ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
         .on_leak = options->on_leak,
         .leak_arg = options->leak_arg,
     };
+
+    subject->local = untouched;
     const haft_status status = haft_local_open(&local, &subject->local);
 
-    if (status == HAFT_OK) {
-        subject->view = haft_local_view(subject->local);
+    if (status != HAFT_OK) {
+        must(subject->local == untouched);
+        subject->local = NULL;
+        return status;
     }
-    return status;
+    subject->view = haft_local_view(subject->local);
+    return HAFT_OK;
 }
 
 static haft_status open_table(const haft_table_options *options, struct subject *subject)
@@ -31,9 +40,12 @@ static haft_status open_table(const haft_table_options *options, struct subject 
 
     assert_status(haft_domain_open(&domain, &shared->domain), HAFT_OK);
     haft_thread_register(shared->domain);
+    shared->table = untouched;
     const haft_status status = haft_table_open(shared->domain, options, &shared->table);
 
     if (status != HAFT_OK) {
+        must(shared->table == untouched);
+        shared->table = NULL;
         close_shared(shared);
         return status;
     }
@@ -43,10 +55,41 @@ static haft_status open_table(const haft_table_options *options, struct subject 
     return HAFT_OK;
 }
 
+static haft_status open_packed(const haft_table_options *options, struct subject *subject)
+{
+    const haft_packed_options packed = {
+        .name = options->name,
+        .capacity = options->capacity,
+        .object_size = options->object_size != 0 ? options->object_size : 8,
+        .object_alignment = options->object_alignment,
+        .layout = options->layout,
+        .tag = options->tag,
+        .first_generation = options->first_generation,
+        .keep_order = subject->kind == KILLED,
+    };
+
+    subject->packed = untouched;
+    const haft_status status = haft_packed_open(&packed, &subject->packed);
+
+    if (status != HAFT_OK) {
+        must(subject->packed == untouched);
+        subject->packed = NULL;
+    }
+    return status;
+}
+
 haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject)
 {
     *subject = (struct subject){.kind = kind};
-    return kind == LOCAL ? open_local(options, subject) : open_table(options, subject);
+    switch (kind) {
+    case SHARED:
+        return open_table(options, subject);
+    case PACKED:
+    case KILLED:
+        return open_packed(options, subject);
+    default:
+        return open_local(options, subject);
+    }
 }
 
 struct subject subject_open(int kind, const haft_table_options *options)
@@ -59,23 +102,27 @@ struct subject subject_open(int kind, const haft_table_options *options)
 
 void subject_close(struct subject *subject)
 {
-    if (subject->kind == LOCAL) {
-        haft_local_close(subject->local);
-        expect_no_leaks();
-    } else {
+    if (subject->kind == SHARED) {
         close_shared(&subject->shared);
+        return;
     }
+    if (subject->local != NULL) {
+        haft_local_close(subject->local);
+    } else {
+        haft_packed_close(subject->packed);
+    }
+    expect_no_leaks();
 }
 
 haft_status subject_reserve(struct subject *subject, haft_id *id, void **object)
 {
-    return subject->kind == LOCAL ? haft_local_reserve(subject->local, id, object)
+    return subject->local != NULL ? haft_local_reserve(subject->local, id, object)
                                   : haft_reserve(subject->shared.worker, id, object);
 }
 
 void subject_publish(struct subject *subject, haft_id id)
 {
-    if (subject->kind == LOCAL) {
+    if (subject->local != NULL) {
         haft_local_publish(subject->local, id);
     } else {
         haft_publish(subject->shared.worker, id);
@@ -84,7 +131,7 @@ void subject_publish(struct subject *subject, haft_id id)
 
 void subject_abort(struct subject *subject, haft_id id)
 {
-    if (subject->kind == LOCAL) {
+    if (subject->local != NULL) {
         haft_local_abort(subject->local, id);
     } else {
         haft_abort(subject->shared.worker, id);
@@ -93,32 +140,102 @@ void subject_abort(struct subject *subject, haft_id id)
 
 haft_status subject_insert(struct subject *subject, const void *object, haft_id *id)
 {
-    return subject->kind == LOCAL ? haft_local_insert(subject->local, object, id)
-                                  : haft_insert(subject->shared.worker, object, id);
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_insert(subject->local, object, id);
+    case SHARED:
+        return haft_insert(subject->shared.worker, object, id);
+    default:
+        return haft_packed_insert(subject->packed, object, id);
+    }
+}
+
+static haft_status kill(haft_packed *packed, haft_id id)
+{
+    const haft_status status = haft_packed_kill(packed, id);
+
+    must(haft_packed_refresh(packed) == HAFT_OK);
+    return status;
 }
 
 haft_status subject_free(struct subject *subject, haft_id id)
 {
-    return subject->kind == LOCAL ? haft_local_free(subject->local, id)
-                                  : haft_free(subject->shared.worker, id);
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_free(subject->local, id);
+    case SHARED:
+        return haft_free(subject->shared.worker, id);
+    case PACKED:
+        return haft_packed_free(subject->packed, id);
+    default:
+        return kill(subject->packed, id);
+    }
+}
+
+void *subject_find(const struct subject *subject, haft_id id)
+{
+    return subject->packed != NULL ? haft_packed_resolve(haft_packed_view_get(subject->packed), id)
+                                   : haft_resolve(subject->view, id);
+}
+
+bool subject_is_live(const struct subject *subject, haft_id id)
+{
+    return subject->packed != NULL ? haft_packed_is_live(haft_packed_view_get(subject->packed), id)
+                                   : haft_is_live(subject->view, id);
 }
 
 haft_status subject_diagnose(const struct subject *subject, haft_id id)
 {
-    return subject->kind == LOCAL ? haft_local_diagnose(subject->local, id)
-                                  : haft_diagnose(subject->shared.table, id);
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_diagnose(subject->local, id);
+    case SHARED:
+        return haft_diagnose(subject->shared.table, id);
+    default:
+        return haft_packed_diagnose(subject->packed, id);
+    }
 }
 
 haft_layout subject_layout(const struct subject *subject)
 {
-    return subject->kind == LOCAL ? haft_local_layout(subject->local)
-                                  : haft_table_layout(subject->shared.table);
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_layout(subject->local);
+    case SHARED:
+        return haft_table_layout(subject->shared.table);
+    default:
+        return haft_packed_layout(subject->packed);
+    }
+}
+
+const char *subject_name(const struct subject *subject)
+{
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_name(subject->local);
+    case SHARED:
+        return haft_table_name(subject->shared.table);
+    default:
+        return haft_packed_name(subject->packed);
+    }
 }
 
 uint64_t subject_live(const struct subject *subject)
 {
-    return subject->kind == LOCAL ? haft_local_count(subject->local)
-                                  : stats_of(subject->shared.table).live;
+    switch (subject->kind) {
+    case LOCAL:
+    case FIFO:
+        return haft_local_count(subject->local);
+    case SHARED:
+        return stats_of(subject->shared.table).live;
+    default:
+        return haft_packed_count(subject->packed);
+    }
 }
 
 void subject_settle(struct subject *subject)

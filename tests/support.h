@@ -1,8 +1,8 @@
 /*
  * tests/support.h - what the unit tests share.
  *
- * A test that holds for both tables is written once, on a `subject`; a test that involves grace
- * periods runs on each flavour and each clock.  A test runs in a process of its own.
+ * A test that holds for several kinds of table is written once, on a `subject`; a test that involves
+ * grace periods runs on each flavour and each clock.  A test runs in a process of its own.
  */
 #ifndef HAFT_TESTS_SUPPORT_H
 #define HAFT_TESTS_SUPPORT_H
@@ -12,6 +12,7 @@
 #include <criterion/parameterized.h>
 #include <haft/domain.h>
 #include <haft/local.h>
+#include <haft/packed.h>
 #include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -142,25 +143,31 @@ struct reader {
 void reader_enter(struct reader *reader, const struct shared *shared);
 void reader_leave(struct reader *reader);
 
-/* --- one of the two kinds of table --- */
+/* --- a table of one of the kinds --- */
 
-enum kind { LOCAL, SHARED, KINDS };
+/* FIFO: a local table that reuses slots in that order.  KILLED: a packed one that keeps the order of
+ * its objects, which are freed by a kill and a refresh. */
+enum kind { LOCAL, SHARED, FIFO, PACKED, KILLED, KINDS };
 
 struct subject {
     int kind;
     haft_local *local;
     struct shared shared;
-    haft_view view;
+    haft_packed *packed;
+    haft_view view; /* not of packed ones */
 };
 
-/* The body runs once for each kind of table, with `kind`. */
-#define TEST_ON_EACH_TABLE(suite, name)                                                            \
+#define TEST_ON_KINDS(suite, name, kinds)                                                          \
     ParameterizedTestParameters(suite, name)                                                       \
     {                                                                                              \
-        static int all[KINDS] = {LOCAL, SHARED};                                                   \
-        return cr_make_param_array(int, all, KINDS);                                               \
+        static int all[KINDS] = {LOCAL, SHARED, FIFO, PACKED, KILLED};                             \
+        return cr_make_param_array(int, all, kinds);                                               \
     }                                                                                              \
     ParameterizedTest(int *kind, suite, name)
+
+/* The body runs once for LOCAL and for SHARED, or once for each kind, with `kind`. */
+#define TEST_ON_EACH_TABLE(suite, name) TEST_ON_KINDS(suite, name, 2)
+#define TEST_ON_EACH_KIND(suite, name) TEST_ON_KINDS(suite, name, KINDS)
 
 haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject);
 struct subject subject_open(int kind, const haft_table_options *options);
@@ -170,8 +177,11 @@ void subject_publish(struct subject *subject, haft_id id);
 void subject_abort(struct subject *subject, haft_id id);
 haft_status subject_insert(struct subject *subject, const void *object, haft_id *id);
 haft_status subject_free(struct subject *subject, haft_id id);
+void *subject_find(const struct subject *subject, haft_id id);
+bool subject_is_live(const struct subject *subject, haft_id id);
 haft_status subject_diagnose(const struct subject *subject, haft_id id);
 haft_layout subject_layout(const struct subject *subject);
+const char *subject_name(const struct subject *subject);
 uint64_t subject_live(const struct subject *subject);
 
 /* Make all freed slots free: a grace period, where there is such a thing. */

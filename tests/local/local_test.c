@@ -32,18 +32,6 @@ static uint32_t index_of(haft_id id)
     return haft_id_index(HAFT_LAYOUT_32_32, id);
 }
 
-Test(local, takes_exactly_its_capacity)
-{
-    haft_id id = {0x5a};
-
-    for (int i = 0; i < 100; i++) {
-        insert_value(i);
-    }
-    expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
-    cr_expect(eq(u64, id.bits, 0x5a));
-    cr_expect(eq(u64, haft_local_count(local), 100));
-}
-
 Test(local, the_slot_freed_last_is_reused_first_under_another_id)
 {
     const haft_id a = insert_value(1);
@@ -91,27 +79,6 @@ Test(local, count_is_inserted_less_freed_on_every_path)
     cr_expect(eq(u64, haft_local_count(local), 0));
 }
 
-Test(local, freed_slots_form_one_chain_however_they_are_freed)
-{
-    haft_id ids[100];
-    bool met[104] = {false};
-
-    for (int i = 0; i < 100; i++) {
-        ids[i] = insert_value(i);
-    }
-    for (int i = 0; i < 100; i++) { /* 37 is prime to 100: all of them, in some order */
-        assert_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_OK);
-        expect_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_STALE);
-    }
-    for (int i = 0; i < 100; i++) {
-        const uint32_t index = index_of(insert_value(i));
-
-        cr_assert(lt(u32, index, 104));
-        cr_expect(not(met[index]), "slot %u is in the chain twice", index);
-        met[index] = true;
-    }
-}
-
 /* --- the walk --- */
 
 struct walk {
@@ -145,6 +112,28 @@ static bool visit(haft_id id, void *object, void *arg)
         insert_value(1);
     }
     return walk->count != walk->stop_after;
+}
+
+Test(local, freed_slots_form_one_chain_however_they_are_freed)
+{
+    haft_id ids[100];
+    bool met[104] = {false};
+
+    for (int i = 0; i < 100; i++) {
+        ids[i] = insert_value(i);
+    }
+    for (int i = 0; i < 100; i++) { /* 37 is prime to 100: all of them, in some order */
+        assert_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_OK);
+        expect_status(haft_local_free(local, ids[i * 37 % 100]), HAFT_STALE);
+    }
+    cr_expect(zero(u64, haft_local_for_each(local, visit, NULL)));
+    for (int i = 0; i < 100; i++) {
+        const uint32_t index = index_of(insert_value(i));
+
+        cr_assert(lt(u32, index, 104));
+        cr_expect(not(met[index]), "slot %u is in the chain twice", index);
+        met[index] = true;
+    }
 }
 
 Test(for_each, an_empty_table_has_nothing_to_visit)

@@ -1,5 +1,6 @@
 /* The packed table: on_destroy, and what callbacks may do. */
 #include "tests/packed/packed.h"
+#include <signal.h>
 
 TestSuite(packed_destroy, .timeout = SUITE_SECONDS);
 
@@ -348,4 +349,29 @@ TEST_ON_EACH_ORDER(packed_destroy, that_always_inserts_and_kills_ends_where_the_
     cr_expect(eq(u64, haft_packed_available(log.packed), 10));
     log.act = NULL;
     packed_close(log.packed);
+}
+
+/* --- the end --- */
+
+static haft_packed *ending;
+
+static void close_again(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    haft_packed_close(ending);
+}
+
+Test(packed_destroy, closing_in_a_callback_is_an_assertion_in_debug_builds, .signal = SIGABRT)
+{
+    const haft_packed_options options = {
+        .capacity = 10, .object_size = 8, .on_destroy = close_again};
+
+#ifdef NDEBUG
+    raise(SIGABRT);
+#endif
+    ending = packed_open(&options);
+    packed_insert_value(ending, 1);
+    haft_packed_close(ending);
 }

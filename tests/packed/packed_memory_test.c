@@ -107,6 +107,25 @@ Test(packed_memory, objects_and_slots_are_as_they_were_when_a_step_begins)
     }
 }
 
+Test(packed_memory, failed_frees_and_kills_bring_no_memory_in)
+{
+    haft_packed *packed = packed_open_values(1 << 20, false);
+
+    packed_insert_value(packed, 1);
+    const long before = resident_pages();
+
+    for (uint64_t index = 5; index < 1 << 20; index += 64) { /* four in each page of slots */
+        const haft_id id = {index | UINT64_C(1) << 32};
+
+        must(haft_packed_free(packed, id) == HAFT_NEVER_ISSUED);
+        must(haft_packed_kill(packed, id) == HAFT_NEVER_ISSUED);
+        must(haft_packed_resolve(haft_packed_view_get(packed), id) == NULL);
+    }
+    /* Of 4096.  The system's page of zeros, on which reads fall, is not counted. */
+    cr_expect(lt(long, resident_pages() - before, 1000));
+    packed_close(packed);
+}
+
 /* From now on the process may have `more` bytes of writable memory beyond what it has. */
 static void limit_data(size_t more)
 {

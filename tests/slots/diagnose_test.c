@@ -1,4 +1,4 @@
-/* Why an id does not resolve: both kinds of table. */
+/* Why an id does not resolve, in every kind of table. */
 #include "tests/support.h"
 
 TestSuite(diagnose, .timeout = SUITE_SECONDS);
@@ -12,15 +12,7 @@ static haft_id id_of(uint64_t index, uint64_t generation, uint64_t tag)
     return haft_id_pack(layout, index, generation, tag);
 }
 
-TEST_ON_EACH_TABLE(diagnose, nil_is_no_id)
-{
-    struct subject subject = subject_open(*kind, &options);
-
-    expect_status(subject_diagnose(&subject, HAFT_NIL), HAFT_NO_ID);
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_TABLE(diagnose, bits_above_the_layout_are_malformed)
+TEST_ON_EACH_KIND(diagnose, bits_above_the_layout_are_malformed)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -34,7 +26,7 @@ TEST_ON_EACH_TABLE(diagnose, bits_above_the_layout_are_malformed)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, an_index_below_the_first_is_malformed)
+TEST_ON_EACH_KIND(diagnose, an_index_below_the_first_is_malformed)
 {
     struct subject subject = subject_open(*kind, &options);
 
@@ -45,7 +37,7 @@ TEST_ON_EACH_TABLE(diagnose, an_index_below_the_first_is_malformed)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, another_tag_is_foreign)
+TEST_ON_EACH_KIND(diagnose, another_tag_is_foreign)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -63,7 +55,7 @@ TEST_ON_EACH_TABLE(diagnose, another_tag_is_foreign)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, what_the_table_has_not_issued_is_never_issued)
+TEST_ON_EACH_KIND(diagnose, what_the_table_has_not_issued_is_never_issued)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -124,7 +116,7 @@ TEST_ON_EACH_TABLE(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
+TEST_ON_EACH_KIND(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
 {
     haft_table_options last = options;
     haft_id id;
@@ -178,7 +170,7 @@ TEST_ON_EACH_TABLE(diagnose, free_says_the_same_of_every_id_that_is_not_live)
                 const haft_id id = id_of(index, generation, tag);
                 const haft_status said = subject_diagnose(&subject, id);
 
-                must((said == HAFT_OK) == haft_is_live(subject.view, id));
+                must((said == HAFT_OK) == subject_is_live(&subject, id));
                 must(said == HAFT_OK || subject_free(&subject, id) == said);
             }
         }

@@ -1,50 +1,107 @@
-/* Ids that no table gave, or another one: every entry point of both kinds of table. */
+/* Ids that no table gave, or another one, in every function of every kind of table. */
 #include "tests/support.h"
+#include <haft/commands.h>
+#include <haft/diagnose.h>
+#include <haft/many.h>
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <haft/threads.h>
+#include <haft/view.h>
+#include <string.h>
 
 TestSuite(forged, .timeout = SUITE_SECONDS);
 TestSuite(foreign, .timeout = SUITE_SECONDS);
+TestSuite(nil, .timeout = SUITE_SECONDS);
 
 #define OBJECTS 500
+#define RANGE 100 /* of restored ids, in shared tables */
 #define RANDOM_VALUES 10000000
 
-/* Refused everywhere; says what free says. */
-static haft_status expect_refused(struct subject *subject, haft_id id)
+/* --- refused --- */
+
+/* Looked up by all ways that only tables with a view have. */
+static void must_not_be_found(const struct subject *subject, haft_id id)
+{
+    void *object = &object;
+
+    must(haft_resolve_many(subject->view, &id, &object, 1) == 0 && object == NULL);
+    must(haft_ref_get(haft_ref_of(subject->view, id)) == NULL);
+    must(haft_ref_is_nil(haft_ref_of(subject->view, id)));
+}
+
+/* What may be restored lives then; nothing else does. */
+static void must_live_if(struct subject *subject, haft_id id, bool restored)
+{
+    const haft_layout layout = subject_layout(subject);
+    const uint64_t tag = haft_field_max(layout.tag_bits);
+    const uint64_t index = haft_id_index(layout, id);
+    const uint64_t end = subject->local != NULL ? subject->view.mask : HAFT_FIRST_INDEX + RANGE - 1;
+
+    must(subject_is_live(subject, id) == restored);
+    if (restored) {
+        must(index >= HAFT_FIRST_INDEX && index <= end);
+        must(id.bits == haft_id_pack(layout, index, haft_id_generation(layout, id), tag).bits);
+        must(subject_free(subject, id) == HAFT_OK);
+    }
+}
+
+static void must_be_refused_by_local(struct subject *subject, haft_id id)
+{
+    must_not_be_found(subject, id);
+    must_live_if(subject, id, haft_local_restore(subject->local, id, NULL) == HAFT_OK);
+}
+
+static void must_be_refused_by_shared(struct subject *subject, haft_id id, haft_status said)
+{
+    struct shared *shared = &subject->shared;
+    haft_status status = HAFT_OK;
+
+    must(haft_free_unregistered(shared->table, id) == said);
+    must(haft_free_many(shared->worker, &id, 1, &status) == 0 && status == said);
+    haft_section_begin(shared->domain);
+    must_not_be_found(subject, id);
+    must(haft_resolve_counted(shared->worker, shared->view, id) == NULL);
+    if (haft_table_has_pins(shared->table)) {
+        must(haft_pin(shared->table, id) == NULL);
+        must(haft_unpin(shared->table, id) == HAFT_NOT_PINNED);
+        must(haft_pins(shared->table, id) == 0);
+    }
+    haft_section_end(shared->domain);
+    must_live_if(subject, id, haft_restore(shared->worker, id, NULL) == HAFT_OK);
+}
+
+static void must_be_refused_by_packed(struct subject *subject, haft_id id, haft_status said)
+{
+    haft_packed *packed = subject->packed;
+    const uint64_t count = haft_packed_count(packed);
+    const uint64_t dead = haft_packed_dead_count(packed);
+    uint64_t position = 77;
+
+    must(haft_packed_state(packed, id) == HAFT_PACKED_UNUSED);
+    must(haft_packed_position(packed, id, &position) == said && position == 77);
+    must(haft_packed_kill(packed, id) == said);
+    must(haft_packed_free(packed, id) == said);
+    must(haft_packed_count(packed) == count);
+    must(haft_packed_dead_count(packed) == dead);
+}
+
+/* By every function that takes an id; says what they say. */
+static haft_status must_be_refused(struct subject *subject, haft_id id)
 {
     const haft_status said = subject_diagnose(subject, id);
-    void *object = subject;
 
-    must(haft_resolve(subject->view, id) == NULL);
-    must(!haft_is_live(subject->view, id));
-    must(haft_resolve_many(subject->view, &id, &object, 1) == 0 && object == NULL);
     must(said != HAFT_OK);
-    must(subject_free(subject, id) == said);
+    must(subject_find(subject, id) == NULL);
+    must(!subject_is_live(subject, id));
+    must(subject->packed != NULL || subject_free(subject, id) == said);
+    if (subject->local != NULL) {
+        must_be_refused_by_local(subject, id);
+    } else if (subject->packed != NULL) {
+        must_be_refused_by_packed(subject, id, said);
+    } else {
+        must_be_refused_by_shared(subject, id, said);
+    }
     return said;
-}
-
-/* A table with live, freed and reserved slots. */
-static struct subject open_mixed(int kind, haft_layout layout, haft_id *live)
-{
-    const haft_table_options options = {
-        .capacity = 2 * OBJECTS, .object_size = 8, .layout = layout};
-    struct subject subject = subject_open(kind, &options);
-    haft_id id;
-
-    for (int i = 0; i < OBJECTS; i++) {
-        must(subject_insert(&subject, NULL, &live[i]) == HAFT_OK);
-        must(subject_insert(&subject, NULL, &id) == HAFT_OK);
-        must(i % 3 == 0 || subject_free(&subject, id) == HAFT_OK);
-        must(i % 3 != 0 || subject_free(&subject, live[i]) == HAFT_OK);
-        live[i] = i % 3 == 0 ? id : live[i];
-    }
-    return subject;
-}
-
-static void expect_all_live(struct subject *subject, const haft_id *live)
-{
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_is_live(subject->view, live[i]));
-    }
-    must(subject_live(subject) == OBJECTS);
 }
 
 static bool is_among(const haft_id *live, haft_id id)
@@ -57,55 +114,123 @@ static bool is_among(const haft_id *live, haft_id id)
     return false;
 }
 
-TEST_ON_EACH_TABLE(forged, ten_million_random_values_find_nothing)
+static void must_be_refused_or_among(struct subject *subject, const haft_id *live, haft_id id)
 {
-    static const haft_layout each[] = {{32, 32, 0}, {16, 16, 0}, {12, 12, 8}};
-    haft_id live[OBJECTS];
-    uint64_t seed = 11;
-
-    for (int i = 0; i < 3; i++) {
-        const haft_layout layout = each[i];
-        const unsigned width =
-            (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
-        struct subject subject = open_mixed(*kind, layout, live);
-
-        for (int n = 0; n <= RANDOM_VALUES / 3; n++) {
-            const uint64_t bits = random_next(&seed);
-            const haft_id id = {n % 2 == 0 ? bits : bits & haft_field_max(width)};
-
-            must(!haft_is_live(subject.view, id) || is_among(live, id));
-            if (!haft_is_live(subject.view, id)) {
-                expect_refused(&subject, id);
-            }
-        }
-        expect_all_live(&subject, live);
-        subject_close(&subject);
+    if (subject_is_live(subject, id)) {
+        must(is_among(live, id));
+    } else {
+        must_be_refused(subject, id);
     }
 }
 
-TEST_ON_EACH_TABLE(forged, every_neighbour_of_a_live_id_by_one_or_two_bits_is_refused)
+/* Live slots, and between them freed ones and, in packed tables, dead ones. */
+static struct subject open_mixed(int kind, haft_layout layout, haft_id *live)
+{
+    const haft_table_options options = {.capacity = 2 * OBJECTS,
+                                        .object_size = 8,
+                                        .layout = layout,
+                                        .tag = haft_field_max(layout.tag_bits),
+                                        .pins = true,
+                                        .restore_range = RANGE};
+    struct subject subject = subject_open(kind, &options);
+    haft_id id;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(subject_insert(&subject, NULL, &live[i]) == HAFT_OK);
+        must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+        must(subject_free(&subject, i % 3 == 0 ? live[i] : id) == HAFT_OK);
+        live[i] = i % 3 == 0 ? id : live[i];
+        must(kind != PACKED || i % 7 != 0 || haft_packed_kill(subject.packed, live[i]) == HAFT_OK);
+    }
+    subject_settle(&subject);
+    return subject;
+}
+
+static void close_mixed(struct subject *subject, const haft_id *live)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(subject_is_live(subject, live[i]));
+        must(subject->kind != SHARED || haft_pins(subject->shared.table, live[i]) == 0);
+        must(subject->kind != PACKED ||
+             (haft_packed_state(subject->packed, live[i]) == HAFT_PACKED_DEAD) == (i % 7 == 0));
+    }
+    must(subject_live(subject) == OBJECTS);
+    subject_close(subject);
+}
+
+TEST_ON_EACH_KIND(forged, ten_million_random_values_find_nothing_and_change_nothing)
+{
+    static const haft_layout each[] = {{32, 32, 0}, {16, 16, 0}, {12, 12, 8}, {20, 12, 0}};
+    haft_id live[OBJECTS];
+    uint64_t seed = 11;
+
+    for (int i = 0; i < 4; i++) {
+        const unsigned width =
+            (unsigned)each[i].index_bits + each[i].generation_bits + each[i].tag_bits;
+        struct subject subject = open_mixed(*kind, each[i], live);
+
+        for (int n = 0; n < RANDOM_VALUES / 4; n++) {
+            const uint64_t bits = random_next(&seed);
+            const haft_id id = {n % 2 == 0 ? bits : bits & haft_field_max(width)};
+
+            must_be_refused_or_among(&subject, live, id);
+        }
+        close_mixed(&subject, live);
+    }
+}
+
+TEST_ON_EACH_KIND(forged, every_neighbour_of_a_live_id_by_one_or_two_bits_is_refused)
 {
     haft_id live[OBJECTS];
     struct subject subject = open_mixed(*kind, HAFT_LAYOUT_20_12, live);
 
     for (int i = 0; i < OBJECTS; i++) {
         for (unsigned a = 0; a < 64; a++) {
-            for (unsigned b = 0; b < 64; b++) {
-                const haft_id id = {live[i].bits ^ (UINT64_C(1) << a | UINT64_C(1) << b)};
+            for (unsigned b = 0; b <= a; b++) {
+                const uint64_t bits = UINT64_C(1) << a | UINT64_C(1) << b;
 
-                if (is_among(live, id)) {
-                    must(haft_is_live(subject.view, id));
-                } else {
-                    expect_refused(&subject, id);
-                }
+                must_be_refused_or_among(&subject, live, (haft_id){live[i].bits ^ bits});
             }
         }
     }
-    expect_all_live(&subject, live);
-    subject_close(&subject);
+    close_mixed(&subject, live);
 }
 
-TEST_ON_EACH_TABLE(forged, each_mark_with_each_generation_matches_nothing)
+/* Every pattern of a small layout, after each step of a walk through the states of few slots. */
+TEST_ON_EACH_KIND(forged, in_the_smallest_tables_every_pattern_but_the_live_ids_is_refused)
+{
+    for (uint64_t capacity = 1; capacity <= 4; capacity++) {
+        const haft_table_options options = {
+            .capacity = capacity, .layout = HAFT_LAYOUT_OF(3, 3, 2), .tag = 3};
+        struct subject subject = subject_open(*kind, &options);
+        uint64_t seed = capacity;
+        haft_id live[4];
+        int count = 0;
+
+        for (int n = 0; n < 200; n++) {
+            if (n % 3 != 0 && subject_insert(&subject, NULL, &live[count]) == HAFT_OK) {
+                count++;
+            } else if (count != 0) {
+                must(subject_free(&subject, live[0]) == HAFT_OK);
+                live[0] = live[--count];
+            }
+            for (uint64_t bits = 0; bits < 1 << 8; bits++) {
+                const uint64_t above = UINT64_C(1) << (8 + random_next(&seed) % 56);
+                bool is_live = false;
+
+                for (int i = 0; i < count; i++) {
+                    is_live |= live[i].bits == bits;
+                }
+                must(is_live == subject_is_live(&subject, (haft_id){bits}));
+                must(is_live || must_be_refused(&subject, (haft_id){bits}) != HAFT_OK);
+                must(must_be_refused(&subject, (haft_id){bits | above}) == HAFT_MALFORMED);
+            }
+        }
+        subject_close(&subject);
+    }
+}
+
+TEST_ON_EACH_KIND(forged, each_mark_with_each_generation_matches_nothing)
 {
     const haft_table_options options = {.capacity = 1, .layout = HAFT_LAYOUT_16_16};
     struct subject subject = subject_open(*kind, &options);
@@ -116,9 +241,9 @@ TEST_ON_EACH_TABLE(forged, each_mark_with_each_generation_matches_nothing)
         for (uint64_t mark = 0; mark < HAFT_FIRST_INDEX; mark++) {
             for (uint64_t generation = 0; generation < 65536; generation++) {
                 const haft_id forged = {mark | generation << 16};
-                const haft_status said = expect_refused(&subject, forged);
 
-                must(said == (forged.bits == 0 ? HAFT_NO_ID : HAFT_MALFORMED));
+                must(must_be_refused(&subject, forged) ==
+                     (forged.bits == 0 ? HAFT_NO_ID : HAFT_MALFORMED));
             }
         }
         must(state == 1 || subject_free(&subject, id) == HAFT_OK);
@@ -139,7 +264,7 @@ TEST_ON_EACH_TABLE(forged, indices_beyond_the_table_with_each_state_of_the_slot_
             for (uint64_t generation = 0; generation < 4; generation++) {
                 const haft_id forged = {index | generation << 16};
 
-                must(expect_refused(&subject, forged) == HAFT_NEVER_ISSUED);
+                must(must_be_refused(&subject, forged) == HAFT_NEVER_ISSUED);
             }
         }
         if (state == 0) {
@@ -152,68 +277,129 @@ TEST_ON_EACH_TABLE(forged, indices_beyond_the_table_with_each_state_of_the_slot_
     subject_close(&subject);
 }
 
+/* --- random values that are not live, for what takes many or takes long --- */
+
+#define CHUNK 1000 /* divides RANDOM_VALUES */
+
+static void draw_chunk(const struct subject *subject, haft_id *chunk, uint64_t *seed)
+{
+    for (int i = 0; i < CHUNK; i++) {
+        do {
+            const uint64_t bits = random_next(seed);
+
+            chunk[i].bits = i % 2 == 0 ? bits : bits & UINT32_MAX;
+        } while (subject_is_live(subject, chunk[i]));
+    }
+}
+
+Test(forged, of_a_million_random_values_none_is_said_to_be_live)
+{
+    haft_id live[OBJECTS];
+    haft_id chunk[CHUNK];
+    struct subject subject = open_mixed(SHARED, HAFT_LAYOUT_OF(12, 12, 8), live);
+    haft_table *table = subject.shared.table;
+    char text[512];
+    uint64_t seed = 27;
+
+    for (int n = 0; n < RANDOM_VALUES / CHUNK / 10; n++) {
+        draw_chunk(&subject, chunk, &seed);
+        for (int i = 0; i < CHUNK; i++) {
+            const int length = haft_diagnose_format(table, chunk[i], text, sizeof text);
+
+            must(length > 0 && (size_t)length < sizeof text);
+            must(strstr(text, haft_status_name(haft_diagnose(table, chunk[i]))) != NULL);
+            must(strstr(text, "HAFT_OK") == NULL);
+        }
+    }
+    close_mixed(&subject, live);
+}
+
+Test(forged, ten_million_random_values_are_not_destroyed_by_a_command_set)
+{
+    haft_id live[OBJECTS];
+    haft_id chunk[CHUNK];
+    struct subject subject = open_mixed(SHARED, HAFT_LAYOUT_OF(12, 12, 8), live);
+    haft_commands *commands;
+    haft_recorder *recorder;
+    haft_applied applied;
+    uint64_t seed = 24;
+
+    must(haft_commands_open(subject.shared.table, NULL, &commands) == HAFT_OK);
+    for (int n = 0; n < RANDOM_VALUES / CHUNK; n++) {
+        draw_chunk(&subject, chunk, &seed);
+        must(haft_recorder_open(commands, 1, 0, &recorder) == HAFT_OK);
+        for (int i = 0; i < CHUNK; i++) {
+            must(haft_recorder_destroy(recorder, chunk[i]) == HAFT_OK);
+        }
+        must(haft_commands_apply(commands, &applied) == HAFT_OK);
+        must(applied.destroyed == 0 && applied.refused + applied.stale == CHUNK);
+    }
+    haft_commands_close(commands);
+    close_mixed(&subject, live);
+}
+
 /* --- from another table --- */
 
-TEST_ON_EACH_TABLE(foreign, an_id_of_a_larger_table_is_refused_by_a_smaller_one)
+/* Of the first table: two domains of one flavour would register a thread twice. */
+static int beside(int kind)
+{
+    return kind == SHARED ? LOCAL : kind;
+}
+
+TEST_ON_EACH_KIND(foreign, an_id_of_a_larger_table_is_refused_by_a_smaller_one)
 {
     const haft_table_options large_options = {.capacity = 100000};
     const haft_table_options small_options = {.capacity = 10};
-    struct subject large = subject_open(LOCAL, &large_options);
+    struct subject large = subject_open(beside(*kind), &large_options);
     struct subject small = subject_open(*kind, &small_options);
     haft_id id = HAFT_NIL;
 
     for (int i = 0; i < 100000; i++) {
         must(subject_insert(&large, NULL, &id) == HAFT_OK);
-        must(expect_refused(&small, id) == HAFT_NEVER_ISSUED);
+        must(must_be_refused(&small, id) == HAFT_NEVER_ISSUED);
     }
     subject_close(&small);
     subject_close(&large);
 }
 
-TEST_ON_EACH_TABLE(foreign, a_tag_tells_tables_apart_at_equal_index_and_generation)
+/* Two tables whose ids differ in one of `a` and `b` alone. */
+static void expect_apart(int kind, haft_table_options a, haft_table_options b, haft_status why)
 {
-    haft_table_options options = {.capacity = 10, .layout = HAFT_LAYOUT_32_24_8, .tag = 1};
-    struct subject a = subject_open(LOCAL, &options);
-    haft_id of_a;
-    haft_id of_b;
-
-    options.tag = 2;
-    struct subject b = subject_open(*kind, &options);
+    struct subject one = subject_open(beside(kind), &a);
+    struct subject other = subject_open(kind, &b);
+    haft_id of_one;
+    haft_id of_other;
 
     for (int i = 0; i < 10; i++) {
-        assert_status(subject_insert(&a, NULL, &of_a), HAFT_OK);
-        assert_status(subject_insert(&b, NULL, &of_b), HAFT_OK);
-        cr_assert(eq(u64, of_a.bits & UINT64_MAX >> 8, of_b.bits & UINT64_MAX >> 8));
-        cr_expect(eq(int, expect_refused(&b, of_a), HAFT_FOREIGN));
-        cr_expect(eq(int, expect_refused(&a, of_b), HAFT_FOREIGN));
-        cr_expect(haft_is_live(a.view, of_a));
-        cr_expect(haft_is_live(b.view, of_b));
+        assert_status(subject_insert(&one, NULL, &of_one), HAFT_OK);
+        assert_status(subject_insert(&other, NULL, &of_other), HAFT_OK);
+        cr_assert(eq(u32, (uint32_t)of_one.bits, (uint32_t)of_other.bits));
+        cr_expect(eq(int, subject_diagnose(&other, of_one), why));
+        cr_expect(eq(int, subject_diagnose(&one, of_other), why));
+        cr_expect(eq(int, subject_free(&other, of_one), why));
+        cr_expect(not(subject_is_live(&one, of_other)));
+        cr_expect(subject_is_live(&one, of_one));
+        cr_expect(subject_is_live(&other, of_other));
     }
-    subject_close(&a);
-    subject_close(&b);
+    subject_close(&one);
+    subject_close(&other);
 }
 
-TEST_ON_EACH_TABLE(foreign, different_first_generations_tell_tables_apart)
+TEST_ON_EACH_KIND(foreign, a_tag_tells_tables_apart_at_equal_index_and_generation)
 {
-    haft_table_options options = {.capacity = 10, .first_generation = 1000};
-    struct subject a = subject_open(LOCAL, &options);
-    haft_id of_a;
-    haft_id of_b;
+    const haft_layout layout = HAFT_LAYOUT_32_24_8;
 
-    options.first_generation = 2000;
-    struct subject b = subject_open(*kind, &options);
-
-    for (int i = 0; i < 10; i++) {
-        assert_status(subject_insert(&a, NULL, &of_a), HAFT_OK);
-        assert_status(subject_insert(&b, NULL, &of_b), HAFT_OK);
-        cr_expect(eq(int, expect_refused(&b, of_a), HAFT_NEVER_ISSUED));
-        cr_expect(eq(int, expect_refused(&a, of_b), HAFT_NEVER_ISSUED));
-    }
-    subject_close(&a);
-    subject_close(&b);
+    expect_apart(*kind, (haft_table_options){.capacity = 10, .layout = layout, .tag = 1},
+                 (haft_table_options){.capacity = 10, .layout = layout, .tag = 2}, HAFT_FOREIGN);
 }
 
-TEST_ON_EACH_TABLE(foreign, small_integers_are_never_ids_of_a_default_table)
+TEST_ON_EACH_KIND(foreign, different_first_generations_tell_tables_apart)
+{
+    expect_apart(*kind, (haft_table_options){.capacity = 10, .first_generation = 1000},
+                 (haft_table_options){.capacity = 10, .first_generation = 2000}, HAFT_NEVER_ISSUED);
+}
+
+TEST_ON_EACH_KIND(foreign, small_integers_are_never_ids_of_a_default_table)
 {
     const haft_table_options options = {.capacity = 1000};
     struct subject subject = subject_open(*kind, &options);
@@ -221,7 +407,119 @@ TEST_ON_EACH_TABLE(foreign, small_integers_are_never_ids_of_a_default_table)
 
     cr_assert(eq(u64, subject_fill(&subject, ids, 1000), 1000));
     for (uint64_t bits = 0; bits < UINT64_C(1) << 20; bits++) {
-        must(!haft_is_live(subject.view, (haft_id){bits}));
+        must(!subject_is_live(&subject, (haft_id){bits}));
     }
     subject_close(&subject);
+}
+
+/* --- nil, and its opposite --- */
+
+static void must_be_no_id(struct subject *subject)
+{
+    must(must_be_refused(subject, HAFT_NIL) == HAFT_NO_ID);
+    if (subject->local != NULL) {
+        must(haft_local_restore(subject->local, HAFT_NIL, NULL) == HAFT_NO_ID);
+        must(haft_local_restore_free(subject->local, HAFT_NIL) == HAFT_NO_ID);
+    }
+}
+
+/* What only some kinds have. */
+static void through_other_states(struct subject *subject, haft_id id)
+{
+    if (subject->local != NULL) {
+        haft_local_clear(subject->local);
+        must_be_no_id(subject);
+        must(haft_local_trim(subject->local, NULL) == HAFT_OK);
+        must_be_no_id(subject);
+        haft_local_load_begin(subject->local);
+        must_be_no_id(subject);
+        haft_local_load_end(subject->local);
+        must_be_no_id(subject);
+    } else if (subject->packed != NULL) {
+        haft_packed_kill(subject->packed, id);
+        must_be_no_id(subject);
+        must(haft_packed_clear(subject->packed) == HAFT_OK);
+        must_be_no_id(subject);
+    } else if (subject_reserve(subject, &id, NULL) == HAFT_OK) {
+        must_be_no_id(subject);
+        subject_abort(subject, id);
+        must_be_no_id(subject);
+    }
+}
+
+static void through_all_states(int kind, haft_layout layout, uint64_t first)
+{
+    const haft_table_options options = {
+        .capacity = 4, .object_size = 4088, .layout = layout, .first_generation = first};
+    struct subject subject = subject_open(kind, &options);
+    haft_id ids[16];
+
+    must_be_no_id(&subject); /* empty */
+    const uint64_t count = subject_fill(&subject, ids, 16);
+
+    must_be_no_id(&subject); /* full */
+    for (uint64_t i = 0; i < count; i++) {
+        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
+        must_be_no_id(&subject);
+    }
+    subject_settle(&subject); /* all free, or exhausted */
+    must_be_no_id(&subject);
+    subject_fill(&subject, ids, 15);
+    must_be_no_id(&subject);
+    through_other_states(&subject, ids[0]);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_KIND(nil, is_no_id_in_an_empty_full_freed_exhausted_cleared_or_loaded_table)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        through_all_states(*kind, layouts[i], 1);
+        through_all_states(*kind, layouts[i], haft_field_max(layouts[i].generation_bits));
+    }
+}
+
+/* A table whose last slot gets the id of all ones, and no index after it. */
+static void expect_ordinary_highest(int kind, haft_layout layout)
+{
+    const haft_table_options options = {
+        .capacity = haft_field_max(layout.index_bits) + 1 - HAFT_FIRST_INDEX,
+        .object_size = 8,
+        .layout = layout,
+        .tag = haft_field_max(layout.tag_bits),
+        .first_generation = haft_field_max(layout.generation_bits),
+    };
+    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const haft_id top = {haft_field_max(width)};
+    struct subject subject = subject_open(kind, &options);
+    const uint64_t value = 4711;
+    haft_id id = HAFT_NIL;
+
+    must(!subject_is_live(&subject, top));
+    for (uint64_t i = 0; i < options.capacity; i++) {
+        must(subject_insert(&subject, &value, &id) == HAFT_OK);
+        must(haft_id_index(layout, id) >= HAFT_FIRST_INDEX);
+        must(haft_id_generation(layout, id) == options.first_generation);
+        must(haft_id_tag(layout, id) == options.tag);
+    }
+    id.bits = 0x5a;
+    must(subject_insert(&subject, &value, &id) == HAFT_FULL && id.bits == 0x5a);
+    cr_expect(subject_is_live(&subject, top));
+    cr_expect(eq(u64, *(uint64_t *)subject_find(&subject, top), 4711));
+    expect_status(subject_diagnose(&subject, top), HAFT_OK);
+    expect_status(subject_free(&subject, top), HAFT_OK);
+    cr_expect(ne(int, subject_free(&subject, top), HAFT_OK));
+    cr_expect(not(subject_is_live(&subject, top)));
+    must_be_no_id(&subject);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_KIND(nil, and_its_opposite_the_highest_index_generation_and_tag_are_an_ordinary_id)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        if (layouts[i].index_bits <= 20) {
+            expect_ordinary_highest(*kind, layouts[i]);
+        }
+    }
+    expect_ordinary_highest(*kind, HAFT_LAYOUT_OF(3, 5, 56));
+    expect_ordinary_highest(*kind, HAFT_LAYOUT_OF(10, 30, 24));
 }

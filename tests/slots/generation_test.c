@@ -1,4 +1,4 @@
-/* The last generation of a slot: both kinds of table. */
+/* The last generation of a slot, in every kind of table. */
 #include "tests/support.h"
 
 TestSuite(generation, .timeout = SUITE_SECONDS);
@@ -23,10 +23,12 @@ static void expect_gone_for_ever(struct subject *subject, const haft_id *old, in
     for (int i = 0; i < count; i++) {
         const haft_status said = subject_diagnose(subject, old[i]);
 
-        must(!haft_is_live(subject->view, old[i]));
-        must(haft_resolve(subject->view, old[i]) == NULL);
+        must(!subject_is_live(subject, old[i]));
+        must(subject_find(subject, old[i]) == NULL);
         must(said == HAFT_EXHAUSTED || said == HAFT_STALE);
         must(subject_free(subject, old[i]) == said);
+        must(subject->local == NULL || said == HAFT_STALE ||
+             haft_local_restore(subject->local, old[i], NULL) == HAFT_EXHAUSTED);
     }
 }
 
@@ -42,7 +44,7 @@ static void exhaust_all(int kind, haft_layout layout)
         haft_id id = {0x5a};
 
         must(haft_id_generation(layout, ids[i]) == haft_field_max(layout.generation_bits));
-        must(haft_is_live(subject.view, ids[i]));
+        must(subject_is_live(&subject, ids[i]));
         must(subject_free(&subject, ids[i]) == HAFT_OK);
         expect_gone_for_ever(&subject, ids, i + 1);
         subject_settle(&subject);
@@ -57,7 +59,7 @@ static void exhaust_all(int kind, haft_layout layout)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(generation, each_slot_first_to_last_is_exhausted_after_its_last_life)
+TEST_ON_EACH_KIND(generation, each_slot_first_to_last_is_exhausted_after_its_last_life)
 {
     exhaust_all(*kind, HAFT_LAYOUT_32_32);
     exhaust_all(*kind, HAFT_LAYOUT_32_24_8);
@@ -95,7 +97,7 @@ static void exhaust_at(int kind, int place)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(generation, the_table_works_on_without_an_exhausted_slot)
+TEST_ON_EACH_KIND(generation, the_table_works_on_without_an_exhausted_slot)
 {
     exhaust_at(*kind, 0);
     exhaust_at(*kind, 1);
@@ -124,7 +126,7 @@ TEST_ON_EACH_TABLE(generation, giving_up_the_last_life_exhausts_the_slot)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(generation, an_exhausted_table_is_full)
+TEST_ON_EACH_KIND(generation, an_exhausted_table_is_full)
 {
     const haft_table_options options = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
     struct subject subject = subject_open(*kind, &options);
@@ -142,11 +144,14 @@ TEST_ON_EACH_TABLE(generation, an_exhausted_table_is_full)
         expect_status(haft_insert_wait(subject.shared.worker, NULL, &ids[0]), HAFT_FULL);
         cr_expect(eq(u64, stats_of(subject.shared.table).exhausted, 4));
     }
+    if (subject.packed != NULL) {
+        cr_expect(zero(u64, haft_packed_available(subject.packed)));
+    }
     cr_expect(eq(u64, subject_live(&subject), 0));
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(generation, every_life_from_the_first_to_the_last_is_lived_in_order)
+TEST_ON_EACH_KIND(generation, every_life_from_the_first_to_the_last_is_lived_in_order)
 {
     const haft_layout layout = HAFT_LAYOUT_OF(16, 10, 0);
     struct subject subject = open_with_lives(*kind, layout, 1000);

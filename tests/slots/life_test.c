@@ -1,10 +1,13 @@
-/* The life of an object, in both kinds of table: reserve, publish, abort, insert, free. */
+/* The life of an object, in every kind of table: reserve, publish, abort, insert, free. */
 #include "tests/support.h"
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(reserve, .timeout = SUITE_SECONDS);
 TestSuite(abort_, .timeout = SUITE_SECONDS);
 TestSuite(insert, .timeout = SUITE_SECONDS);
+TestSuite(life, .timeout = SUITE_SECONDS);
 TestSuite(free_, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {.capacity = 10, .object_size = 16};
@@ -19,27 +22,14 @@ TEST_ON_EACH_TABLE(reserve, a_reserved_id_is_not_live_before_publish)
     haft_id id;
 
     assert_status(subject_reserve(&subject, &id, &object), HAFT_OK);
-    cr_expect(not(haft_is_live(subject.view, id)));
-    cr_expect(eq(ptr, haft_resolve(subject.view, id), NULL));
+    cr_expect(not(subject_is_live(&subject, id)));
+    cr_expect(eq(ptr, subject_find(&subject, id), NULL));
     expect_status(subject_diagnose(&subject, id), HAFT_RESERVED);
-
-    subject_publish(&subject, id);
-    cr_expect(haft_is_live(subject.view, id));
-    cr_expect(eq(ptr, haft_resolve(subject.view, id), object));
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_TABLE(reserve, what_is_written_before_publish_is_there_after)
-{
-    struct subject subject = subject_open(*kind, &options);
-    void *object = NULL;
-    haft_id id;
-
-    assert_status(subject_reserve(&subject, &id, &object), HAFT_OK);
     memcpy(object, sixteen, sizeof sixteen);
     subject_publish(&subject, id);
-
-    cr_expect(eq(str, haft_resolve(subject.view, id), (char *)sixteen));
+    cr_expect(subject_is_live(&subject, id));
+    cr_expect(eq(ptr, subject_find(&subject, id), object));
+    cr_expect(eq(str, (char *)object, (char *)sixteen));
     subject_close(&subject);
 }
 
@@ -65,7 +55,6 @@ TEST_ON_EACH_TABLE(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
     cr_assert(ge(u64, count, 10));
     cr_assert(lt(u64, count, LIMIT));
     expect_status(subject_reserve(&subject, &id, &object), HAFT_FULL);
-    expect_status(subject_insert(&subject, sixteen, &id), HAFT_FULL);
     cr_expect(eq(u64, id.bits, 0x5a5a));
     cr_expect(eq(ptr, object, &id));
     cr_expect(eq(u64, subject_live(&subject), count));
@@ -92,7 +81,7 @@ TEST_ON_EACH_TABLE(reserve, a_table_full_of_reservations_is_full)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(reserve, a_table_filled_freed_and_filled_again_holds_its_capacity)
+TEST_ON_EACH_KIND(reserve, a_table_filled_freed_and_filled_again_holds_its_capacity)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
@@ -120,7 +109,7 @@ TEST_ON_EACH_TABLE(abort_, the_id_is_stale_for_ever)
     assert_status(subject_reserve(&subject, &given_up, NULL), HAFT_OK);
     subject_abort(&subject, given_up);
 
-    cr_expect(not(haft_is_live(subject.view, given_up)));
+    cr_expect(not(subject_is_live(&subject, given_up)));
     expect_status(subject_diagnose(&subject, given_up), HAFT_STALE);
     expect_status(subject_free(&subject, given_up), HAFT_STALE);
     subject_settle(&subject);
@@ -129,7 +118,7 @@ TEST_ON_EACH_TABLE(abort_, the_id_is_stale_for_ever)
     for (uint64_t i = 0; i < count; i++) {
         cr_expect(not(haft_id_equal(ids[i], given_up)));
     }
-    cr_expect(not(haft_is_live(subject.view, given_up)));
+    cr_expect(not(subject_is_live(&subject, given_up)));
     subject_close(&subject);
 }
 
@@ -156,7 +145,7 @@ TEST_ON_EACH_TABLE(abort_, a_million_in_turn_use_no_more_slots)
 
 /* --- insert --- */
 
-TEST_ON_EACH_TABLE(insert, copies_the_object)
+TEST_ON_EACH_KIND(insert, copies_the_object)
 {
     struct subject subject = subject_open(*kind, &options);
     char object[16];
@@ -166,7 +155,7 @@ TEST_ON_EACH_TABLE(insert, copies_the_object)
     assert_status(subject_insert(&subject, object, &id), HAFT_OK);
     memset(object, 'x', sizeof object);
 
-    cr_expect(eq(str, haft_resolve(subject.view, id), (char *)sixteen));
+    cr_expect(eq(str, subject_find(&subject, id), (char *)sixteen));
     subject_close(&subject);
 }
 
@@ -184,7 +173,7 @@ static haft_status insert_bytes(struct subject *subject, size_t size, int seed, 
 
 static bool has_bytes(const struct subject *subject, size_t size, int seed, haft_id id)
 {
-    const unsigned char *object = haft_resolve(subject->view, id);
+    const unsigned char *object = subject_find(subject, id);
     bool same = object != NULL;
 
     for (size_t b = 0; same && b < size; b++) {
@@ -218,14 +207,14 @@ static void expect_copied(int kind, size_t size)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(insert, copies_objects_of_every_size_to_the_byte)
+TEST_ON_EACH_KIND(insert, copies_objects_of_every_size_to_the_byte)
 {
     for (size_t size = 0; size <= 200; size++) {
         expect_copied(*kind, size);
     }
 }
 
-TEST_ON_EACH_TABLE(insert, null_gives_zeros_where_another_object_was)
+TEST_ON_EACH_KIND(insert, null_gives_zeros_where_another_object_was)
 {
     static const char zeros[16];
     struct subject subject = subject_open(*kind, &options);
@@ -233,18 +222,18 @@ TEST_ON_EACH_TABLE(insert, null_gives_zeros_where_another_object_was)
     const uint64_t count = subject_fill(&subject, ids, LIMIT);
 
     for (uint64_t i = 0; i < count; i++) {
-        memset(haft_resolve(subject.view, ids[i]), 0xff, 16);
+        memset(subject_find(&subject, ids[i]), 0xff, 16);
         assert_status(subject_free(&subject, ids[i]), HAFT_OK);
     }
     subject_settle(&subject);
     for (uint64_t i = 0; i < 10; i++) {
         assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
-        must(memcmp(haft_resolve(subject.view, ids[i]), zeros, 16) == 0);
+        must(memcmp(subject_find(&subject, ids[i]), zeros, 16) == 0);
     }
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(insert, an_allocator_of_ids_alone_gives_distinct_ids)
+TEST_ON_EACH_KIND(insert, an_allocator_of_ids_alone_gives_distinct_ids)
 {
     const haft_table_options no_objects = {.capacity = 1000};
     struct subject subject = subject_open(*kind, &no_objects);
@@ -253,7 +242,7 @@ TEST_ON_EACH_TABLE(insert, an_allocator_of_ids_alone_gives_distinct_ids)
 
     for (int i = 0; i < 1000; i++) {
         must(subject_insert(&subject, NULL, &id) == HAFT_OK);
-        must(haft_resolve(subject.view, id) != NULL);
+        must(subject_find(&subject, id) != NULL);
         must(!met[haft_id_index(HAFT_LAYOUT_32_32, id)]);
         met[haft_id_index(HAFT_LAYOUT_32_32, id)] = true;
     }
@@ -261,7 +250,7 @@ TEST_ON_EACH_TABLE(insert, an_allocator_of_ids_alone_gives_distinct_ids)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(insert, never_issues_an_id_twice)
+TEST_ON_EACH_KIND(insert, never_issues_an_id_twice)
 {
     const haft_table_options tiny = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 8, 0)};
     struct subject subject = subject_open(*kind, &tiny);
@@ -280,9 +269,29 @@ TEST_ON_EACH_TABLE(insert, never_issues_an_id_twice)
     subject_close(&subject);
 }
 
+TEST_ON_EACH_KIND(insert, a_full_table_refuses_and_leaves_the_id_alone)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[LIMIT];
+    const uint64_t count = subject_fill(&subject, ids, LIMIT);
+    haft_id id = {0x5a5a};
+
+    cr_assert(ge(u64, count, 10));
+    cr_assert(lt(u64, count, LIMIT));
+    must(*kind == SHARED || count == 10); /* its capacity, exactly */
+    expect_status(subject_insert(&subject, sixteen, &id), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 0x5a5a));
+    cr_expect(eq(u64, subject_live(&subject), count));
+    assert_status(subject_free(&subject, ids[3]), HAFT_OK);
+    subject_settle(&subject);
+    expect_status(subject_insert(&subject, sixteen, &id), HAFT_OK);
+    expect_status(subject_insert(&subject, sixteen, &id), HAFT_FULL);
+    subject_close(&subject);
+}
+
 /* --- free --- */
 
-TEST_ON_EACH_TABLE(free_, second_free_of_an_id_is_stale)
+TEST_ON_EACH_KIND(free_, second_free_of_an_id_is_stale)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -312,7 +321,7 @@ static haft_id refill(struct subject *subject, haft_id old, haft_id *ids)
     return HAFT_NIL;
 }
 
-TEST_ON_EACH_TABLE(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_tenant_alone)
+TEST_ON_EACH_KIND(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_tenant_alone)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
@@ -329,7 +338,7 @@ TEST_ON_EACH_TABLE(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new
     expect_status(subject_free(&subject, old), HAFT_STALE);
     expect_status(subject_free(&subject, earlier), HAFT_STALE);
     expect_status(subject_free(&subject, later), HAFT_NEVER_ISSUED);
-    cr_expect(haft_is_live(subject.view, tenant));
+    cr_expect(subject_is_live(&subject, tenant));
     cr_expect(eq(u64, subject_live(&subject), live));
     expect_status(subject_free(&subject, tenant), HAFT_OK);
     subject_close(&subject);
@@ -343,12 +352,12 @@ TEST_ON_EACH_TABLE(free_, a_reserved_id_is_refused_and_can_still_be_published)
     assert_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
     expect_status(subject_free(&subject, id), HAFT_RESERVED);
     subject_publish(&subject, id);
-    cr_expect(haft_is_live(subject.view, id));
+    cr_expect(subject_is_live(&subject, id));
     expect_status(subject_free(&subject, id), HAFT_OK);
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(free_, alloc_and_free_a_million_times_does_not_grow_the_table)
+TEST_ON_EACH_KIND(free_, alloc_and_free_a_million_times_does_not_grow_the_table)
 {
     const haft_table_options large = {.capacity = 1000000, .object_size = 16};
     struct subject subject = subject_open(*kind, &large);
@@ -365,11 +374,11 @@ TEST_ON_EACH_TABLE(free_, alloc_and_free_a_million_times_does_not_grow_the_table
             must(haft_worker_quiescent(subject.shared.worker) == HAFT_OK);
         }
     }
-    cr_expect(lt(u32, highest, *kind == LOCAL ? 5 : 4 + 16384));
+    cr_expect(lt(u32, highest, *kind == SHARED ? 4 + 16384 : 5));
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
+TEST_ON_EACH_KIND(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id old[1000];
@@ -382,8 +391,43 @@ TEST_ON_EACH_TABLE(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
     for (int i = 0; i < 1000; i++) {
         must(subject_free(&subject, old[i]) == HAFT_STALE);
         must(subject_diagnose(&subject, old[i]) == HAFT_STALE);
-        must(haft_resolve(subject.view, old[i]) == NULL);
+        must(subject_find(&subject, old[i]) == NULL);
     }
     cr_expect(eq(u64, subject_live(&subject), 0));
+    subject_close(&subject);
+}
+
+/* --- fork: of tables of one thread; shared ones have tests of their own --- */
+
+static bool change_as_child(struct subject *subject, haft_id freed, haft_id kept)
+{
+    haft_id id = HAFT_NIL;
+    const bool right =
+        subject_free(subject, freed) == HAFT_OK && subject_insert(subject, NULL, &id) == HAFT_OK;
+
+    memset(subject_find(subject, kept), 'x', 8);
+    return right && subject_is_live(subject, id) && !subject_is_live(subject, freed);
+}
+
+TEST_ON_EACH_KIND(life, after_a_fork_child_and_parent_each_go_on_with_a_table_of_their_own)
+{
+    struct subject subject = subject_open(*kind == SHARED ? LOCAL : *kind, &options);
+    haft_id ids[2];
+    int status = -1;
+
+    must(subject_insert(&subject, sixteen, &ids[0]) == HAFT_OK);
+    must(subject_insert(&subject, sixteen, &ids[1]) == HAFT_OK);
+    const pid_t child = fork();
+
+    if (child == 0) {
+        _exit(change_as_child(&subject, ids[0], ids[1]) ? 0 : 1);
+    }
+    cr_assert(gt(int, child, 0));
+    cr_assert(eq(int, waitpid(child, &status, 0), child));
+    cr_expect(zero(int, status));
+    cr_expect(subject_is_live(&subject, ids[0]));
+    cr_expect(eq(str, subject_find(&subject, ids[1]), (char *)sixteen));
+    cr_expect(eq(u64, subject_live(&subject), 2));
+    expect_status(subject_free(&subject, ids[0]), HAFT_OK);
     subject_close(&subject);
 }

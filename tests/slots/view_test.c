@@ -1,52 +1,9 @@
-/* Resolving, one and many. */
+/* Resolving many at once. */
 #include "tests/support.h"
 
-TestSuite(resolve, .timeout = SUITE_SECONDS);
 TestSuite(resolve_many, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {.capacity = 300, .object_size = 8};
-
-TEST_ON_EACH_TABLE(resolve, a_live_id_gives_its_object)
-{
-    struct subject subject = subject_open(*kind, &options);
-    const uint64_t value = 4711;
-    haft_id id;
-
-    assert_status(subject_insert(&subject, &value, &id), HAFT_OK);
-    const uint64_t *object = haft_resolve(subject.view, id);
-
-    cr_assert(ne(ptr, (void *)object, NULL));
-    cr_expect(eq(u64, *object, 4711));
-    cr_expect(haft_is_live(subject.view, id));
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_TABLE(resolve, a_freed_id_gives_null)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id id;
-
-    assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
-    assert_status(subject_free(&subject, id), HAFT_OK);
-
-    cr_expect(eq(ptr, haft_resolve(subject.view, id), NULL));
-    cr_expect(not(haft_is_live(subject.view, id)));
-    subject_settle(&subject);
-    cr_expect(eq(ptr, haft_resolve(subject.view, id), NULL));
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_TABLE(resolve, nothing_resolves_in_an_empty_table)
-{
-    struct subject subject = subject_open(*kind, &options);
-
-    for (uint64_t bits = 0; bits < 100000; bits++) {
-        must(!haft_is_live(subject.view, (haft_id){bits}));
-        must(!haft_is_live(subject.view, (haft_id){bits | UINT64_C(1) << 32}));
-        must(haft_resolve(subject.view, (haft_id){bits}) == NULL);
-    }
-    subject_close(&subject);
-}
 
 /* What resolve_many says of `count` ids equals what resolve says of each. */
 static void expect_as_single(haft_view view, const haft_id *ids, size_t count)
