@@ -1,4 +1,4 @@
-"""Reading the public headers: functions, and the contracts in their comments."""
+"""The public headers: functions, the contracts in their comments, and what a contract must have."""
 
 import re
 
@@ -8,6 +8,7 @@ FIELDS = ("Returns", "Threads", "Ordering", "Progress", "Cost")
 COMMENT = re.compile(r"^/\*(.*?)\*/", re.M | re.S)
 FUNCTION = re.compile(r"^(?!typedef|struct \w+ \{|#)[\w(][\w ()*]*?[ *](haft_\w+)\(", re.M)
 TITLE = re.compile(r"^((?:haft_\w+,\s+)*haft_\w+) - ", re.M)
+PROGRESS = re.compile(r"wait-free|lock-free|blocking|as ")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)
 
 
@@ -53,3 +54,35 @@ def comment_before(text, offset):
     if not above or "\n\n" in text[above[-1].end() : offset]:
         return ""
     return plain(above[-1].group(1))
+
+
+def _problems_of_contracts(text, functions):
+    for offset, names, comment in contracts(text):
+        if offset == 0 or not set(names) & functions.keys():
+            continue
+        for name in names:
+            if name not in functions:
+                yield offset, f"{name}: no such function"
+        if fields_of(comment) != FIELDS:
+            yield offset, f"{names[0]}: has {', '.join(fields_of(comment)) or 'no fields'}"
+        elif not PROGRESS.match(field(comment, "Progress")):
+            yield offset, f"{names[0]}: progress is wait-free, lock-free, blocking, or that of another"
+
+
+def problems(text):
+    """(offset, problem) for each function without a contract, and each contract that lacks something.
+
+    A contract is a comment that begins with the names of its functions and a dash and has all five
+    fields in this order.  A header whose first comment says "All functions here:" has said it for
+    functions with only a comment of their own, and functions that only haft's inline functions call say
+    "Not for programs".
+    """
+    functions = declared(text)
+    named = {name for _, names, _ in contracts(text) for name in names}
+    blanket = "All functions here:" in text[: text.find("*/")]
+    yield from _problems_of_contracts(text, functions)
+    for name, offset in functions.items():
+        if name in named or "Not for programs" in comment_before(text, offset):
+            continue
+        if not blanket or not comment_before(text, offset):
+            yield offset, f"{name}: no contract"

@@ -107,7 +107,7 @@ man_pages()
 documents()
 {
     [[ -e $1/share/doc/haft/docs/guide.md && -e $1/share/doc/haft/docs/pictures/slot.svg ]] &&
-        "$root/tools/links" --tree "$1/share/doc/haft"
+        "$root/tools/prose" links --tree "$1/share/doc/haft"
 }
 
 # gdb <prefix>: it loads the script that lies beside the library, and the debug information

@@ -1,20 +1,12 @@
-#!/usr/bin/env python3
-"""Finds text in the pictures that a line crosses.
+"""Text in pictures that a line crosses.
 
-    tools/struck [SVG...]      look at these; docs/pictures/*.svg by default
-    tools/struck --self-test   look at one text with lines across it and beside it
-
-Reads what Graphviz writes: texts with an anchor, paths of cubic curves.  How wide a text is depends
-on the reader's fonts: it is taken for as wide as about in Helvetica.  Exits with 1 after printing a
-line for each text that is crossed.
+Reads what Graphviz writes: texts with an anchor, paths of cubic curves.  How wide a text is depends on
+the reader's fonts: it is taken for about as wide as in Helvetica.
 """
 
-import pathlib
 import re
-import sys
 import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
 # Widths of characters in font sizes, about those of Helvetica.
 WIDTHS = ((" .,:;'()fijltrI", 0.28), ("mwMW", 0.8), ("ABCDEFGHJKLNOPQRSTUVXYZ", 0.7))
@@ -49,7 +41,7 @@ def points_of(path):
                             zip(weights, corners[at:at + 4])) for axis in (0, 1))
 
 
-def struck(svg):
+def crossed(svg):
     """The texts that a line of an edge, or the frame of a cluster, crosses."""
     root = xml.etree.ElementTree.fromstring(svg)
     groups = [group for group in root.iter(f"{SVG}g") if group.get("class") in ("edge", "cluster")]
@@ -59,29 +51,3 @@ def struck(svg):
         left, top, right, bottom = box_of(text)
         if any(left < x < right and top < y < bottom for x, y in points):
             yield text.text
-
-
-def self_test():
-    form = ('<svg xmlns="http://www.w3.org/2000/svg"><g class="edge"><path d="{}"/></g>'
-            '<g class="node"><path d="M0,10C9,10 30,10 40,10"/>'
-            '<text text-anchor="middle" x="20" y="10" font-size="10">text</text></g></svg>')
-    across = ("M0,8C9,8 30,8 40,8", "M10,0C15,5 18,8 30,20", "M20,7C20,7 60,7 90,7")
-    beside = ("M0,13C9,13 30,13 40,13", "M0,2C9,2 30,2 40,2", "M33,0C33,5 33,8 33,20")
-    problems = [f"self-test: not found: {path}" for path in across if not [*struck(form.format(path))]]
-    return problems + [f"self-test: wrongly found: {path}" for path in beside
-                       if [*struck(form.format(path))]]
-
-
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        problems = self_test()
-    else:
-        files = [pathlib.Path(name) for name in sys.argv[1:]] or sorted(ROOT.glob("docs/pictures/*.svg"))
-        problems = [f"{file.name}: a line crosses '{text}'" for file in files
-                    for text in struck(file.read_text(encoding="utf-8"))]
-    print("\n".join(problems), end="\n" if problems else "")
-    sys.exit(1 if problems else 0)
-
-
-if __name__ == "__main__":
-    main()
