@@ -34,7 +34,7 @@ extern "C" {
 
 /*
  * The one place that states the version; what else must name it is checked against it
- * (tools/version).  The numbers are those of https://semver.org: a program built with these headers
+ * (tools/prose).  The numbers are those of https://semver.org: a program built with these headers
  * runs with every library of the same major version, and of the same minor version or a later one.
  */
 #define HAFT_VERSION_MAJOR 0
