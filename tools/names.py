@@ -1,9 +1,9 @@
 """The names in a document's backquotes: what there is to name, and what is named but is not there.
 
 A single word must be a word of the project's code (comments aside), or the name of a file, a test, a
-mutant or an edge; a path the end of some file's; a target of Bazel, a command of ./dev and a test
-(`tests/a_test.c: suite.name`) must exist; names in parentheses behind a file of the explorer's cases
-are cases of that file.  What is not the project's own stands in ELSEWHERE.
+mutant or an edge; a path the end of some file's; a target of Bazel, a command of ./dev, a test
+(`tests/a_test.c: suite.name`) and a case (`explorer name`) must exist; names in parentheses behind a
+file of the explorer's cases are cases of that file.  What is not the project's own stands in ELSEWHERE.
 """
 
 import functools
@@ -20,6 +20,7 @@ TARGET = re.compile(r"//([\w/-]*?)(?:/\.\.\.|:([\w-]+))?(?=[\s`,;)]|$)")
 DEV = re.compile(r"(?<![\w/])\./dev ([a-z]+)")
 TEST = re.compile(r"`(\w[\w/]*/\w+\.cc?): (\w+)\.(\w+)`")
 CASES = re.compile(r"`(stress/explorer/cases/\w+\.c)` \(([\w, ]+)\)")
+CASE = re.compile(r"(?:`explorer|(?<!combinations )--case) ([a-z]\w*)\b")
 CASE_COLUMN = re.compile(r"^\|[^\n|]*\| case \|[^\n]*\n\|[-:| ]*\n((?:\|[^\n]*\n)+)", re.M)
 COMMENT_LINE = re.compile(r"^[ \t]*(?:#|--)(?!include|define|if|el|endif|undef|pragma)[^\n]*", re.M)
 OTHER_CODE = re.compile(r"\.(?:bzl|lua|pml|rs|txt|build)$|(?:^|/)(?:BUILD|WORKSPACE|\.bazelrc)$")
@@ -75,7 +76,7 @@ class Names:
             or name[-1] == "_" and any(word.startswith(name) for word in self.words) \
             or name[0] == "_" and any(word.endswith(name) for word in self.words) \
             or "_" in name and any(name in self.words_of(folder)
-                                   for folder in ("stress", "stress/explorer", "stress/torture"))
+                                   for folder in ("examples", "stress", "stress/explorer", "stress/torture"))
 
     def has_path(self, path):
         path = re.sub(r"^\./", "", path).rstrip("/")
@@ -142,6 +143,9 @@ def missing(names, text):
         for case in match.group(2).split(", "):
             if case not in there:
                 yield match.start(), f"no case {case} in {match.group(1)}"
+    for match in CASE.finditer(text):
+        if match.group(1) not in names.cases:
+            yield match.start(), f"no case {match.group(1)}"
     for table in CASE_COLUMN.finditer(text):
         for row in re.finditer(r"^\|[^|\n]*\|([^|\n]*)\|", table.group(1), re.M):
             for case in row.group(1).replace("`", "").split(","):
