@@ -13,7 +13,7 @@ struct unit {
 /* end */
 
 /* guide: visit */
-/* A job: each unit of its part of the table loses a life; who has none left goes, another comes. */
+/* A job: each unit of its part of the table loses a life; one without lives goes, another comes. */
 static void job(haft_table *units, haft_range part, haft_recorder *recorder)
 {
     haft_cursor cursor = haft_cursor_over(units, part);
