@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
+
 static uint32_t batch_max_for(uint64_t budget)
 {
     const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
@@ -34,30 +36,20 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
 
 static haft_status open_table_slots(haft_table *table, const haft_table_options *options)
 {
-    const struct slots_options slots_options = {
-        .capacity = options->capacity,
+    struct slots_options wanted = {
         .extra = slots_spare(options->capacity),
         .aside = options->restore_range,
-        .object_size = options->object_size,
-        .object_alignment = options->object_alignment,
-        .layout = options->layout,
-        .tag = options->tag,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
-        .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
         .wrapped = options->wrap,
-        .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
-        .places = options->places,
-        .on_leak = options->on_leak,
-        .leak_arg = options->leak_arg,
-        .warn_at = options->warn_at,
-        .on_fill = options->on_fill,
-        .fill_arg = options->fill_arg,
     };
+    uint64_t most;
+    const haft_status status = options_check(options, IN_SLOTS, &wanted.common, &most);
 
-    return slots_open(&table->slots, &slots_options);
+    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
+        return HAFT_BAD_RESTORE_RANGE;
+    }
+    return status == HAFT_OK ? slots_open(&table->slots, &wanted) : status;
 }
 
 static haft_status open_pool(haft_table *table)
@@ -146,12 +138,9 @@ void table_free(haft_table *table)
     free(table);
 }
 
-haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
-                            haft_table **table)
+static haft_status open_table(haft_domain *domain, const haft_table_options *options,
+                              haft_table **table)
 {
-    static const haft_table_options defaults;
-
-    options = options != NULL ? options : &defaults;
     haft_table *opened = table_new(options->name != NULL ? options->name : "table");
 
     if (opened == NULL) {
@@ -178,6 +167,15 @@ haft_status haft_table_open(haft_domain *domain, const haft_table_options *optio
     }
     *table = opened;
     return HAFT_OK;
+}
+
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table)
+{
+    haft_table_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_table(domain, &known, table) : status;
 }
 
 haft_view haft_table_view(const haft_table *table)

@@ -40,12 +40,13 @@ typedef struct haft_layout {
     uint8_t index_bits;
     uint8_t generation_bits;
     uint8_t tag_bits;
+    uint8_t reserved; /* 0 */
 } haft_layout;
 
 #ifdef __cplusplus
-#define HAFT_LAYOUT_OF(index, generation, tag) (haft_layout{index, generation, tag})
+#define HAFT_LAYOUT_OF(index, generation, tag) (haft_layout{index, generation, tag, 0})
 #else
-#define HAFT_LAYOUT_OF(index, generation, tag) ((haft_layout){index, generation, tag})
+#define HAFT_LAYOUT_OF(index, generation, tag) ((haft_layout){index, generation, tag, 0})
 #endif
 
 #define HAFT_LAYOUT_32_32 HAFT_LAYOUT_OF(32, 32, 0)   /* the default */
@@ -59,12 +60,13 @@ typedef struct haft_layout {
 /* Bytes that the longest text form needs, with its final zero. */
 #define HAFT_ID_TEXT_SIZE 48
 
-/* Whether the widths are in range. */
+/* Whether the widths are in range, and `reserved` is 0. */
 static inline bool haft_layout_is_valid(haft_layout layout)
 {
     return layout.index_bits >= 3 && layout.index_bits <= 32 && layout.generation_bits >= 1 &&
            layout.generation_bits <= 60 &&
-           layout.index_bits + layout.generation_bits + layout.tag_bits <= 64;
+           layout.index_bits + layout.generation_bits + layout.tag_bits <= 64 &&
+           layout.reserved == 0;
 }
 
 /* The largest value of a field `bits` wide, 0 to 64. */

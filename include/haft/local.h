@@ -13,6 +13,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
+#include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/status.h>
 #include <haft/view.h>
@@ -40,15 +41,13 @@ typedef enum haft_local_reuse {
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
+/*
+ * on_fill (warn_at) is called as the last thing of the call that brings the table there;
+ * on_bad_access also while the table is shared.
+ */
 typedef struct haft_local_options {
-    const char *name;             /* for messages; copied; NULL: "local table" */
-    uint64_t capacity;            /* objects that fit; 1 to 2^index_bits - 4 */
-    size_t object_size;           /* bytes, up to 2^30; 0: an allocator of ids alone */
-    size_t object_alignment;      /* a power of two up to 4096; 0: 8 */
-    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32 */
-    uint64_t tag;                 /* fits tag_bits */
-    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
-    bool random_first_generation; /* drawn by chance instead: see haft_table_options */
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
+
     haft_local_reuse reuse;
     uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
@@ -56,17 +55,6 @@ typedef struct haft_local_options {
     bool huge_pages;   /* for the slots, if the system has them: see haft/memory.h */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
-    haft_on_bad_access *on_bad_access; /* of haft_local_require(), also shared; NULL: abort */
-    void *bad_access_arg;
-
-    /* on_fill is called as the last thing of the call that brings the table there. */
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
-    haft_on_fill *on_fill;
-    void *fill_arg;
-
-    bool places;           /* keep where objects are allocated and freed: see haft/diagnose.h */
-    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
-    void *leak_arg;
 } haft_local_options;
 
 /*
@@ -86,10 +74,25 @@ typedef struct haft_local_options {
  */
 
 /*
+ * haft_local_open_sized - haft_local_open(), for options of `size` bytes: what programs that cannot
+ * include this header call, with the size of the struct as they know it.  Members beyond it count
+ * as 0.
+ *
+ * Returns   as haft_local_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
+ *           library are not 0.
+ * Threads   any one.
+ * Ordering  none.
+ * Progress  as haft_local_open().
+ * Cost      as haft_local_open().
+ */
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local);
+
+/*
  * haft_local_open - a new table.  `options` may be NULL: none is set, so the capacity is refused.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
- *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
  *                              the option of that name
@@ -99,7 +102,10 @@ typedef struct haft_local_options {
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
-haft_status haft_local_open(const haft_local_options *options, haft_local **local);
+static inline haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+{
+    return haft_local_open_sized(options, sizeof *options, local);
+}
 
 /*
  * haft_local_set_destroy - what runs from now on when an object's life ends, in place of the option

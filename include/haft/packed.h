@@ -32,6 +32,7 @@
 #define HAFT_PACKED_H
 
 #include <haft/detail/atomics.h>
+#include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/id.h>
 #include <haft/status.h>
@@ -52,21 +53,13 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 /* The growth step of a table whose memory is all made ready at opening. */
 #define HAFT_PACKED_FIXED UINT64_MAX
 
+/*
+ * The objects stand object_size apart, from the start of a page on: where it is a C type's size,
+ * they are aligned for that type.  on_fill (warn_at) is called as the last thing of the insertion
+ * that brings the table there.
+ */
 typedef struct haft_packed_options {
-    const char *name;  /* for messages; copied; NULL: "packed table" */
-    uint64_t capacity; /* objects that fit; 1 to 2^index_bits - 4 */
-
-    /*
-     * Bytes, 1 to 2^30.  The objects stand object_size apart, from the start of a page on: where
-     * it is a C type's size, they are aligned for that type.
-     */
-    size_t object_size;
-    size_t object_alignment; /* 0, or a power of two up to 4096 that divides object_size */
-
-    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32 */
-    uint64_t tag;                 /* fits tag_bits */
-    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
-    bool random_first_generation; /* drawn by chance instead: see haft_table_options */
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so
@@ -84,18 +77,6 @@ typedef struct haft_packed_options {
 
     haft_packed_destroy *on_destroy; /* NULL: none */
     void *destroy_arg;
-
-    haft_on_bad_access *on_bad_access; /* of haft_packed_require(); NULL: abort */
-    void *bad_access_arg;
-
-    /* on_fill is called as the last thing of the insertion that brings the table there. */
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
-    haft_on_fill *on_fill;
-    void *fill_arg;
-
-    bool places;           /* keep where objects are allocated and freed: see haft/diagnose.h */
-    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
-    void *leak_arg;
 } haft_packed_options;
 
 /* What stands behind an id, or in a position. */
@@ -121,11 +102,26 @@ typedef struct haft_packed_view {
 } haft_packed_view;
 
 /*
- * haft_packed_open - a new table.  `options` may be NULL: none is set, so the object size is
+ * haft_packed_open_sized - haft_packed_open(), for options of `size` bytes: what programs that cannot
+ * include this header call, with the size of the struct as they know it.  Members beyond it count
+ * as 0.
+ *
+ * Returns   as haft_packed_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
+ *           library are not 0.
+ * Threads   any one.
+ * Ordering  none.
+ * Progress  as haft_packed_open().
+ * Cost      as haft_packed_open().
+ */
+haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
+                                   haft_packed **packed);
+
+/*
+ * haft_packed_open - a new table.  `options` may be NULL: none is set, so the capacity is
  * refused.
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
- *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_WARN_AT
  *                              the option of that name
@@ -135,7 +131,10 @@ typedef struct haft_packed_view {
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
-haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed);
+static inline haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
+{
+    return haft_packed_open_sized(options, sizeof *options, packed);
+}
 
 /*
  * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().

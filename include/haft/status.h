@@ -48,6 +48,7 @@ typedef enum haft_status {
     HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
 
     /* Options out of range: nothing was opened. */
+    HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
     HAFT_BAD_LAYOUT,
     HAFT_BAD_CAPACITY,
     HAFT_BAD_OBJECT_SIZE,

@@ -11,6 +11,7 @@
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
+#include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/domain.h>
 #include <haft/view.h>
@@ -45,29 +46,20 @@ typedef struct haft_worker haft_worker;
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
+/*
+ * capacity: the table holds at least this many objects.  What workers hold back comes from beyond
+ * it: leave an eighth of the index range free, or 4,096 slots.  Without that the table works, but
+ * every call is a shared operation.
+ *
+ * warn_at: a worker looks at the fill when an object has taken the first slot of a new batch and
+ * has been counted; calls without a worker look each time.  So on_fill is called no earlier than
+ * when warn_at objects are in use, and no later than when every open worker has used up a batch
+ * after that: at most 128 slots, fewer in tables below 4,096.  No call looks inside a callback:
+ * objects that callbacks insert show at the next look.  What is restored counts with
+ * exact_capacity only.
+ */
 typedef struct haft_table_options {
-    const char *name; /* for messages; copied; NULL: "table" */
-
-    /*
-     * The table holds at least this many objects; 1 to 2^index_bits - 4.  What workers hold back
-     * comes from beyond the capacity: leave an eighth of the index range free, or 4,096 slots.
-     * Without that the table works, but every call is a shared operation.
-     */
-    uint64_t capacity;
-
-    size_t object_size;      /* bytes, up to 2^30; 0: an allocator of ids alone */
-    size_t object_alignment; /* a power of two up to 4096; 0: 8 */
-
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */
-    uint64_t tag;              /* fits tag_bits */
-    uint64_t first_generation; /* of each slot's first life; 0: 1 */
-
-    /*
-     * The first generation is drawn by chance, from the lower half of the layout's: ids of other
-     * tables, and of the program's last run, then fail but for one chance in 2^(generation_bits -
-     * 1); tags make that certain.  Each slot has half of its lives left at least.
-     */
-    bool random_first_generation;
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
     bool wrap; /* after its last generation a slot goes on at generation 1: ids repeat; see below */
     bool pins; /* objects can be pinned: see haft/pin.h */
@@ -95,25 +87,6 @@ typedef struct haft_table_options {
 
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
-
-    haft_on_bad_access *on_bad_access; /* of haft_require(); NULL: abort */
-    void *bad_access_arg;
-
-    /*
-     * A worker looks when an object has taken the first slot of a new batch and has been counted;
-     * calls without a worker look each time.  So on_fill is called no earlier than when warn_at
-     * objects are in use, and no later than when every open worker has used up a batch after that:
-     * at most 128 slots, fewer in tables below 4,096.  No call looks inside a callback: objects
-     * that callbacks insert show at the next look.  What is restored counts with exact_capacity
-     * only.
-     */
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */
-    haft_on_fill *on_fill;
-    void *fill_arg;
-
-    bool places;           /* keep where objects are allocated and freed: see haft/diagnose.h */
-    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: lines on stderr */
-    void *leak_arg;
 } haft_table_options;
 
 /*
@@ -143,11 +116,26 @@ typedef struct haft_table_stats {
 } haft_table_stats;
 
 /*
+ * haft_table_open_sized - haft_table_open(), for options of `size` bytes: what programs that cannot
+ * include this header call, with the size of the struct as they know it.  Members beyond it count
+ * as 0.
+ *
+ * Returns   as haft_table_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
+ *           library are not 0.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  as haft_table_open().
+ * Cost      as haft_table_open().
+ */
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table);
+
+/*
  * haft_table_open - a new table on `domain`.  `options` may be NULL: none is set, so the capacity
  * is refused.
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
- *             HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
@@ -157,8 +145,11 @@ typedef struct haft_table_stats {
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
-haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
-                            haft_table **table);
+static inline haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
+                                          haft_table **table)
+{
+    return haft_table_open_sized(domain, options, sizeof *options, table);
+}
 
 /*
  * haft_table_close - the end of a table.  Implicit workers close with it (haft/threads.h).  Waits

@@ -37,9 +37,12 @@ static const struct {
                           "the call moves objects and was made from a callback of the table"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
+    [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
+                             "an option is set that this library does not have: the program was "
+                             "compiled for a later version, or a reserved member is not 0"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
-                         "together"},
+                         "together; reserved 0"},
     [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY", "capacity: 1 to 2^index_bits - 4"},
     [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE",
                               "object_size: at most 2^30 bytes, not 0 in a packed table"},

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that slots do not know; the capacity is at most `most`. */
+OPTIONS_BEGIN_WITH_COMMON(haft_local_options);
+
+/* The options of this kind of table alone; the capacity is at most `most`. */
 static haft_status check(const haft_local_options *options, uint64_t most)
 {
     if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
@@ -29,34 +31,19 @@ static haft_status check(const haft_local_options *options, uint64_t most)
 
 static haft_status open_slots(struct slots *slots, const haft_local_options *options)
 {
-    const struct slots_options slots_options = {
-        .capacity = options->capacity,
+    struct slots_options wanted = {
         .extra = options->min_free,
         .spare = slots_spare(options->capacity), /* for the day it is shared */
-        .object_size = options->object_size,
-        .object_alignment = options->object_alignment,
-        .layout = options->layout,
-        .tag = options->tag,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
-        .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
-        .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
-        .places = options->places,
-        .on_leak = options->on_leak,
-        .leak_arg = options->leak_arg,
-        .warn_at = options->warn_at,
-        .on_fill = options->on_fill,
-        .fill_arg = options->fill_arg,
     };
     uint64_t most;
-    haft_status status = slots_check(&slots_options, &most);
+    haft_status status = options_check(options, IN_SLOTS, &wanted.common, &most);
 
     if (status == HAFT_OK) {
         status = check(options, most);
     }
-    return status == HAFT_OK ? slots_open(slots, &slots_options) : status;
+    return status == HAFT_OK ? slots_open(slots, &wanted) : status;
 }
 
 static void fill_in(haft_local *local, const haft_local_options *options)
@@ -72,11 +59,8 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
-haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+static haft_status open_table(const haft_local_options *options, haft_local **local)
 {
-    static const haft_local_options defaults;
-
-    options = options != NULL ? options : &defaults;
     haft_local *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "local table");
     haft_status status = HAFT_NO_MEMORY;
@@ -93,6 +77,15 @@ haft_status haft_local_open(const haft_local_options *options, haft_local **loca
     opened->name = name;
     *local = opened;
     return HAFT_OK;
+}
+
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local)
+{
+    haft_local_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_table(&known, local) : status;
 }
 
 haft_view haft_local_view(const haft_local *local)

@@ -11,27 +11,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define MAX_OBJECT_SIZE ((size_t)1 << 30)
-#define MAX_ALIGNMENT 4096u
+OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
 /* What a slot holds beyond its word, as struct slots sees it. */
 #define SLOT_OBJECT_SIZE (sizeof(haft_packed_slot) - sizeof(haft_atomic_u64))
 
 /* --- opening --- */
-
-static haft_status check_packed(const haft_packed_options *options)
-{
-    const size_t alignment = options->object_alignment;
-
-    if (options->object_size < 1 || options->object_size > MAX_OBJECT_SIZE) {
-        return HAFT_BAD_OBJECT_SIZE;
-    }
-    if (alignment != 0 && ((alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT ||
-                           options->object_size % alignment != 0)) {
-        return HAFT_BAD_OBJECT_ALIGNMENT;
-    }
-    return HAFT_OK;
-}
 
 /* Address space for the arrays: an element more than the capacity, for sorting. */
 static haft_status open_arrays(struct haft_packed *packed)
@@ -97,24 +82,15 @@ static haft_status make_ready(struct haft_packed *packed)
 
 static haft_status open_memory(struct haft_packed *packed, const haft_packed_options *options)
 {
-    const struct slots_options slots_options = {
-        .capacity = options->capacity,
-        .object_size = SLOT_OBJECT_SIZE,
-        .layout = options->layout,
-        .tag = options->tag,
-        .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
-        .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
-        .places = options->places,
-        .on_leak = options->on_leak,
-        .leak_arg = options->leak_arg,
-        .warn_at = options->warn_at,
-        .on_fill = options->on_fill,
-        .fill_arg = options->fill_arg,
-    };
-    haft_status status = slots_open(&packed->slots, &slots_options);
+    struct slots_options wanted = {0};
+    uint64_t most;
+    haft_status status = options_check(options, PACKED, &wanted.common, &most);
 
+    if (status == HAFT_OK) {
+        wanted.common.object_size = SLOT_OBJECT_SIZE;
+        wanted.common.object_alignment = sizeof(uint64_t);
+        status = slots_open(&packed->slots, &wanted);
+    }
     if (status != HAFT_OK) {
         return status;
     }
@@ -134,16 +110,13 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     return status;
 }
 
-haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
+static haft_status open_table(const haft_packed_options *options, haft_packed **packed)
 {
-    static const haft_packed_options defaults;
-
-    options = options != NULL ? options : &defaults;
     struct haft_packed *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "packed table");
-    haft_status status = opened != NULL && name != NULL ? check_packed(options) : HAFT_NO_MEMORY;
+    haft_status status = HAFT_NO_MEMORY;
 
-    if (status == HAFT_OK) {
+    if (opened != NULL && name != NULL) {
         opened->view.object_size = options->object_size;
         opened->capacity = options->capacity;
         opened->step = options->growth_step != 0 ? options->growth_step : 1;
@@ -162,6 +135,15 @@ haft_status haft_packed_open(const haft_packed_options *options, haft_packed **p
     opened->name = name;
     *packed = opened;
     return HAFT_OK;
+}
+
+haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
+                                   haft_packed **packed)
+{
+    haft_packed_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_table(&known, packed) : status;
 }
 
 void haft_packed_close(haft_packed *packed)

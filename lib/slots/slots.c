@@ -7,33 +7,8 @@
 #include "lib/slots/slots.h"
 #include "lib/base/os.h"
 
-#define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
-#define MAX_ALIGNMENT 4096u
-
 #define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
 #define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
-
-static const haft_layout no_layout = {0, 0, 0};
-
-static bool layout_equal(haft_layout a, haft_layout b)
-{
-    return a.index_bits == b.index_bits && a.generation_bits == b.generation_bits &&
-           a.tag_bits == b.tag_bits;
-}
-
-/* `options` with the defaults filled in. */
-static struct slots_options completed(const struct slots_options *options)
-{
-    struct slots_options full = *options;
-
-    if (layout_equal(full.layout, no_layout)) {
-        full.layout = HAFT_LAYOUT_32_32;
-    }
-    if (full.object_alignment == 0) {
-        full.object_alignment = sizeof(uint64_t);
-    }
-    return full;
-}
 
 /*
  * A first generation from the lower half: so ids of another table, or of the program's last run,
@@ -52,7 +27,7 @@ static uint64_t random_generation(haft_layout layout)
     return 1 + bits % half;
 }
 
-static uint64_t first_generation(const struct slots_options *options)
+static uint64_t first_generation(const struct common_options *options)
 {
     if (options->random_first_generation) {
         return random_generation(options->layout);
@@ -60,57 +35,12 @@ static uint64_t first_generation(const struct slots_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-static haft_status check_slots(const struct slots_options *options)
-{
-    if (!haft_layout_is_valid(options->layout)) {
-        return HAFT_BAD_LAYOUT;
-    }
-    const uint64_t most = haft_field_max(options->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
-
-    if (options->capacity < 1 || options->capacity > most) {
-        return HAFT_BAD_CAPACITY;
-    }
-    if (options->object_size > MAX_OBJECT_SIZE) {
-        return HAFT_BAD_OBJECT_SIZE;
-    }
-    if ((options->object_alignment & (options->object_alignment - 1)) != 0 ||
-        options->object_alignment > MAX_ALIGNMENT) {
-        return HAFT_BAD_OBJECT_ALIGNMENT;
-    }
-    if (options->tag > haft_field_max(options->layout.tag_bits)) {
-        return HAFT_BAD_TAG;
-    }
-    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
-        (options->first_generation != 0 && options->random_first_generation)) {
-        return HAFT_BAD_FIRST_GENERATION;
-    }
-    if (options->aside > most - options->capacity) {
-        return HAFT_BAD_RESTORE_RANGE;
-    }
-    if (options->warn_at > options->capacity ||
-        (options->warn_at != 0) != (options->on_fill != NULL)) {
-        return HAFT_BAD_WARN_AT;
-    }
-    return HAFT_OK;
-}
-
-haft_status slots_check(const struct slots_options *options, uint64_t *most)
-{
-    const struct slots_options full = completed(options);
-    const haft_status status = check_slots(&full);
-
-    if (status == HAFT_OK) {
-        *most = haft_field_max(full.layout.index_bits) + 1 - HAFT_FIRST_INDEX;
-    }
-    return status;
-}
-
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
-    const uint64_t wanted =
-        HAFT_FIRST_INDEX + options->aside + options->capacity + options->extra + options->spare;
-    const uint64_t most = haft_field_max(options->layout.index_bits) + 1;
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
+                            options->extra + options->spare;
+    const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
     uint64_t count = 8;
 
     while (count < wanted && count < most) {
@@ -135,57 +65,52 @@ static uint64_t round_up(uint64_t size, uint64_t alignment)
 }
 
 /* What is kept of the options as it is. */
-static void keep(struct slots *slots, const struct slots_options *full)
+static void keep(struct slots *slots, const struct common_options *options)
 {
-    slots->format = word_format_of(full->layout, full->tag, first_generation(full));
-    slots->object_size = full->object_size;
-    slots->has_pins = full->pins;
-    slots->on_bad_access = full->on_bad_access;
-    slots->bad_access_arg = full->bad_access_arg;
-    slots->fill.warn_at = full->warn_at;
-    slots->fill.on_fill = full->on_fill;
-    slots->fill.arg = full->fill_arg;
+    slots->format = word_format_of(options->layout, options->tag, first_generation(options));
+    slots->object_size = options->object_size;
+    slots->on_bad_access = options->on_bad_access;
+    slots->bad_access_arg = options->bad_access_arg;
+    slots->fill.warn_at = options->warn_at;
+    slots->fill.on_fill = options->on_fill;
+    slots->fill.arg = options->fill_arg;
     store_relaxed(OWN, &slots->fill.warned, 0);
     slots->fill.is_warning = false;
     slots->places.records = NULL;
-    slots->places.on_leak = full->on_leak;
-    slots->places.leak_arg = full->leak_arg;
-    slots->wrapped = full->wrapped;
+    slots->places.on_leak = options->on_leak;
+    slots->places.leak_arg = options->leak_arg;
     store_relaxed(OWN, &slots->recycled, 0);
 }
 
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
 {
-    const struct slots_options full = completed(options);
-    haft_status status = check_slots(&full);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
+    const struct common_options *common = &options->common;
     const uint64_t alignment =
-        full.object_alignment > sizeof(uint64_t) ? full.object_alignment : sizeof(uint64_t);
+        common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
     const uint64_t bias = alignment - sizeof(uint64_t); /* so that each object is aligned */
-    const uint64_t pins = full.pins ? sizeof(uint64_t) : 0;
+    const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
     const uint64_t stride = round_up(
-        sizeof(uint64_t) + round_up(full.object_size, pins != 0 ? 8 : 1) + pins, alignment);
-    const uint64_t count = slot_count(&full);
-    const uint64_t end = HAFT_FIRST_INDEX + full.aside + full.capacity;
+        sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment);
+    const uint64_t count = slot_count(options);
+    const uint64_t end = HAFT_FIRST_INDEX + options->aside + common->capacity;
     const uint64_t room = count - end;
 
-    status = reservation_open(&slots->memory, bias + count * stride);
+    haft_status status = reservation_open(&slots->memory, bias + count * stride);
     if (status != HAFT_OK) {
         return status;
     }
-    if (full.huge_pages) {
+    if (options->huge_pages) {
         reservation_ask_for_huge_pages(&slots->memory);
     }
     slots->view.base = slots->memory.base + bias;
     slots->view.mask = count - 1;
     slots->view.stride = stride;
-    keep(slots, &full);
-    slots->limit = end + (full.extra < room ? full.extra : room);
+    keep(slots, common);
+    slots->has_pins = options->pins;
+    slots->wrapped = options->wrapped;
+    slots->limit = end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, count, stride, bias != 0);
-    status = full.places ? places_open(&slots->places, count) : HAFT_OK;
+    status = common->places ? places_open(&slots->places, count) : HAFT_OK;
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
     }

@@ -6,6 +6,7 @@
 
 #include "lib/base/reservation.h"
 #include "lib/slots/fill.h"
+#include "lib/slots/options.h"
 #include "lib/slots/places.h"
 #include "lib/slots/runs.h"
 #include "lib/slots/word.h"
@@ -14,27 +15,13 @@
 
 /* What a table is opened with, as far as slots are concerned. */
 struct slots_options {
-    uint64_t capacity;
+    struct common_options common; /* as options_check() has filled them in */
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
-    bool pins;      /* a counter behind each object */
-    bool huge_pages;
     uint64_t aside; /* slots below all others, that are not for the capacity */
     uint64_t spare; /* address space wished for beyond those, for slots */
-    size_t object_size;
-    size_t object_alignment; /* 0: 8 */
-    haft_layout layout;      /* all zero: the default */
-    uint64_t tag;
-    uint64_t first_generation; /* 0: 1 */
-    bool random_first_generation;
+    bool pins;      /* a counter behind each object */
+    bool huge_pages;
     bool wrapped; /* ids repeat from the first on, as far as haft_diagnose() can know */
-    haft_on_bad_access *on_bad_access;
-    void *bad_access_arg;
-    bool places; /* of each slot's last allocation and free */
-    haft_on_leak *on_leak;
-    void *leak_arg;
-    uint64_t warn_at;
-    haft_on_fill *on_fill;
-    void *fill_arg;
 };
 
 struct slots {
@@ -53,10 +40,7 @@ struct slots {
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
 };
 
-/* HAFT_OK, or the option that is out of range; on HAFT_OK the highest capacity in `*most`. */
-haft_status slots_check(const struct slots_options *options, uint64_t *most);
-
-/* Checks all options; on HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+/* On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
 

@@ -43,7 +43,8 @@ static void expect_large_accepted(int kind, haft_table_options options)
 
 TEST_ON_EACH_KIND(options, capacity_0_or_beyond_the_index_bits_is_refused)
 {
-    static const haft_layout each[] = {{32, 32, 0}, {20, 12, 0}, {16, 16, 0}, {3, 1, 0}};
+    static const haft_layout each[] = {
+        {32, 32, 0, 0}, {20, 12, 0, 0}, {16, 16, 0, 0}, {3, 1, 0, 0}};
     haft_table_options options = good;
 
     for (int i = 0; i < 4; i++) {
@@ -79,8 +80,9 @@ TEST_ON_EACH_KIND(options, the_largest_capacity_of_each_layout_opens)
 TEST_ON_EACH_KIND(options, a_layout_out_of_range_is_refused)
 {
     static const haft_layout bad[] = {
-        {2, 32, 0}, {33, 31, 0}, {32, 0, 0}, {32, 33, 0},  {3, 61, 0},      {32, 32, 1},
-        {0, 0, 1},  {32, 0, 32}, {0, 32, 0}, {16, 16, 33}, {255, 255, 255},
+        {2, 32, 0, 0}, {33, 31, 0, 0},  {32, 0, 0, 0},      {32, 33, 0, 0},
+        {3, 61, 0, 0}, {32, 32, 1, 0},  {0, 0, 1, 0},       {32, 0, 32, 0},
+        {0, 32, 0, 0}, {16, 16, 33, 0}, {255, 255, 255, 0},
     };
     haft_table_options options = good;
 
@@ -249,7 +251,7 @@ Test(options, that_are_NULL_are_refused_where_one_must_be_set)
 
     expect_status(haft_table_open(shared.domain, NULL, &table), HAFT_BAD_CAPACITY);
     expect_status(haft_local_open(NULL, &local), HAFT_BAD_CAPACITY);
-    expect_status(haft_packed_open(NULL, &packed), HAFT_BAD_OBJECT_SIZE);
+    expect_status(haft_packed_open(NULL, &packed), HAFT_BAD_CAPACITY);
     expect_status(haft_export_open(NULL, &export), HAFT_BAD_DIRECTORY);
     expect_status(ship_table_open(shared.domain, NULL, &ships), HAFT_BAD_CAPACITY);
     expect_status(ship_local_open(NULL, &own), HAFT_BAD_CAPACITY);

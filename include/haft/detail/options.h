@@ -1,0 +1,41 @@
+/*
+ * haft/detail/options.h - the options that haft_local_options, haft_packed_options and
+ * haft_table_options have in common.
+ *
+ * They are the first members of all three, in this order, and a program writes them as any other:
+ * {.capacity = 1000, .object_size = sizeof(struct ship)}.  An option of every table stands here
+ * alone, in place of a part of `reserved`, so that the members behind it stay where they are.
+ */
+#ifndef HAFT_DETAIL_OPTIONS_H
+#define HAFT_DETAIL_OPTIONS_H
+
+#include <haft/diagnose.h>
+
+#define HAFT_COMMON_OPTIONS                                                                        \
+    const char *name;          /* for messages; copied; NULL: the kind of the table */             \
+    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */                       \
+    size_t object_size;        /* bytes, up to 2^30; 0 (not packed): an allocator of ids */        \
+    size_t object_alignment;   /* a power of two up to 4096; 0: 8, packed: 1 */                    \
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
+    uint64_t tag;              /* fits tag_bits */                                                 \
+    uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
+                                                                                                   \
+    /* The first generation is random, from the lower half of the layout's.  Ids of other */       \
+    /* tables, and of the program's last run, then fail except for one in */                       \
+    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
+    bool random_first_generation;                                                                  \
+                                                                                                   \
+    haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
+    void *bad_access_arg;                                                                          \
+                                                                                                   \
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */              \
+    haft_on_fill *on_fill;                                                                         \
+    void *fill_arg;                                                                                \
+                                                                                                   \
+    bool places;           /* keep allocation sites: see haft/diagnose.h */                        \
+    haft_on_leak *on_leak; /* with places: of objects live at closing; NULL: stderr */             \
+    void *leak_arg;                                                                                \
+                                                                                                   \
+    uint64_t reserved[4] /* 0; for options that a later version gives to every table */
+
+#endif /* HAFT_DETAIL_OPTIONS_H */

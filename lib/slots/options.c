@@ -1,0 +1,93 @@
+/* The options that all tables have in common. */
+#include "lib/slots/options.h"
+#include <string.h>
+
+#define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
+#define MAX_ALIGNMENT 4096u
+
+static bool layout_is_zero(haft_layout layout)
+{
+    return layout.index_bits == 0 && layout.generation_bits == 0 && layout.tag_bits == 0 &&
+           layout.reserved == 0;
+}
+
+static void fill_in(struct common_options *options, enum options_shape shape)
+{
+    if (layout_is_zero(options->layout)) {
+        options->layout = HAFT_LAYOUT_32_32;
+    }
+    if (options->object_alignment == 0) {
+        options->object_alignment = shape == PACKED ? 1 : sizeof(uint64_t);
+    }
+}
+
+static haft_status check_object(const struct common_options *options, enum options_shape shape)
+{
+    const size_t size = options->object_size;
+    const size_t alignment = options->object_alignment;
+
+    if (size > MAX_OBJECT_SIZE || (shape == PACKED && size == 0)) {
+        return HAFT_BAD_OBJECT_SIZE;
+    }
+    if ((alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT ||
+        (shape == PACKED && size % alignment != 0)) {
+        return HAFT_BAD_OBJECT_ALIGNMENT;
+    }
+    return HAFT_OK;
+}
+
+static haft_status check_ids(const struct common_options *options)
+{
+    if (options->tag > haft_field_max(options->layout.tag_bits)) {
+        return HAFT_BAD_TAG;
+    }
+    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
+        (options->first_generation != 0 && options->random_first_generation)) {
+        return HAFT_BAD_FIRST_GENERATION;
+    }
+    return HAFT_OK;
+}
+
+/* Options of a later version, in the place that is reserved for them. */
+static haft_status check_reserved(const struct common_options *options)
+{
+    for (size_t i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
+        if (options->reserved[i] != 0) {
+            return HAFT_UNKNOWN_OPTION;
+        }
+    }
+    return HAFT_OK;
+}
+
+static haft_status check(const struct common_options *options, enum options_shape shape,
+                         uint64_t most)
+{
+    haft_status status = check_reserved(options);
+
+    if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
+        status = HAFT_BAD_CAPACITY;
+    }
+    if (status == HAFT_OK) {
+        status = check_object(options, shape);
+    }
+    if (status == HAFT_OK) {
+        status = check_ids(options);
+    }
+    if (status == HAFT_OK && (options->warn_at > options->capacity ||
+                              (options->warn_at != 0) != (options->on_fill != NULL))) {
+        status = HAFT_BAD_WARN_AT;
+    }
+    return status;
+}
+
+haft_status options_check(const void *table_options, enum options_shape shape,
+                          struct common_options *common, uint64_t *most)
+{
+    memcpy(common, table_options, sizeof *common);
+    fill_in(common, shape);
+    if (!haft_layout_is_valid(common->layout)) {
+        return HAFT_BAD_LAYOUT;
+    }
+    *most = haft_field_max(common->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
+    return check(common, shape, *most);
+}

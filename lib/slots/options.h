@@ -1,0 +1,32 @@
+/*
+ * lib/slots/options.h - the options that all tables have in common: defaults and checks.
+ */
+#ifndef HAFT_LIB_OPTIONS_H
+#define HAFT_LIB_OPTIONS_H
+
+#include "lib/base/sized.h"
+#include <haft/detail/options.h>
+
+/* How objects lie: each in its slot, or in an array of their own without gaps. */
+enum options_shape { IN_SLOTS, PACKED };
+
+struct common_options {
+    HAFT_COMMON_OPTIONS;
+};
+
+/* The options of each kind of table begin with the common ones, so a copy of these bytes is them. */
+#define OPTIONS_BEGIN_WITH_COMMON(type)                                                            \
+    _Static_assert(offsetof(type, name) == 0 &&                                                    \
+                       offsetof(type, reserved) == offsetof(struct common_options, reserved) &&    \
+                       sizeof(type) >= sizeof(struct common_options),                              \
+                   "the common options come first, all of them")
+
+/*
+ * Check the common options that `table_options` (a haft_local_options and so on) begins with.
+ * HAFT_OK, the options with their defaults filled in, and the highest capacity that the layout
+ * allows; or the status of the option that is out of range.
+ */
+haft_status options_check(const void *table_options, enum options_shape shape,
+                          struct common_options *common, uint64_t *most);
+
+#endif /* HAFT_LIB_OPTIONS_H */
