@@ -107,9 +107,9 @@ static struct values values_from(const uint8_t *data)
 
     read_numbers(data, &values);
     if (flags[0] & 64) {
-        values.layout = (haft_layout){flags[4], flags[5], flags[6]};
+        values.layout = (haft_layout){flags[4], flags[5], flags[6], 0};
     } else if (flags[0] & 128) {
-        values.layout = (haft_layout){flags[4] % 33, flags[5] % 61, flags[6] % 16};
+        values.layout = (haft_layout){flags[4] % 33, flags[5] % 61, flags[6] % 16, 0};
     }
     return values;
 }

@@ -20,7 +20,7 @@
 #define MOST_OF_A_THREAD 7 /* operations in a history */
 #define TOLD 8             /* ids that threads tell each other of */
 
-static const haft_layout layout = {3, 5, 0}; /* 4 slots, 31 lives */
+static const haft_layout layout = {3, 5, 0, 0}; /* 4 slots, 31 lives */
 
 /* One thread's part of a history. */
 struct part {

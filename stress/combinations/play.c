@@ -60,7 +60,7 @@ void begin_table(void)
 {
     const struct plan_options *from = &play.plan->options;
     const haft_layout layout = {(uint8_t)from->index_bits, (uint8_t)from->generation_bits,
-                                (uint8_t)from->tag_bits};
+                                (uint8_t)from->tag_bits, 0};
     const haft_table_options options = {
         .capacity = from->capacity,
         .object_size = from->object_size,

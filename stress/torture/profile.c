@@ -5,11 +5,11 @@
 
 #define WIDE                                                                                       \
     {                                                                                              \
-        32, 32, 0                                                                                  \
+        32, 32, 0, 0                                                                               \
     }
 #define TAGGED                                                                                     \
     {                                                                                              \
-        32, 24, 8                                                                                  \
+        32, 24, 8, 0                                                                               \
     }
 
 const struct profile profiles[PROFILES] = {

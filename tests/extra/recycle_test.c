@@ -78,7 +78,7 @@ Test(recycle, slots_whose_memory_was_given_back_are_passed_by)
     static haft_id many[20000];
 
     mixed.capacity = 20000;
-    mixed.layout = (haft_layout){16, 2, 0};
+    mixed.layout = (haft_layout){16, 2, 0, 0};
     struct shared shared = open_shared(MEMB_CALLER, &mixed);
 
     for (int i = 0; i < 20000; i++) {

@@ -9,7 +9,7 @@ TestSuite(restore, .timeout = SUITE_SECONDS);
 #define RANGE 6
 #define CAPACITY 20
 
-static const haft_layout layout = {12, 3, 2};
+static const haft_layout layout = {12, 3, 2, 0};
 static uint64_t reclaims;
 
 static void count_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)

@@ -81,7 +81,7 @@ Test(seams, trim_leaves_slots_that_are_due_within_reach)
 
 /* --- exact capacities, restore ranges and pins --- */
 
-#define CHOSEN ((haft_layout){4, 20, 0})
+#define CHOSEN ((haft_layout){4, 20, 0, 0})
 
 static haft_worker *restorer; /* NULL: not now */
 static haft_id chosen;

@@ -29,16 +29,16 @@ struct setup {
 
 #define SETUPS 10
 static const struct setup setups[SETUPS] = {
-    {{3, 2, 0}, 4, 4088, 0, HAFT_REUSE_LIFO, 0, 0},
-    {{3, 2, 0}, 4, 4088, 0, HAFT_REUSE_FIFO, 0, 1},
-    {{4, 3, 0}, 12, 2040, 0, HAFT_REUSE_LIFO, 0, 1},
-    {{4, 3, 0}, 8, 2040, 4, HAFT_REUSE_FIFO, 0, 0},
-    {{4, 3, 2}, 9, 4088, 3, HAFT_REUSE_FIFO, 0, 1},
-    {{4, 2, 0}, 9, 4088, 3, HAFT_REUSE_FIFO, 1, 1},
-    {{5, 3, 1}, 28, 1016, 0, HAFT_REUSE_LIFO, 1, 0},
-    {{6, 6, 0}, 40, 1016, 20, HAFT_REUSE_FIFO, 0, 0},
-    {{6, 6, 0}, 60, 4088, 0, HAFT_REUSE_LIFO, 0, 0},
-    {{6, 5, 1}, 50, 504, 10, HAFT_REUSE_FIFO, 0, 1},
+    {{3, 2, 0, 0}, 4, 4088, 0, HAFT_REUSE_LIFO, 0, 0},
+    {{3, 2, 0, 0}, 4, 4088, 0, HAFT_REUSE_FIFO, 0, 1},
+    {{4, 3, 0, 0}, 12, 2040, 0, HAFT_REUSE_LIFO, 0, 1},
+    {{4, 3, 0, 0}, 8, 2040, 4, HAFT_REUSE_FIFO, 0, 0},
+    {{4, 3, 2, 0}, 9, 4088, 3, HAFT_REUSE_FIFO, 0, 1},
+    {{4, 2, 0, 0}, 9, 4088, 3, HAFT_REUSE_FIFO, 1, 1},
+    {{5, 3, 1, 0}, 28, 1016, 0, HAFT_REUSE_LIFO, 1, 0},
+    {{6, 6, 0, 0}, 40, 1016, 20, HAFT_REUSE_FIFO, 0, 0},
+    {{6, 6, 0, 0}, 60, 4088, 0, HAFT_REUSE_LIFO, 0, 0},
+    {{6, 5, 1, 0}, 50, 504, 10, HAFT_REUSE_FIFO, 0, 1},
 };
 
 struct model {

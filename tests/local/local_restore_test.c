@@ -6,8 +6,8 @@
 TestSuite(restore, .timeout = SUITE_SECONDS);
 
 #define RESTORE_LAYOUTS 6
-static const haft_layout some[RESTORE_LAYOUTS] = {{32, 32, 0}, {16, 16, 0}, {20, 12, 0},
-                                                  {32, 24, 8}, {5, 3, 0},   {5, 3, 2}};
+static const haft_layout some[RESTORE_LAYOUTS] = {{32, 32, 0, 0}, {16, 16, 0, 0}, {20, 12, 0, 0},
+                                                  {32, 24, 8, 0}, {5, 3, 0, 0},   {5, 3, 2, 0}};
 
 #define CAPACITY 20
 

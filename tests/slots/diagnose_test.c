@@ -3,7 +3,7 @@
 
 TestSuite(diagnose, .timeout = SUITE_SECONDS);
 
-static const haft_layout layout = {16, 16, 8};
+static const haft_layout layout = {16, 16, 8, 0};
 static const haft_table_options options = {
     .capacity = 100, .layout = {16, 16, 8}, .tag = 9, .first_generation = 5};
 

@@ -160,7 +160,8 @@ static void close_mixed(struct subject *subject, const haft_id *live)
 
 TEST_ON_EACH_KIND(forged, ten_million_random_values_find_nothing_and_change_nothing)
 {
-    static const haft_layout each[] = {{32, 32, 0}, {16, 16, 0}, {12, 12, 8}, {20, 12, 0}};
+    static const haft_layout each[] = {
+        {32, 32, 0, 0}, {16, 16, 0, 0}, {12, 12, 8, 0}, {20, 12, 0, 0}};
     haft_id live[OBJECTS];
     uint64_t seed = 11;
 

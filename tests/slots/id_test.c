@@ -36,7 +36,7 @@ static void expect_edges_round_trip(haft_layout layout)
 
 Test(id, every_layout_packs_and_unpacks_its_edges)
 {
-    haft_layout layout = {0, 0, 0};
+    haft_layout layout = {0, 0, 0, 0};
 
     for (int i = 0; i < LAYOUTS; i++) {
         expect_edges_round_trip(layouts[i]);
@@ -143,7 +143,8 @@ Test(id, fields_of_width_0_and_64)
 
 Test(id, u32_and_back_in_every_layout_of_32_bits_or_less)
 {
-    static const haft_layout narrow[] = {{20, 12, 0}, {16, 16, 0}, {3, 1, 0}, {8, 8, 8}};
+    static const haft_layout narrow[] = {
+        {20, 12, 0, 0}, {16, 16, 0, 0}, {3, 1, 0, 0}, {8, 8, 8, 0}};
 
     for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
         const haft_layout l = narrow[i];
@@ -206,7 +207,7 @@ Test(layout, valid_means_index_3_to_32_generation_1_to_60_and_64_together)
     for (int index = 0; index < 256; index++) {
         for (int generation = 0; generation < 256; generation++) {
             for (int tag = 0; tag < 256; tag++) {
-                const haft_layout layout = {(uint8_t)index, (uint8_t)generation, (uint8_t)tag};
+                const haft_layout layout = {(uint8_t)index, (uint8_t)generation, (uint8_t)tag, 0};
                 const bool valid = index >= 3 && index <= 32 && generation >= 1 &&
                                    generation <= 60 && index + generation + tag <= 64;
 

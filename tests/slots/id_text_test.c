@@ -58,7 +58,7 @@ Test(format, a_short_buffer_cuts_the_text_and_tells_its_length)
 
 Test(format, the_stated_size_suffices_for_every_layout)
 {
-    haft_layout layout = {0, 0, 0};
+    haft_layout layout = {0, 0, 0, 0};
     const haft_id all_ones = {UINT64_MAX};
 
     for (layout.index_bits = 3; layout.index_bits <= 32; layout.index_bits++) {

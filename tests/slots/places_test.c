@@ -68,7 +68,7 @@ TEST_ON_EACH_TABLE(places, of_a_slot_that_was_used_since_are_not_told_as_the_ids
     haft_table_options options = with_places();
 
     options.capacity = 1;
-    options.layout = (haft_layout){3, 20, 0};
+    options.layout = (haft_layout){3, 20, 0, 0};
     struct subject subject = subject_open(*kind, &options);
     const haft_id first = spawn(&subject);
     haft_id next = first;
@@ -95,7 +95,7 @@ TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
 {
     haft_table_options options = with_places();
 
-    options.layout = (haft_layout){8, 1, 0};
+    options.layout = (haft_layout){8, 1, 0, 0};
     struct subject subject = subject_open(*kind, &options);
     const haft_id id = spawn(&subject);
 
@@ -131,7 +131,7 @@ Test(places, of_the_last_life_are_not_told_of_a_slot_taken_back_into_use)
 {
     haft_table_options options = with_places();
 
-    options.layout = (haft_layout){8, 1, 0};
+    options.layout = (haft_layout){8, 1, 0, 0};
     static haft_id others[MANY];
     struct subject subject = subject_open(SHARED, &options);
     const haft_id id = spawn(&subject);

@@ -112,7 +112,7 @@ static haft_status diagnose_one(struct table *table, haft_id id)
 
 static void open_kind(struct table *table, haft_on_bad_access *on_bad_access, void *arg)
 {
-    const haft_layout layout = {16, 16, 8};
+    const haft_layout layout = {16, 16, 8, 0};
 
     if (table->kind == ONE_LOCAL) {
         const haft_local_options options = {.name = "ships",
@@ -444,7 +444,7 @@ Test(require, an_id_published_meanwhile_resolves_or_was_reserved)
 
 Test(require, text_is_cut_as_snprintf_cuts)
 {
-    const haft_bad_access access = {"ships", {32, 32, 0}, {UINT64_C(3) << 32 | 17}, HAFT_STALE};
+    const haft_bad_access access = {"ships", {32, 32, 0, 0}, {UINT64_C(3) << 32 | 17}, HAFT_STALE};
     const char whole[] = "ships: 17v3: the object has been freed (HAFT_STALE)";
     char text[sizeof whole];
 

@@ -4,8 +4,8 @@
 
 TestSuite(word, .timeout = SUITE_SECONDS);
 
-static const haft_layout tiny[] = {{3, 1, 0}, {3, 1, 1}, {3, 2, 2},
-                                   {4, 3, 2}, {5, 4, 3}, {8, 2, 1}};
+static const haft_layout tiny[] = {{3, 1, 0, 0}, {3, 1, 1, 0}, {3, 2, 2, 0},
+                                   {4, 3, 2, 0}, {5, 4, 3, 0}, {8, 2, 1, 0}};
 
 #define TINY (sizeof tiny / sizeof tiny[0])
 

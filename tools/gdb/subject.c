@@ -48,7 +48,7 @@ int main(void)
                  haft_local_insert(local, NULL, &item) == HAFT_OK;
 
     nil = HAFT_NIL;
-    never = haft_id_pack((haft_layout){20, 12, 0}, 500, 9, 0);
+    never = haft_id_pack((haft_layout){20, 12, 0, 0}, 500, 9, 0);
     ship = (struct ship){.escort = alive, .fuel = 3};
     look_here();
     haft_abort(worker, reserved);
