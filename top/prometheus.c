@@ -2,54 +2,61 @@
 #include "top/views.h"
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 struct metric {
-    const char *name;
-    const char *type;
-    const char *help;
+    const char *of;   /* "table" or "domain" */
+    const char *name; /* in haft/detail/stats.h */
+    const char *kind;
+    const char *unit;
+    const char *meaning;
     size_t offset; /* in struct table or struct domain */
-    double unit;   /* of what is exported, in that of the metric */
 };
 
-#define TABLE(member, suffix, type, help)                                                          \
-    {                                                                                              \
-        "haft_table_" #member suffix, type, help, offsetof(struct table, member), 1                \
-    }
-#define DOMAIN(member, suffix, type, help)                                                         \
-    {                                                                                              \
-        "haft_domain_" #member suffix, type, help, offsetof(struct domain, member), 1              \
-    }
+#define TABLE_METRIC(name, kind, unit, meaning)                                                    \
+    {"table", #name, #kind, #unit, meaning, offsetof(struct table, name)},
+#define DOMAIN_METRIC(name, kind, unit, meaning)                                                   \
+    {"domain", #name, #kind, #unit, meaning, offsetof(struct domain, name)},
 
 static const struct metric table_metrics[] = {
-    TABLE(live, "", "gauge", "Objects published and not freed."),
-    TABLE(reserved, "", "gauge", "Slots reserved and neither published nor given up."),
-    TABLE(retired, "", "gauge", "Freed slots that are not taken back yet."),
-    TABLE(free, "", "gauge", "Slots taken back."),
-    TABLE(exhausted, "", "gauge", "Slots that have lived all their generations."),
-    TABLE(given_back, "", "gauge", "Slots not used since their memory was given back."),
-    TABLE(high_water, "", "gauge", "Slots ever used."),
-    TABLE(capacity, "", "gauge", "Objects that fit for certain."),
-    TABLE(limit, "", "gauge", "Slots there can be."),
-    TABLE(workers, "", "gauge", "Open workers."),
-    TABLE(object_size, "_bytes", "gauge", "Bytes of an object."),
-    TABLE(created, "_total", "counter", "Objects ever published."),
-    TABLE(freed, "_total", "counter", "Objects ever freed."),
-    TABLE(refused_frees, "_total", "counter", "Frees of ids that were not live."),
-    TABLE(stale_resolves, "_total", "counter", "Counted resolves of ids that were not live."),
-    TABLE(batches_moved, "_total", "counter", "Batches of slots that changed workers."),
+    HAFT_TABLE_STATS(TABLE_METRIC){"table", "object_size", "gauge", "bytes", "of one object",
+                                   offsetof(struct table, object_size)},
 };
 
-static const struct metric domain_metrics[] = {
-    DOMAIN(grace_periods, "_total", "counter", "Grace periods that let something be reused."),
-    {"haft_domain_longest_grace_period_seconds", "gauge", "The longest grace period so far.",
-     offsetof(struct domain, longest_grace_period_ns), 1e-9},
-    DOMAIN(backlog, "", "gauge", "Batches that wait for a grace period."),
-    DOMAIN(stalls, "_total", "counter", "Grace periods that took too long."),
-};
+static const struct metric domain_metrics[] = {HAFT_DOMAIN_STATS(DOMAIN_METRIC)};
+
+static bool is_time(const struct metric *metric)
+{
+    return strcmp(metric->unit, "ns") == 0;
+}
+
+/* As the format wants names: counters end in _total, times are in seconds, sizes in bytes. */
+static const char *name_of(const struct metric *metric)
+{
+    static char name[100];
+    const int length = (int)strlen(metric->name) - (is_time(metric) ? (int)strlen("_ns") : 0);
+
+    snprintf(name, sizeof name, "haft_%s_%.*s%s", metric->of, length, metric->name,
+             strcmp(metric->kind, "counter") == 0 ? "_total"
+             : is_time(metric)                    ? "_seconds"
+             : strcmp(metric->unit, "bytes") == 0 ? "_bytes"
+                                                  : "");
+    return name;
+}
 
 static void put_head(GString *out, const char *name, const char *type, const char *help)
 {
     g_string_append_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_metric_head(GString *out, const struct metric *metric)
+{
+    char *help = is_time(metric) ? g_strdup(metric->meaning)
+                                 : g_strdup_printf("%s: %s", metric->unit, metric->meaning);
+
+    put_head(out, name_of(metric), metric->kind, help);
+    g_free(help);
 }
 
 /* name="value" with the three characters escaped that the format escapes. */
@@ -80,11 +87,11 @@ static void put_value(GString *out, const struct metric *metric, const void *fro
 {
     const uint64_t value = G_STRUCT_MEMBER(uint64_t, from, metric->offset);
 
-    if (metric->unit < 1) {
+    if (is_time(metric)) {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(out, "} %s\n",
-                               g_ascii_dtostr(text, sizeof text, (double)value * metric->unit));
+                               g_ascii_dtostr(text, sizeof text, (double)value * 1e-9));
     } else {
         g_string_append_printf(out, "} %" PRIu64 "\n", value);
     }
@@ -96,7 +103,7 @@ static void put_table_metric(GString *out, const struct metric *metric,
     for (guint i = 0; i < snapshot->tables->len; i++) {
         const struct table *table = &g_array_index(snapshot->tables, struct table, i);
 
-        put_process(out, metric->name, snapshot);
+        put_process(out, name_of(metric), snapshot);
         put_label(out, "table", table->name);
         g_string_append_printf(out, ",number=\"%" PRIu64 "\",domain=\"%" PRIu64 "\"", table->number,
                                table->domain);
@@ -110,7 +117,7 @@ static void put_domain_metric(GString *out, const struct metric *metric,
     for (guint i = 0; i < snapshot->domains->len; i++) {
         const struct domain *domain = &g_array_index(snapshot->domains, struct domain, i);
 
-        put_process(out, metric->name, snapshot);
+        put_process(out, name_of(metric), snapshot);
         put_label(out, "clock", domain->clock);
         g_string_append_printf(out, ",domain=\"%" PRIu64 "\"", domain->number);
         put_value(out, metric, domain);
@@ -134,13 +141,13 @@ static void put_ages(GString *out, const struct finding *finding)
 void view_prometheus(GString *out, const struct finding *finding)
 {
     for (size_t m = 0; m < G_N_ELEMENTS(table_metrics); m++) {
-        put_head(out, table_metrics[m].name, table_metrics[m].type, table_metrics[m].help);
+        put_metric_head(out, &table_metrics[m]);
         for (guint i = 0; i < finding->running->len; i++) {
             put_table_metric(out, &table_metrics[m], g_ptr_array_index(finding->running, i));
         }
     }
     for (size_t m = 0; m < G_N_ELEMENTS(domain_metrics); m++) {
-        put_head(out, domain_metrics[m].name, domain_metrics[m].type, domain_metrics[m].help);
+        put_metric_head(out, &domain_metrics[m]);
         for (guint i = 0; i < finding->running->len; i++) {
             put_domain_metric(out, &domain_metrics[m], g_ptr_array_index(finding->running, i));
         }

@@ -97,19 +97,15 @@ static const struct member head_members[] = {
     MEMBER(snapshot, interval_ms), MEMBER(snapshot, sequence),
 };
 
-static const struct member domain_members[] = {
-    MEMBER(domain, number),  MEMBER(domain, grace_periods), MEMBER(domain, longest_grace_period_ns),
-    MEMBER(domain, backlog), MEMBER(domain, stalls),
-};
+#define DOMAIN_MEMBER(name, kind, unit, meaning) MEMBER(domain, name),
+#define TABLE_MEMBER(name, kind, unit, meaning) MEMBER(table, name),
 
-static const struct member table_members[] = {
-    MEMBER(table, number),        MEMBER(table, domain),        MEMBER(table, object_size),
-    MEMBER(table, live),          MEMBER(table, reserved),      MEMBER(table, retired),
-    MEMBER(table, free),          MEMBER(table, exhausted),     MEMBER(table, given_back),
-    MEMBER(table, high_water),    MEMBER(table, capacity),      MEMBER(table, limit),
-    MEMBER(table, batches_moved), MEMBER(table, workers),       MEMBER(table, created),
-    MEMBER(table, freed),         MEMBER(table, refused_frees), MEMBER(table, stale_resolves),
-};
+static const struct member domain_members[] = {MEMBER(domain, number),
+                                               HAFT_DOMAIN_STATS(DOMAIN_MEMBER)};
+
+static const struct member table_members[] = {MEMBER(table, number), MEMBER(table, domain),
+                                              MEMBER(table, object_size),
+                                              HAFT_TABLE_STATS(TABLE_MEMBER)};
 
 static bool take_numbers(const json_t *object, const struct member *members, size_t count, void *to,
                          const char *what, const char *path, GError **error)

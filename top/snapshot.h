@@ -5,6 +5,7 @@
 #define TOP_SNAPSHOT_H
 
 #include <glib.h>
+#include <haft/table.h> /* the list of statistics */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,14 +13,13 @@
 struct domain {
     uint64_t number;
     const char *clock; /* the snapshot's, as all strings here */
-    uint64_t grace_periods, longest_grace_period_ns, backlog, stalls;
+    HAFT_DOMAIN_STATS(HAFT_STATS_MEMBER)
 };
 
 struct table {
     uint64_t number, domain, object_size;
     const char *name;
-    uint64_t live, reserved, retired, free, exhausted, given_back, high_water, capacity, limit,
-        batches_moved, workers, created, freed, refused_frees, stale_resolves;
+    HAFT_TABLE_STATS(HAFT_STATS_MEMBER)
 };
 
 struct snapshot {

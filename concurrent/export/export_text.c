@@ -101,6 +101,8 @@ static void put_member(FILE *out, const char *key, uint64_t value)
     fprintf(out, ",\n      \"%s\": %" PRIu64, key, value);
 }
 
+#define PUT(name, kind, unit, meaning) put_member(out, #name, stats.name);
+
 static void put_table(FILE *out, const haft_table *table)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -109,21 +111,7 @@ static void put_table(FILE *out, const haft_table *table)
     put_string(out, table->name);
     put_member(out, "domain", table->domain->number);
     put_member(out, "object_size", table->slots.object_size);
-    put_member(out, "live", stats.live);
-    put_member(out, "reserved", stats.reserved);
-    put_member(out, "retired", stats.retired);
-    put_member(out, "free", stats.free);
-    put_member(out, "exhausted", stats.exhausted);
-    put_member(out, "given_back", stats.given_back);
-    put_member(out, "high_water", stats.high_water);
-    put_member(out, "capacity", stats.capacity);
-    put_member(out, "limit", stats.limit);
-    put_member(out, "batches_moved", stats.batches_moved);
-    put_member(out, "workers", stats.workers);
-    put_member(out, "created", stats.created);
-    put_member(out, "freed", stats.freed);
-    put_member(out, "refused_frees", stats.refused_frees);
-    put_member(out, "stale_resolves", stats.stale_resolves);
+    HAFT_TABLE_STATS(PUT)
     fputs("\n    }", out);
 }
 
@@ -133,10 +121,7 @@ static void put_domain(FILE *out, const haft_domain *domain)
 
     fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"clock\": \"%s\"", domain->number,
             domain->clock->name);
-    put_member(out, "grace_periods", stats.grace_periods);
-    put_member(out, "longest_grace_period_ns", stats.longest_grace_period_ns);
-    put_member(out, "backlog", stats.backlog);
-    put_member(out, "stalls", stats.stalls);
+    HAFT_DOMAIN_STATS(PUT)
     fputs("\n    }", out);
 }
 

@@ -85,7 +85,7 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id)
     if (!life_end(&table->slots, id, &next)) {
         const haft_status status = slots_diagnose(&table->slots, id);
 
-        fetch_add_relaxed(COUNT, &table->counters.refused, 1);
+        fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
         return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
     }
     places_note_death(&table->slots.places, index, CALLER);

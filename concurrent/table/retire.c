@@ -82,7 +82,7 @@ haft_status worker_refusal(haft_worker *worker, haft_id id)
 {
     const haft_status status = slots_diagnose(&worker->table->slots, id);
 
-    count_up(&worker->counters.refused, 1);
+    count_up(&worker->counters.refused_frees, 1);
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 

@@ -35,7 +35,7 @@ void shelf_give_batch(haft_worker *worker, struct batch *batch)
 static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
 {
     depot_push(depot, &worker->table->pool, batch);
-    count_up(&worker->counters.moved, 1);
+    count_up(&worker->counters.batches_moved, 1);
 }
 
 /* One of a worker's rings, and the depot that takes what it has no room for. */
@@ -145,7 +145,7 @@ struct batch *shelf_take_ready(haft_worker *worker)
 
     if (batch == NULL) {
         batch = depot_take(&table->ready, &table->pool, UINT64_MAX);
-        count_up(&worker->counters.moved, batch != NULL);
+        count_up(&worker->counters.batches_moved, batch != NULL);
     }
     return batch;
 }
@@ -158,7 +158,7 @@ struct batch *shelf_take_due(haft_worker *worker)
 
     if (batch == NULL) {
         batch = depot_take(&table->waiting, &table->pool, done);
-        count_up(&worker->counters.moved, batch != NULL);
+        count_up(&worker->counters.batches_moved, batch != NULL);
     }
     return batch;
 }
@@ -172,7 +172,7 @@ struct batch *shelf_steal_ready(haft_worker *worker)
          other = other->next) {
         batch = ring_take(&other->ready, &table->pool, UINT64_MAX);
     }
-    count_up(&worker->counters.moved, batch != NULL);
+    count_up(&worker->counters.batches_moved, batch != NULL);
     return batch;
 }
 
@@ -185,7 +185,7 @@ static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
          other = other->next) {
         batch = ring_take(&other->waiting, &table->pool, done);
     }
-    count_up(&worker->counters.moved, batch != NULL);
+    count_up(&worker->counters.batches_moved, batch != NULL);
     return batch;
 }
 

@@ -22,22 +22,31 @@
 #include <haft/local.h>
 #include <haft/table.h>
 
-/* Each worker counts for itself; sums of differences are the table's statistics. */
+/*
+ * Each worker counts for itself; sums of differences are the table's statistics
+ * (haft/detail/stats.h).  A thing is begun before it ends: those that end it come later in the list.
+ */
+#define COUNTERS(X)                                                                                \
+    X(reserved)                                                                                    \
+    X(published)                                                                                   \
+    X(inserted) /* in one call: neither of the two above */                                        \
+    X(aborted)                                                                                     \
+    X(freed)                                                                                       \
+    X(reclaimed) /* freed or aborted, and taken back */                                            \
+    X(exhausted)                                                                                   \
+    X(restore_exhausted)  /* the same in the restore range */                                      \
+    X(recycled)           /* exhausted slots that were taken back into use */                      \
+    X(restore_recycled)   /* the same in the restore range */                                      \
+    X(restore_first_used) /* slots of the restore range, used for the first time */
+
+/* Those that are statistics by themselves. */
+#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)
+
+#define COUNTER_MEMBER(name) atomic_u64 name;
+
 struct counters {
-    atomic_u64 reserved;
-    atomic_u64 published;
-    atomic_u64 inserted; /* in one call: neither of the two above */
-    atomic_u64 aborted;
-    atomic_u64 freed;
-    atomic_u64 reclaimed; /* freed or aborted, and taken back */
-    atomic_u64 exhausted;
-    atomic_u64 restore_exhausted;  /* the same in the restore range */
-    atomic_u64 recycled;           /* exhausted slots that were taken back into use */
-    atomic_u64 restore_recycled;   /* the same in the restore range */
-    atomic_u64 restore_first_used; /* slots of the restore range, used for the first time */
-    atomic_u64 moved;   /* batches to a depot, or from elsewhere than the worker's own ring */
-    atomic_u64 refused; /* frees of ids that were not live */
-    atomic_u64 stale;   /* counted resolves of ids that were not live */
+    COUNTERS(COUNTER_MEMBER)
+    PUBLIC_COUNTERS(COUNTER_MEMBER)
 };
 
 /* A ticket that a worker took, and the slots it had retired until then. */

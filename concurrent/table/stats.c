@@ -14,10 +14,20 @@
 #include <haft/diagnose.h>
 #include <stddef.h>
 
+#define SUM_MEMBER(name) uint64_t name;
+
 struct sums {
-    uint64_t reserved, published, inserted, aborted, freed, reclaimed, exhausted, recycled,
-        restore_first_used, moved, refused, stale, open;
+    COUNTERS(SUM_MEMBER)
+    PUBLIC_COUNTERS(SUM_MEMBER)
+    uint64_t open;
 };
+
+/* Where each counter is, and its sum. */
+#define SUM_PLACES(name) {offsetof(struct counters, name), offsetof(struct sums, name)},
+
+static const struct {
+    size_t counter, sum;
+} places[] = {COUNTERS(SUM_PLACES) PUBLIC_COUNTERS(SUM_PLACES)};
 
 /*
  * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
@@ -25,20 +35,12 @@ struct sums {
  */
 static void add_counters(struct sums *sums, const struct counters *counters)
 {
-    sums->recycled += load_relaxed(COUNT, &counters->recycled);
-    sums->recycled += load_relaxed(COUNT, &counters->restore_recycled);
-    sums->exhausted += load_relaxed(COUNT, &counters->exhausted);
-    sums->exhausted += load_relaxed(COUNT, &counters->restore_exhausted);
-    sums->reclaimed += load_relaxed(COUNT, &counters->reclaimed);
-    sums->freed += load_relaxed(COUNT, &counters->freed);
-    sums->aborted += load_relaxed(COUNT, &counters->aborted);
-    sums->inserted += load_relaxed(COUNT, &counters->inserted);
-    sums->published += load_relaxed(COUNT, &counters->published);
-    sums->reserved += load_relaxed(COUNT, &counters->reserved);
-    sums->restore_first_used += load_relaxed(COUNT, &counters->restore_first_used);
-    sums->moved += load_relaxed(COUNT, &counters->moved);
-    sums->refused += load_relaxed(COUNT, &counters->refused);
-    sums->stale += load_relaxed(COUNT, &counters->stale);
+    for (size_t i = sizeof places / sizeof places[0]; i-- > 0;) {
+        const void *counter = (const char *)counters + places[i].counter;
+        void *total = (char *)sums + places[i].sum;
+
+        *(uint64_t *)total += load_relaxed(COUNT, (const atomic_u64 *)counter);
+    }
 }
 
 static struct sums sum(const haft_table *table)
@@ -50,6 +52,8 @@ static struct sums sum(const haft_table *table)
         sums.open += worker_state(worker) == WORKER_OPEN;
     }
     add_counters(&sums, &table->counters);
+    sums.exhausted += sums.restore_exhausted;
+    sums.recycled += sums.restore_recycled;
     return sums;
 }
 
@@ -77,6 +81,8 @@ static uint64_t used_slots(const haft_table *table)
                       table->restore_end + slots_at_hand(table, false));
 }
 
+#define SUM_AS_IT_IS(name) .name = sums.name,
+
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
@@ -90,13 +96,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .high_water = used,
         .capacity = table->capacity,
         .limit = table->slots.limit - HAFT_FIRST_INDEX,
-        .batches_moved = sums.moved,
         .workers = sums.open,
         .created = sums.published + sums.inserted,
         .freed = sums.freed,
-        .refused_frees = sums.refused,
-        .stale_resolves = sums.stale,
-        .clock = haft_domain_stats_get(table->domain),
+        PUBLIC_COUNTERS(SUM_AS_IT_IS).clock = haft_domain_stats_get(table->domain),
     };
     stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
                                       stats.given_back);
@@ -105,7 +108,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 
 void haft_count_stale(haft_worker *worker)
 {
-    count_up(&worker->counters.stale, 1);
+    count_up(&worker->counters.stale_resolves, 1);
 }
 
 /*

@@ -17,6 +17,7 @@
 #ifndef HAFT_DOMAIN_H
 #define HAFT_DOMAIN_H
 
+#include <haft/detail/stats.h>
 #include <haft/detail/tsan.h>
 #include <haft/status.h>
 #include <stdint.h>
@@ -75,11 +76,10 @@ typedef struct haft_domain_options {
     uint64_t stall_ns;
 } haft_domain_options;
 
+/* grace_periods, backlog and so on, with their meanings in haft/detail/stats.h. */
 typedef struct haft_domain_stats {
-    uint64_t grace_periods;           /* that ended and let something be reused (frame: ticks) */
-    uint64_t longest_grace_period_ns; /* 0 before the first, and with the frame clock */
-    uint64_t backlog;                 /* tickets (batches) requested and not done */
-    uint64_t stalls;                  /* stalls noticed */
+    HAFT_DOMAIN_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_DOMAIN_STATS_ROOM - (HAFT_DOMAIN_STATS(HAFT_STATS_COUNT))]; /* 0 */
 } haft_domain_stats;
 
 /*

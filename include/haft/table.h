@@ -12,6 +12,7 @@
 #define HAFT_TABLE_H
 
 #include <haft/detail/options.h>
+#include <haft/detail/stats.h>
 #include <haft/diagnose.h>
 #include <haft/domain.h>
 #include <haft/view.h>
@@ -95,24 +96,14 @@ typedef struct haft_table_options {
  * the caller chooses.
  */
 
-/* Each number is exact when no call on the table is under way. */
+/*
+ * live, reserved, retired and so on, with their meanings in haft/detail/stats.h.  Each number is
+ * exact when no call on the table is under way.
+ */
 typedef struct haft_table_stats {
-    uint64_t live;           /* published and not freed */
-    uint64_t reserved;       /* reserved, neither published nor given up */
-    uint64_t retired;        /* freed, not taken back yet: in batches that wait or are due */
-    uint64_t free;           /* taken back, to be reserved or restored again */
-    uint64_t exhausted;      /* lived all their generations */
-    uint64_t given_back;     /* not used since their memory was released: see haft/memory.h */
-    uint64_t high_water;     /* slots ever used: all of the above together */
-    uint64_t capacity;       /* as opened */
-    uint64_t limit;          /* slots there can be: capacity, range, and what workers hold back */
-    uint64_t batches_moved;  /* batches that went from one worker to another or to the depot */
-    uint64_t workers;        /* open now */
-    uint64_t created;        /* objects ever published, shared or restored; never falls */
-    uint64_t freed;          /* objects ever freed; never falls */
-    uint64_t refused_frees;  /* frees, by workers or without, of ids that were not live */
-    uint64_t stale_resolves; /* ids not live, where they are counted: see haft/diagnose.h */
-    haft_domain_stats clock; /* the domain's */
+    HAFT_TABLE_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_TABLE_STATS_ROOM - (HAFT_TABLE_STATS(HAFT_STATS_COUNT))]; /* 0 */
+    haft_domain_stats clock;                                                     /* the domain's */
 } haft_table_stats;
 
 /*

@@ -48,7 +48,7 @@ check_values()
     shows 'created = 3'
     shows 'freed = 2' # one of them without a worker
     shows 'refused_frees = 1'
-    shows 'workers_open = 1'
+    shows 'workers = 1'
     shows 'layout = 20+12'
     shows 'local table "items", 1 live of 50'
     shows 'domain 1, workers clock'

@@ -195,21 +195,27 @@ class Table(Summary):
         live = sums.get("published", 0) + sums.get("inserted", 0) - sums.get("freed", 0)
         return f'table "{name_of(self.value)}", {live} live of {int(self.value["capacity"])}'
 
+    def stats(self, sums):
+        """What haft_table_stats has, as far as the counters tell it: in its order, by its names."""
+        made = sums["published"] + sums["inserted"]
+        known = {
+            **sums,
+            "live": made - sums["freed"],
+            "reserved": sums["reserved"] - sums["published"] - sums["aborted"],
+            "retired": sums["freed"] + sums["aborted"] - sums["reclaimed"],
+            "exhausted": sums["exhausted"] + sums["restore_exhausted"] - sums["recycled"] - sums["restore_recycled"],
+            "capacity": self.value["capacity"],
+            "created": made,
+            "workers": sums["open"],
+        }
+        for field in gdb.lookup_type("struct haft_table_stats").fields():
+            if field.name in known:
+                yield field.name, known[field.name]
+
     def figures(self):
-        sums = self.sums()
-        created = sums.get("published", 0) + sums.get("inserted", 0)
-        ended = sums.get("freed", 0) + sums.get("aborted", 0)
-        layout = layout_of(self.value["slots"])
-        yield "live", created - sums.get("freed", 0)
-        yield "reserved", sums.get("reserved", 0) - sums.get("published", 0) - sums.get("aborted", 0)
-        yield "retired", ended - sums.get("reclaimed", 0)
-        yield "capacity", self.value["capacity"]
-        yield "created", created
-        yield "freed", sums.get("freed", 0)
-        yield "refused_frees", sums.get("refused", 0)
-        yield "workers_open", sums.get("open", 0)
+        yield from self.stats(self.sums())
         yield "object_size", self.value["slots"]["object_size"]
-        yield "layout", "+".join(str(width) for width in layout)
+        yield "layout", "+".join(str(width) for width in layout_of(self.value["slots"]))
         yield "domain", self.value["domain"]
 
 
@@ -260,7 +266,7 @@ class Worker(Summary):
 
     def figures(self):
         counters = self.value["counters"]
-        for name in ("inserted", "reserved", "published", "freed", "refused", "reclaimed"):
+        for name in ("inserted", "reserved", "published", "freed", "refused_frees", "reclaimed"):
             yield name, number(counters[name])
         yield "waiting_slots", int(self.value["backlog"]["retired"]) - int(self.value["backlog"]["done"])
 

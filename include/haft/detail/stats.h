@@ -1,0 +1,44 @@
+/*
+ * haft/detail/stats.h - the statistics of tables and domains: the one list of them.
+ *
+ *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
+ *
+ * haft_table_stats and haft_domain_stats consist of them, in this order; the file of an export,
+ * haft-top's metrics, gdb's printer and the HTML pages take them from here.  concurrent/table/stats.c
+ * says how each is made of the workers' counters.
+ */
+#ifndef HAFT_DETAIL_STATS_H
+#define HAFT_DETAIL_STATS_H
+
+#include <stdint.h>
+
+#define HAFT_TABLE_STATS(X)                                                                        \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
+    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(given_back, gauge, slots, "not used since their memory was released: haft/memory.h")         \
+    X(high_water, gauge, slots, "ever used: all of the above together")                            \
+    X(capacity, gauge, objects, "fit, as opened")                                                  \
+    X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
+    X(batches_moved, counter, batches, "went from one worker to another or to the depot")          \
+    X(workers, gauge, workers, "open now")                                                         \
+    X(created, counter, objects, "ever published, shared or restored")                             \
+    X(freed, counter, objects, "ever freed")                                                       \
+    X(refused_frees, counter, frees, "of ids that were not live")                                  \
+    X(stale_resolves, counter, resolves, "of ids not live, where counted: haft/diagnose.h")
+
+#define HAFT_DOMAIN_STATS(X)                                                                       \
+    X(grace_periods, counter, periods, "ended and let something be reused (frame: ticks)")         \
+    X(longest_grace_period_ns, gauge, ns, "0 before the first, and with the frame clock")          \
+    X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
+    X(stalls, counter, stalls, "noticed")
+
+/* A struct of them has room for more, so that a later version has the same struct. */
+#define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
+#define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
+#define HAFT_TABLE_STATS_ROOM 24
+#define HAFT_DOMAIN_STATS_ROOM 8
+
+#endif /* HAFT_DETAIL_STATS_H */
