@@ -183,7 +183,7 @@ const char *haft_export_path(const haft_export *opened)
     return opened->file.path;
 }
 
-haft_status haft_export_close(haft_export *opened)
+void haft_export_close(haft_export *opened)
 {
     if (is_mine(opened)) {
         os_mutex_lock(&opened->lock);
@@ -199,5 +199,4 @@ haft_status haft_export_close(haft_export *opened)
         export_file_forget(&opened->file);
     }
     free(opened);
-    return HAFT_OK;
 }

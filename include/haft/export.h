@@ -91,13 +91,13 @@ const char *haft_export_path(const haft_export *opened);
  * haft_export_close - the end of the export and of its file.  In the child of a fork the file,
  * which is the parent's, stays.
  *
- * Returns   HAFT_OK.
+ * Returns   nothing.
  * Threads   one thread, when no other uses the export.  Tables may be open.
  * Ordering  none.
  * Progress  blocking: waits for the export's thread.
  * Cost      O(1).
  */
-haft_status haft_export_close(haft_export *opened);
+void haft_export_close(haft_export *opened);
 
 #ifdef __cplusplus
 }
