@@ -130,7 +130,7 @@ class Packed
     class Reader
     {
       public:
-        explicit Reader(haft_packed_view table_view) : view(table_view) {}
+        explicit Reader(haft_dense_view table_view) : view(table_view) {}
         void begin() const {}
         void end() const {}
 
@@ -142,7 +142,7 @@ class Packed
         }
 
       private:
-        haft_packed_view view;
+        haft_dense_view view;
     };
 
     class Worker
@@ -162,7 +162,7 @@ class Packed
         }
 
         bool free(haft_id id) { return haft_packed_free(packed, id) == HAFT_OK; }
-        Reader reader() const { return Reader(haft_packed_view_get(packed)); }
+        Reader reader() const { return Reader(haft_packed_view(packed)); }
 
         uint64_t sum() const
         {

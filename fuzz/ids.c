@@ -53,7 +53,7 @@ static void check_diagnosis(struct tables *tables, enum kind kind, haft_id id)
 
 static void look_packed(struct tables *tables, haft_id id, bool is_live)
 {
-    const haft_packed_view view = haft_packed_view_get(tables->packed);
+    const haft_dense_view view = haft_packed_view(tables->packed);
     uint64_t position;
 
     must(haft_packed_is_live(view, id) == is_live, "packed_is_live", id);
@@ -84,7 +84,7 @@ static void look_by_view(struct tables *tables, enum kind kind, haft_id id, bool
 
 static void require(struct tables *tables, enum kind kind, haft_id id, bool is_live)
 {
-    const haft_packed_view packed = haft_packed_view_get(tables->packed);
+    const haft_dense_view packed = haft_packed_view(tables->packed);
 
     tables->last = (haft_bad_access){.status = HAFT_OK};
     const void *object =

@@ -66,7 +66,7 @@ void note_death(struct object *object)
 void *resolve(const struct tables *tables, enum kind kind, haft_id id)
 {
     return kind == LOCAL    ? haft_resolve(haft_local_view(tables->local), id)
-           : kind == PACKED ? haft_packed_resolve(haft_packed_view_get(tables->packed), id)
+           : kind == PACKED ? haft_packed_resolve(haft_packed_view(tables->packed), id)
                             : haft_resolve(haft_table_view(tables->table), id);
 }
 

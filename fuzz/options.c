@@ -286,7 +286,7 @@ static uint64_t try_packed(const struct values *values)
     }
     if (values->object_size <= MOST_TOUCHED) {
         must(haft_packed_insert(packed, NULL, &id) == HAFT_OK, "insert");
-        must(haft_packed_resolve(haft_packed_view_get(packed), id) != NULL, "resolve");
+        must(haft_packed_resolve(haft_packed_view(packed), id) != NULL, "resolve");
         must(haft_packed_free(packed, id) == HAFT_OK, "free");
     }
     haft_packed_close(packed);

@@ -5,9 +5,9 @@
 #include "fuzz/play.h"
 #include <string.h>
 
-static haft_packed_view view(const struct play *play)
+static haft_dense_view view(const struct play *play)
 {
-    return haft_packed_view_get(play->packed);
+    return haft_packed_view(play->packed);
 }
 
 static uint64_t available(const struct model *model)

@@ -226,7 +226,7 @@ void play_must_diagnose(struct play *play, haft_id id, haft_status said, const c
 static void check_id(struct play *play, haft_id id)
 {
     const void *object = play->kind == PACKED
-                             ? haft_packed_resolve(haft_packed_view_get(play->packed), id)
+                             ? haft_packed_resolve(haft_packed_view(play->packed), id)
                              : haft_resolve(play->view, id);
 
     play_must_diagnose(play, id, diagnose(play, id), "diagnose");

@@ -176,13 +176,13 @@ haft_status subject_free(struct subject *subject, haft_id id)
 
 void *subject_find(const struct subject *subject, haft_id id)
 {
-    return subject->packed != NULL ? haft_packed_resolve(haft_packed_view_get(subject->packed), id)
+    return subject->packed != NULL ? haft_packed_resolve(haft_packed_view(subject->packed), id)
                                    : haft_resolve(subject->view, id);
 }
 
 bool subject_is_live(const struct subject *subject, haft_id id)
 {
-    return subject->packed != NULL ? haft_packed_is_live(haft_packed_view_get(subject->packed), id)
+    return subject->packed != NULL ? haft_packed_is_live(haft_packed_view(subject->packed), id)
                                    : haft_is_live(subject->view, id);
 }
 

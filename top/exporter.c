@@ -97,6 +97,7 @@ int main(int argc, char **argv)
     }
     while (getchar() != EOF) {
     }
-    return haft_export_close(opened) || haft_worker_close(worker) || haft_table_close(empty) ||
-           haft_table_close(ships) || haft_domain_close(domain);
+    haft_export_close(opened);
+    return haft_worker_close(worker) || haft_table_close(empty) || haft_table_close(ships) ||
+           haft_domain_close(domain);
 }

@@ -41,7 +41,7 @@ int main(void)
 
     /* guide: find */
     uint64_t position;
-    const struct spark *last = haft_packed_resolve(haft_packed_view_get(sparks), ids[4]);
+    const struct spark *last = haft_packed_resolve(haft_packed_view(sparks), ids[4]);
 
     must(haft_packed_position(sparks, ids[4], &position)); /* it was 4 once */
     /* end */

@@ -94,12 +94,12 @@ typedef struct haft_packed_slot {
 } haft_packed_slot;
 
 /* What resolving needs.  It stays valid and unchanged until the table is closed. */
-typedef struct haft_packed_view {
+typedef struct haft_dense_view {
     const haft_packed_slot *slots;
     uint64_t mask; /* number of slots in address space, a power of two, less one */
     char *objects;
     uint64_t object_size;
-} haft_packed_view;
+} haft_dense_view;
 
 /*
  * haft_packed_open_sized - haft_packed_open(), for options of `size` bytes: what programs that cannot
@@ -148,7 +148,7 @@ static inline haft_status haft_packed_open(const haft_packed_options *options, h
 void haft_packed_close(haft_packed *packed);
 
 /*
- * haft_packed_view_get, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table
+ * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table
  * was opened.
  *
  * Returns   the view, for haft_packed_resolve() and haft_packed_is_live(); the layout; the name;
@@ -158,7 +158,7 @@ void haft_packed_close(haft_packed *packed);
  * Progress  wait-free.
  * Cost      O(1).
  */
-haft_packed_view haft_packed_view_get(const haft_packed *packed);
+haft_dense_view haft_packed_view(const haft_packed *packed);
 haft_layout haft_packed_layout(const haft_packed *packed);
 const char *haft_packed_name(const haft_packed *packed);
 uint64_t haft_packed_capacity(const haft_packed *packed);
@@ -174,7 +174,7 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
  * Progress  wait-free.
  * Cost      O(1): one load, no branch on the index.
  */
-static inline bool haft_packed_is_live(haft_packed_view view, haft_id id)
+static inline bool haft_packed_is_live(haft_dense_view view, haft_id id)
 {
     return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
 }
@@ -191,7 +191,7 @@ static inline bool haft_packed_is_live(haft_packed_view view, haft_id id)
  * Progress  wait-free.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
-static inline void *haft_packed_resolve(haft_packed_view view, haft_id id)
+static inline void *haft_packed_resolve(haft_dense_view view, haft_id id)
 {
     const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
 
@@ -219,8 +219,7 @@ __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed
  * Progress  wait-free but for on_bad_access.
  * Cost      as haft_require().
  */
-static inline void *haft_packed_require(const haft_packed *packed, haft_packed_view view,
-                                        haft_id id)
+static inline void *haft_packed_require(const haft_packed *packed, haft_dense_view view, haft_id id)
 {
     void *object = haft_packed_resolve(view, id);
 

@@ -95,7 +95,7 @@
 /*
  * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
  *
- *   name_packed { packed, view }, name_packed_view { slots, mask, objects }
+ *   name_packed { packed, view }, name_dense_view { slots, mask, objects }
  *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
  *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
@@ -111,14 +111,14 @@
  *   }
  */
 #define HAFT_TYPED_PACKED(name)                                                                    \
-    typedef struct name##_packed_view {                                                            \
+    typedef struct name##_dense_view {                                                             \
         const haft_packed_slot *slots;                                                             \
         uint64_t mask;                                                                             \
         name##_object *objects;                                                                    \
-    } name##_packed_view;                                                                          \
+    } name##_dense_view;                                                                           \
     typedef struct name##_packed {                                                                 \
         haft_packed *packed;                                                                       \
-        name##_packed_view view;                                                                   \
+        name##_dense_view view;                                                                    \
     } name##_packed;                                                                               \
     HAFT_TYPED_PACKED_FUNCTIONS(name)                                                              \
     struct name##_packed

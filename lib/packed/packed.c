@@ -159,7 +159,7 @@ void haft_packed_close(haft_packed *packed)
     free(packed);
 }
 
-haft_packed_view haft_packed_view_get(const haft_packed *packed)
+haft_dense_view haft_packed_view(const haft_packed *packed)
 {
     return packed->view;
 }

@@ -22,7 +22,7 @@ enum packed_array { OBJECTS, IDS, DEAD, ORDER, PACKED_ARRAYS };
 struct haft_packed {
     struct slots slots;
     struct reservation memory[PACKED_ARRAYS];
-    haft_packed_view view;
+    haft_dense_view view;
     haft_packed_slot *slot; /* view.slots, to be written */
     haft_id *ids;
     uint32_t *dead;  /* slots of dead objects, in order of the kills */

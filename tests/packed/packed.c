@@ -52,7 +52,7 @@ bool packed_has(const haft_packed *packed, const uint64_t *values, uint64_t coun
 
 void packed_must_be_sound(const haft_packed *packed, size_t object_size)
 {
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     const uint64_t count = haft_packed_count(packed);
     char *objects = haft_packed_objects(packed);
     uint64_t dead = 0;

@@ -141,7 +141,7 @@ TEST_ON_EACH_ORDER(packed_destroy, runs_once_for_all_on_close)
 static void look_around(struct log *log, void *object, haft_id id)
 {
     const haft_packed *packed = log->packed;
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     const uint64_t position = (uint64_t)((uint64_t *)object - (uint64_t *)view.objects);
     const uint64_t *other = haft_packed_resolve(view, log->other);
 
@@ -194,7 +194,7 @@ static void try_to_move(struct log *log, void *object, haft_id id)
     must(haft_packed_refresh(log->packed) == HAFT_IN_CALLBACK);
     must(haft_packed_clear(log->packed) == HAFT_IN_CALLBACK);
     must(haft_packed_sort(log->packed, refused, NULL) == HAFT_IN_CALLBACK);
-    must(haft_packed_is_live(haft_packed_view_get(log->packed), log->other));
+    must(haft_packed_is_live(haft_packed_view(log->packed), log->other));
 }
 
 TEST_ON_EACH_ORDER(packed_destroy, may_not_free_refresh_clear_or_sort)
@@ -292,7 +292,7 @@ TEST_ON_EACH_ORDER(packed_destroy, what_it_inserts_in_a_refresh_or_a_free_is_kep
     cr_expect(eq(u64, haft_packed_count(log.packed), 4));
     packed_must_be_sound(log.packed, 8);
     must(haft_packed_free(log.packed, ids[0]) == HAFT_OK);
-    cr_expect(haft_packed_is_live(haft_packed_view_get(log.packed), log.other));
+    cr_expect(haft_packed_is_live(haft_packed_view(log.packed), log.other));
     cr_expect(eq(u64, haft_packed_count(log.packed), 4));
     if (*keep_order) {
         cr_expect(packed_has(log.packed, (uint64_t[]){2, 103, 101, 100}, 4));

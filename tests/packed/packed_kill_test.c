@@ -17,7 +17,7 @@ static haft_status kill_and_say(haft_packed *packed, haft_id id)
 TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_until_the_refresh)
 {
     haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[3];
 
     packed_fill(packed, ids, 3);
@@ -93,7 +93,7 @@ TEST_ON_EACH_ORDER(packed_kill, a_dead_object_can_be_freed_at_once)
         expect_status(haft_packed_refresh(packed), HAFT_OK);
         cr_expect(eq(u64, haft_packed_count(packed), 3));
         for (int i = 0; i < 6; i++) {
-            must(haft_packed_is_live(haft_packed_view_get(packed), ids[i]) == (i < 1 || i > 3));
+            must(haft_packed_is_live(haft_packed_view(packed), ids[i]) == (i < 1 || i > 3));
         }
         must(haft_packed_clear(packed) == HAFT_OK);
     }
@@ -112,7 +112,7 @@ TEST_ON_EACH_ORDER(packed_kill, a_live_object_freed_beside_dead_ones_leaves_them
     cr_expect(eq(int, (int)haft_packed_state(packed, ids[5]), HAFT_PACKED_DEAD));
     must(haft_packed_refresh(packed) == HAFT_OK);
     cr_expect(eq(u64, haft_packed_count(packed), 4));
-    cr_expect(not(haft_packed_is_live(haft_packed_view_get(packed), ids[5])));
+    cr_expect(not(haft_packed_is_live(haft_packed_view(packed), ids[5])));
     packed_close(packed);
 }
 
@@ -184,7 +184,7 @@ TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
 
     cr_expect(ne(u32, (uint32_t)later.bits, (uint32_t)ids[0].bits)); /* its slot is taken */
     must(haft_packed_refresh(packed) == HAFT_OK);
-    cr_expect(haft_packed_is_live(haft_packed_view_get(packed), later));
+    cr_expect(haft_packed_is_live(haft_packed_view(packed), later));
     cr_expect(eq(u64, haft_packed_count(packed), 3));
     packed_must_be_sound(packed, 8);
     packed_close(packed);
@@ -219,7 +219,7 @@ Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
 Test(packed_refresh, with_keep_order_keeps_it)
 {
     haft_packed *packed = packed_open_values(10, true);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[10];
 
     packed_fill(packed, ids, 10);
@@ -278,7 +278,7 @@ TEST_ON_EACH_ORDER(packed_refresh, of_every_pattern_of_dead_objects_keeps_exactl
         must(haft_packed_count(packed) == count);
         must(!*keep_order || packed_has(packed, survivors, count));
         for (unsigned i = 0; i < 8; i++) {
-            const uint64_t *object = haft_packed_resolve(haft_packed_view_get(packed), ids[i]);
+            const uint64_t *object = haft_packed_resolve(haft_packed_view(packed), ids[i]);
 
             must((object == NULL) == (pattern >> i & 1));
             must(object == NULL || *object == i);

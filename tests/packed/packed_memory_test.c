@@ -119,7 +119,7 @@ Test(packed_memory, failed_frees_and_kills_bring_no_memory_in)
 
         must(haft_packed_free(packed, id) == HAFT_NEVER_ISSUED);
         must(haft_packed_kill(packed, id) == HAFT_NEVER_ISSUED);
-        must(haft_packed_resolve(haft_packed_view_get(packed), id) == NULL);
+        must(haft_packed_resolve(haft_packed_view(packed), id) == NULL);
     }
     /* Of 4096.  The system's page of zeros, on which reads fall, is not counted. */
     cr_expect(lt(long, resident_pages() - before, 1000));
@@ -182,7 +182,7 @@ Test(packed_memory, a_growing_table_beyond_a_limit_grows_as_far_as_it_goes_and_w
         for (int n = 0; n < 100000; n++) { /* a forged id into memory that is not writable yet */
             const haft_id id = {random_next(&seed)};
 
-            must(haft_packed_resolve(haft_packed_view_get(packed), id) == NULL);
+            must(haft_packed_resolve(haft_packed_view(packed), id) == NULL);
             must(haft_packed_kill(packed, id) != HAFT_OK);
         }
         for (uint64_t i = 0; i < count; i++) { /* killing needs no memory that may be refused */

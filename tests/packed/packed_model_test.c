@@ -156,7 +156,7 @@ static void must_agree(struct model *model)
     must(model->destroyed == model->expected);
     for (uint64_t i = 0; i < model->count; i++) {
         const struct entry *entry = &model->entries[i];
-        const uint64_t *object = haft_packed_resolve(haft_packed_view_get(packed), entry->id);
+        const uint64_t *object = haft_packed_resolve(haft_packed_view(packed), entry->id);
 
         must(object != NULL && *object == entry->value);
         must(haft_packed_state(packed, entry->id) ==
@@ -164,7 +164,7 @@ static void must_agree(struct model *model)
         must(!model->keep_order || haft_packed_id_at(packed, i).bits == entry->id.bits);
     }
     for (uint64_t i = 0; i < OLD && i < model->ended; i += 17) {
-        must(!haft_packed_is_live(haft_packed_view_get(packed), model->old[i]));
+        must(!haft_packed_is_live(haft_packed_view(packed), model->old[i]));
     }
     packed_must_be_sound(packed, 8);
 }

@@ -51,7 +51,7 @@ Test(packed_options, objects_stand_object_size_apart_from_a_page_on)
             must((uintptr_t)objects % 4096 == 0);
             for (size_t i = 0; i < 20; i++) {
                 must(haft_packed_insert(packed, NULL, &id) == HAFT_OK);
-                char *object = haft_packed_resolve(haft_packed_view_get(packed), id);
+                char *object = haft_packed_resolve(haft_packed_view(packed), id);
 
                 must(object == objects + i * alignment * times);
                 must((uintptr_t)object % alignment == 0);

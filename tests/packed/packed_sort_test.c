@@ -31,7 +31,7 @@ static void fill_random(haft_packed *packed, haft_id *ids, uint64_t count, uint6
 /* In order of key, and equal keys in order of insertion; each id leads to its own object. */
 static void must_be_sorted(const haft_packed *packed, const haft_id *ids, uint64_t count)
 {
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
 
     must(haft_packed_count(packed) == count);
     for (uint64_t i = 1; i < count; i++) {
@@ -76,7 +76,7 @@ Test(packed_sort, of_a_full_table_has_room_to_move)
 Test(packed_sort, of_a_full_table_of_whole_pages_writes_nothing_beyond_it)
 {
     haft_packed *packed = packed_open_values(512, true);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     static haft_id ids[512];
 
     fill_random(packed, ids, 512, 50, 3);
@@ -129,7 +129,7 @@ TEST_ON_EACH_ORDER(packed_sort, dead_objects_are_sorted_with_the_others_and_stay
     }
     must(haft_packed_refresh(packed) == HAFT_OK);
     for (int i = 0; i < MOST; i++) {
-        must(haft_packed_is_live(haft_packed_view_get(packed), ids[i]) == (i % 3 != 0));
+        must(haft_packed_is_live(haft_packed_view(packed), ids[i]) == (i % 3 != 0));
     }
     for (uint64_t i = 1; *keep_order && i < haft_packed_count(packed); i++) {
         must(packed_value_at(packed, i - 1) < packed_value_at(packed, i));
@@ -162,7 +162,7 @@ Test(packed_sort, moves_whole_objects_of_any_size)
         }
         must(haft_packed_sort(packed, by_bytes, &sizes[s]) == HAFT_OK);
         for (int i = 0; i < 60; i++) {
-            const unsigned char *object = haft_packed_resolve(haft_packed_view_get(packed), ids[i]);
+            const unsigned char *object = haft_packed_resolve(haft_packed_view(packed), ids[i]);
 
             memset(bytes, 200 - i * 37 % 60, sizes[s]);
             must(memcmp(object, bytes, sizes[s]) == 0);
@@ -194,7 +194,7 @@ Test(packed_sort, whatever_compare_answers_no_object_is_lost)
         must(haft_packed_sort(packed, at_random, &seed) == HAFT_OK);
         packed_must_be_sound(packed, 8);
         for (uint64_t i = 0; i < MOST; i++) {
-            const uint64_t *object = haft_packed_resolve(haft_packed_view_get(packed), ids[i]);
+            const uint64_t *object = haft_packed_resolve(haft_packed_view(packed), ids[i]);
 
             must(object != NULL && *object == i);
         }
@@ -223,8 +223,7 @@ static int meddle(const void *a, const void *b, void *arg)
         must(haft_packed_kill(meddler->packed, meddler->victim) == HAFT_OK);
         meddler->inserted = packed_insert_value(meddler->packed, 4711);
     }
-    must(haft_packed_resolve(haft_packed_view_get(meddler->packed), meddler->victim) ==
-         meddler->still);
+    must(haft_packed_resolve(haft_packed_view(meddler->packed), meddler->victim) == meddler->still);
     return by_key(a, b, NULL);
 }
 
@@ -238,7 +237,7 @@ Test(packed_sort, compare_may_insert_and_kill_but_not_move_objects)
     struct meddler meddler = {
         .packed = packed,
         .victim = ids[50],
-        .still = haft_packed_resolve(haft_packed_view_get(packed), ids[50]),
+        .still = haft_packed_resolve(haft_packed_view(packed), ids[50]),
     };
 
     expect_status(haft_packed_sort(packed, meddle, &meddler), HAFT_OK);

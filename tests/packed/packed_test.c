@@ -51,7 +51,7 @@ Test(packed, an_insert_may_copy_an_object_of_the_table)
     haft_id id = packed_insert_value(packed, 7);
 
     assert_status(
-        haft_packed_insert(packed, haft_packed_resolve(haft_packed_view_get(packed), id), &id),
+        haft_packed_insert(packed, haft_packed_resolve(haft_packed_view(packed), id), &id),
         HAFT_OK);
     cr_expect(packed_has(packed, (uint64_t[]){7, 7}, 2));
     packed_close(packed);
@@ -60,7 +60,7 @@ Test(packed, an_insert_may_copy_an_object_of_the_table)
 Test(packed, an_insert_moves_nothing_and_the_view_stays)
 {
     haft_packed *packed = packed_open_values(100000, false);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     void *const objects = haft_packed_objects(packed);
     const haft_id *const ids = haft_packed_ids(packed);
     const haft_id first = packed_insert_value(packed, 17);
@@ -69,7 +69,7 @@ Test(packed, an_insert_moves_nothing_and_the_view_stays)
     for (uint64_t i = 1; i < 100000; i++) {
         packed_insert_value(packed, i);
     }
-    const haft_packed_view after = haft_packed_view_get(packed);
+    const haft_dense_view after = haft_packed_view(packed);
 
     cr_expect(eq(ptr, haft_packed_resolve(view, first), object));
     cr_expect(eq(u64, *object, 17));
@@ -85,7 +85,7 @@ Test(packed, an_insert_moves_nothing_and_the_view_stays)
 Test(packed, free_fills_the_gap_with_the_last_object)
 {
     haft_packed *packed = packed_open_values(OBJECTS, false);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[5];
 
     packed_fill(packed, ids, 5);
@@ -102,7 +102,7 @@ Test(packed, free_fills_the_gap_with_the_last_object)
 Test(packed, free_with_keep_order_moves_those_behind_up)
 {
     haft_packed *packed = packed_open_values(OBJECTS, true);
-    const haft_packed_view view = haft_packed_view_get(packed);
+    const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[5];
 
     packed_fill(packed, ids, 5);
@@ -277,7 +277,7 @@ Test(packed, a_loop_may_kill_what_it_meets)
     expect_status(haft_packed_refresh(packed), HAFT_OK);
     cr_expect(eq(u64, haft_packed_count(packed), 666));
     for (int i = 0; i < 1000; i++) {
-        must(haft_packed_is_live(haft_packed_view_get(packed), ids[i]) == (i % 3 != 0));
+        must(haft_packed_is_live(haft_packed_view(packed), ids[i]) == (i % 3 != 0));
     }
     packed_must_be_sound(packed, 8);
     packed_close(packed);

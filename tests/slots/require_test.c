@@ -89,7 +89,7 @@ static void *require_one(struct table *table, haft_id id)
     case ONE_LOCAL:
         return haft_local_require(table->local, haft_local_view(table->local), id);
     case ONE_PACKED:
-        return haft_packed_require(table->packed, haft_packed_view_get(table->packed), id);
+        return haft_packed_require(table->packed, haft_packed_view(table->packed), id);
     default:
         return haft_require(table->shared.table, table->shared.view, id);
     }
@@ -97,10 +97,9 @@ static void *require_one(struct table *table, haft_id id)
 
 static void *resolve_one(struct table *table, haft_id id)
 {
-    return table->kind == ONE_LOCAL ? haft_resolve(haft_local_view(table->local), id)
-           : table->kind == ONE_PACKED
-               ? haft_packed_resolve(haft_packed_view_get(table->packed), id)
-               : haft_resolve(table->shared.view, id);
+    return table->kind == ONE_LOCAL    ? haft_resolve(haft_local_view(table->local), id)
+           : table->kind == ONE_PACKED ? haft_packed_resolve(haft_packed_view(table->packed), id)
+                                       : haft_resolve(table->shared.view, id);
 }
 
 static haft_status diagnose_one(struct table *table, haft_id id)

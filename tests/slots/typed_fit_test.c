@@ -116,7 +116,7 @@ Test(typed_fit, options_of_a_shared_table_are_filled_in_or_the_same)
             .capacity = 5, .object_size = type.size, .object_alignment = type.alignment};          \
         name##_packed table = {0};                                                                 \
         must(name##_packed_open(&none, &table) == HAFT_OK);                                        \
-        must(haft_packed_view_get(table.packed).object_size == sizeof(name##_object));             \
+        must(haft_packed_view(table.packed).object_size == sizeof(name##_object));                 \
         must((uintptr_t)table.view.objects % type.alignment == 0);                                 \
         name##_packed_close(table);                                                                \
         must(name##_packed_open(&same, &table) == HAFT_OK);                                        \
@@ -334,8 +334,7 @@ Test(typed_fit, a_packed_table_that_is_aligned_to_less_is_not_adopted)
     haft_packed *packed;
 
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
-    expect_status(
-        haft_type_fits_packed((haft_type){8, 16, 24, false}, haft_packed_view_get(packed)),
-        HAFT_WRONG_TYPE);
+    expect_status(haft_type_fits_packed((haft_type){8, 16, 24, false}, haft_packed_view(packed)),
+                  HAFT_WRONG_TYPE);
     haft_packed_close(packed);
 }

@@ -72,7 +72,7 @@ Test(typed_packed, resolve_follows_objects_that_move)
 
 Test(typed_packed, resolve_answers_as_haft_packed_resolve_for_forged_ids)
 {
-    const haft_packed_view view = haft_packed_view_get(ships.packed);
+    const haft_dense_view view = haft_packed_view(ships.packed);
     uint64_t state = 1;
     uint64_t live[8];
 

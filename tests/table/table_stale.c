@@ -101,7 +101,7 @@ static void packed_gone(haft_status (*end)(haft_packed *packed, haft_id id), int
     for (int i = 0; i < 3; i++) {
         must(haft_packed_insert(packed, NULL, &ids[i]));
     }
-    const char *last = haft_packed_resolve(haft_packed_view_get(packed), ids[2]);
+    const char *last = haft_packed_resolve(haft_packed_view(packed), ids[2]);
 
     must(end(packed, ids[which]));
     look(last + SIZE / 2);

@@ -45,7 +45,7 @@ template <class T> class packed
     packed() noexcept = default;
     packed(packed &&other) noexcept
         : packed_(std::exchange(other.packed_, nullptr)),
-          view_(std::exchange(other.view_, haft_packed_view{}))
+          view_(std::exchange(other.view_, haft_dense_view{}))
     {
     }
     packed &operator=(packed &&other) noexcept
@@ -73,7 +73,7 @@ template <class T> class packed
         if (status != HAFT_OK) {
             return status;
         }
-        owner.view_ = haft_packed_view_get(owner.packed_);
+        owner.view_ = haft_packed_view(owner.packed_);
         return owner;
     }
     static result<packed> open(uint64_t capacity) noexcept
@@ -87,7 +87,7 @@ template <class T> class packed
     void close() noexcept
     {
         if (packed_ != nullptr) {
-            view_ = haft_packed_view{};
+            view_ = haft_dense_view{};
             haft_packed_close(std::exchange(packed_, nullptr));
         }
     }
@@ -181,13 +181,13 @@ template <class T> class packed
         return less(second, first) ? 1 : less(first, second) ? -1 : 0;
     }
     /* With the size that the compiler knows. */
-    haft_packed_view constant_view() const noexcept
+    haft_dense_view constant_view() const noexcept
     {
-        return haft_packed_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
+        return haft_dense_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
     }
 
     haft_packed *packed_ = nullptr;
-    haft_packed_view view_ = {};
+    haft_dense_view view_ = {};
 };
 
 /* Objects with their ids, by position; those there are when it is made. */

@@ -47,7 +47,7 @@ static inline haft_status haft_packed_open_typed(haft_type type, const haft_pack
  * Progress  wait-free.
  * Cost      O(1).
  */
-haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
+haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
 
 #ifdef __cplusplus
 }
@@ -59,15 +59,15 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
         void *arg;                                                                                 \
     };                                                                                             \
                                                                                                    \
-    HAFT_TYPED_FUNCTION haft_packed_view name##_packed_view_untyped(name##_packed_view view)       \
+    HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
     {                                                                                              \
-        haft_packed_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,           \
-                                    sizeof(name##_object)};                                        \
+        haft_dense_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,            \
+                                   sizeof(name##_object)};                                         \
         return untyped;                                                                            \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_adopt(haft_packed *packed, name##_packed *typed) \
     {                                                                                              \
-        const haft_packed_view view = haft_packed_view_get(packed);                                \
+        const haft_dense_view view = haft_packed_view(packed);                                     \
         const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
         if (status == HAFT_OK) {                                                                   \
             typed->packed = packed;                                                                \
@@ -88,14 +88,13 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
     {                                                                                              \
         haft_packed_close(packed.packed);                                                          \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_packed_resolve(name##_packed_view view,              \
-                                                             name##_id id)                         \
+    HAFT_TYPED_FUNCTION name##_object *name##_packed_resolve(name##_dense_view view, name##_id id) \
     {                                                                                              \
-        return (name##_object *)haft_packed_resolve(name##_packed_view_untyped(view), id.id);      \
+        return (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id);       \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_packed_is_live(name##_packed_view view, name##_id id)          \
+    HAFT_TYPED_FUNCTION bool name##_packed_is_live(name##_dense_view view, name##_id id)           \
     {                                                                                              \
-        return haft_packed_is_live(name##_packed_view_untyped(view), id.id);                       \
+        return haft_packed_is_live(name##_dense_view_untyped(view), id.id);                        \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_diagnose(name##_packed packed, name##_id id)     \
     {                                                                                              \
@@ -113,7 +112,7 @@ haft_status haft_type_fits_packed(haft_type type, haft_packed_view view);
     HAFT_TYPED_FUNCTION name##_object *name##_packed_require(name##_packed packed, name##_id id)   \
     {                                                                                              \
         return (name##_object *)haft_packed_require(                                               \
-            packed.packed, name##_packed_view_untyped(packed.view), id.id);                        \
+            packed.packed, name##_dense_view_untyped(packed.view), id.id);                         \
     }                                                                                              \
     HAFT_TYPED_FUNCTION name##_object *name##_packed_objects(name##_packed packed)                 \
     {                                                                                              \
