@@ -1,11 +1,13 @@
 """Programs from source trees, without Bazel: what a mutant leaves alone is compiled once.
 
-A tree is a copy of the sources, with a patch or as they are.  An object file of the tree as it is
-serves for every tree in which nothing that it was made of has changed.  Edges are weakened as a
-program runs, by its HAFT_HOOKED operations: that takes no tree.
+The tree as it is is a copy of the sources.  A mutant's has the files that its patch changes, and is
+looked into first.  An object file of the tree as it is serves for every tree in which nothing that it
+was made of has changed.  Edges are weakened as a program runs, by its HAFT_HOOKED operations: that
+takes no tree.
 """
 
 import functools
+import hashlib
 import os
 import pathlib
 import re
@@ -16,13 +18,15 @@ import threading
 import plan
 import trials
 
-FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/screen")
+OBJECTS = plan.ROOT / ".cache" / "mutants" / "objects"
+FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/screen", "tools/mutants")
 TERMINAL = "examples/screen/terminal.c"  # the explorer's line of progress
 CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
 ASAN = ["-fsanitize=address"]
 URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
 UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
+ENTERED = "tools/mutants/entered.c"
 EDGES = "stress/edges.c"
 STRESS_SUPPORT = ("stress/support.c", "stress/hooked.c", EDGES)
 
@@ -32,22 +36,34 @@ class BuildError(Exception):
 
 
 class Tree:
-    """The sources, in a folder of their own."""
+    """The sources in a folder, or those that a patch changes, with the patch."""
 
-    def __init__(self, folder, mutant=None):
+    def __init__(self, folder, patch=None):
         self.folder = pathlib.Path(folder)
-        self.changed = mutant.changed() if mutant else set()
-        self.is_mutant = mutant is not None
-        for name in FOLDERS:
-            shutil.copytree(plan.ROOT / name, self.folder / name)
-        if mutant and mutant.patch:
-            problem = plan.apply(mutant.patch, self.folder)
-            if problem:
-                raise BuildError(f"{mutant.name}.patch does not apply: {problem}")
+        self.is_mutant = patch is not None
+        self.changed = plan.changed_by(patch) if self.is_mutant else set()
+        if not self.is_mutant:
+            for name in FOLDERS:
+                shutil.copytree(plan.ROOT / name, self.folder / name)
+            return
+        for path in self.changed:
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(plan.ROOT / path, self.folder / path)
+        problem = plan.apply(patch, self.folder)
+        if problem:
+            raise BuildError(f"the patch does not apply: {problem}")
 
     def touches(self, dependencies):
         """Whether a file made of these would be another one here."""
         return bool(self.changed & set(dependencies))
+
+    def flags(self):
+        """What the compiler finds here, it takes from here, and calls as if it lay elsewhere."""
+        here = self.folder
+        return [] if not self.is_mutant else [f"-I{here}/include", "-iquote", str(here), f"-fmacro-prefix-map={here}/="]
+
+    def path_of(self, source):
+        return str(self.folder / source) if source in self.changed else source
 
 
 class Variant:
@@ -59,6 +75,10 @@ class Variant:
 
     def flags_for(self, source):
         return self.plain_flags if source in self.plain else self.flags
+
+
+def _files(pattern):
+    return sorted(path.relative_to(plan.ROOT).as_posix() for path in plan.ROOT.glob(pattern))
 
 
 def _wrapped():
@@ -74,12 +94,22 @@ def _scheduler():
     return found - {"stress/explorer/hooked.c"} | {EDGES, TERMINAL}
 
 
-COMMON = ["-std=c11", "-w", "-O1", "-g", "-Iinclude", "-iquote", "."]
+LIBRARY = _files("lib/*/*.c") + _files("concurrent/*/*.c")
+PLAIN = ["-std=c11", "-O1", "-Iinclude", "-iquote", "."]
+COMMON = [*PLAIN, "-w", "-g"]
+# For a mutant of a single change: quickly linked, and what the compiler warns of by itself, such as
+# arguments of wrong types, is no mutant.
+QUICK = [*PLAIN, "-D_DEFAULT_SOURCE", "-Werror"]
+QUICK_TEST = [*PLAIN, "-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30", "-w", "-fno-optimize-sibling-calls"]
 HOOKED = COMMON + ["-D_GNU_SOURCE", "-DHAFT_HOOKED"]
 UNSEEN = ["-fno-sanitize=thread", "-fno-tree-loop-distribute-patterns"]
+UNIT_LIBRARIES = ["-rdynamic", "-lcriterion", "-ljansson"] + URCU
+COMBINED = ["-D_GNU_SOURCE"]
 VARIANTS = {
-    "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"],
-                    ["-rdynamic", "-lcriterion", "-ljansson"] + URCU),
+    "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"], UNIT_LIBRARIES),
+    "quick": Variant("quick", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK),
+    "entered": Variant("entered", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK + ["-finstrument-functions"]),
+    "combinations": Variant("quick", QUICK_TEST + COMBINED, ["-ljansson"] + URCU, LIBRARY, QUICK),
     "stress": Variant("stress", HOOKED + TSAN, URCU + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
@@ -87,10 +117,6 @@ VARIANTS = {
     "linearize": Variant("linearize", HOOKED, URCU),
     "stale": Variant("stale", COMMON + ["-D_DEFAULT_SOURCE"] + ASAN, URCU + ASAN),
 }
-
-
-def _files(pattern):
-    return sorted(path.relative_to(plan.ROOT).as_posix() for path in plan.ROOT.glob(pattern))
 
 
 def _helpers(source, folder):
@@ -107,12 +133,54 @@ def _helpers(source, folder):
 
 
 @functools.cache
+def _wrapped_tests():
+    """The unit tests that are linked with calls of the library redirected: {name: (sources, calls)}."""
+    found = {}
+    for block in re.findall(r"^cc_test\(\n(.*?)^\)", (plan.ROOT / "tests/BUILD").read_text(), re.M | re.S):
+        if "--wrap=" in block:
+            name = re.search(r'name = "(\w+)_test"', block).group(1)
+            sources, calls = block.split("--wrap=")
+            found[name] = ([f"tests/{path}" for path in re.findall(r'"([\w/]+\.c)"', sources)],
+                           re.findall(r'^        "(\w+)",', calls, re.M))
+    return found
+
+
+def linked_with(check):
+    """What else the linker is told for the program that runs a check."""
+    kind, name, *_ = check.split()
+    calls = _wrapped_tests().get(name, ((), ()))[1] if kind in ("unit", "quick", "entered") else ()
+    return [f"-Wl,--wrap={call}" for call in calls]
+
+
+def unit_tests():
+    """All that are programs of C over the library as it is compiled here."""
+    others = {path for sources, _ in _wrapped_tests().values() for path in sources}
+    others.add(*_files("tests/*/unloaded_test.c"))  # loads an installed library
+    names = [pathlib.PurePath(path).stem.removesuffix("_test")
+             for path in _files("tests/*/*_test.c") if path not in others]
+    return sorted([*names, *_wrapped_tests()])
+
+
+def _unit_sources(name):
+    tests = _wrapped_tests().get(name, (_files(f"tests/*/{name}_test.c"),))[0]
+    helpers = {path for test in tests for path in _helpers(test, "tests")}
+    return sorted({*UNIT_SUPPORT, *helpers} - set(tests)) + tests
+
+
+@functools.cache
 def program_of(check):
     """The variant and the sources, beside the library's, of the program that runs a check."""
     kind, *words = check.split()
-    if kind == "unit":
-        test = _files(f"tests/*/{words[0]}_test.c")[0]
-        return "unit", sorted({*UNIT_SUPPORT, *_helpers(test, "tests")}) + [test]
+    if kind in ("unit", "quick"):
+        return kind, _unit_sources(words[0])
+    if kind == "compiled":
+        return "quick", []
+    if kind == "entered":
+        return kind, [ENTERED, *_unit_sources(words[0])]
+    if kind == "combinations":
+        played = [path for path in _files("stress/combinations/*.c")
+                  if not path.endswith(("/explored.c", "/broken.c", "/played.c"))]
+        return kind, [TERMINAL, *played]
     if kind == "stress":
         program = f"stress/{words[0]}.c"
         return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
@@ -124,13 +192,28 @@ def program_of(check):
     return variant, [*_files("stress/explorer/**/*.c"), "stress/linear/history.c", EDGES, TERMINAL]
 
 
+@functools.cache
+def _headers(folder):
+    """A hash of the compiler and of all headers."""
+    made = hashlib.sha256(subprocess.run([CC, "--version"], capture_output=True, check=False).stdout)
+    for path in sorted(folder.rglob("*.h")):
+        made.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return made
+
+
+def _kept_object(folder, flags, source):
+    """Where the object file of an unchanged source is kept, as long as nothing changes that it is made of."""
+    made = _headers(folder).copy()
+    made.update(f"{' '.join(flags)}\n{source}\n".encode() + (folder / source).read_bytes())
+    return OBJECTS / f"{made.hexdigest()}.o"
+
+
 class Builder:
     """Object files and programs, each made once, by whichever thread needs it first."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.baseline = Tree(self.folder / "baseline")
-        self._library = _files("lib/*/*.c") + _files("concurrent/*/*.c")
         self._lock = threading.Lock()
         self._made = {}
 
@@ -142,38 +225,54 @@ class Builder:
                 done.append(make())
             return done[0]
 
-    def _run(self, command, tree):
+    def _run(self, command):
         if trials.ended.is_set():
             raise trials.Interrupted
-        done = subprocess.run(command, cwd=tree.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=self.baseline.folder, capture_output=True, text=True,
+                              check=False)
         if done.returncode != 0:
             raise trials.Interrupted if trials.ended.is_set() else BuildError(done.stderr.strip())
 
     def _compile(self, tree, variant, source):
-        target = tree.folder / "objects" / variant.name / source.replace("/", "-")
+        flags = variant.flags_for(source)
+        target = _kept_object(self.baseline.folder, flags, source)
+        if tree.is_mutant:
+            target = tree.folder / "objects" / target.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._run([CC, *variant.flags_for(source), "-MMD", "-MF", f"{target}.d",
-                   "-c", source, "-o", f"{target}.o"], tree)
+        if not target.exists():
+            part = f"{target}.{os.getpid()}"
+            self._run([CC, *tree.flags(), *flags, "-MMD", "-MF", f"{target}.d", "-c", tree.path_of(source),
+                       "-o", part])
+            os.rename(part, target)
+        os.utime(target)
         words = pathlib.Path(f"{target}.d").read_text().replace("\\\n", " ").split()[1:]
-        return f"{target}.o", [os.path.normpath(word) for word in words if not word.startswith("/")]
+        return str(target), [os.path.normpath(word) for word in words if not word.startswith("/")]
 
     def _object(self, tree, variant, source):
-        whole = self._once((variant.name, source),
+        flags = tuple(variant.flags_for(source))
+        whole = self._once((flags, source),
                            lambda: self._compile(self.baseline, variant, source))
         if not tree.is_mutant or not tree.touches(whole[1]):
             return whole[0]
-        return self._once((tree.folder, variant.name, source),
+        return self._once((tree.folder, flags, source),
                           lambda: self._compile(tree, variant, source))[0]
+
+    def differs(self, tree):
+        """Whether the machine code is another one than that of the tree as it is."""
+        variant = VARIANTS["quick"]
+        return any(pathlib.Path(self._object(tree, variant, source)).read_bytes()
+                   != pathlib.Path(self._object(self.baseline, variant, source)).read_bytes()
+                   for source in LIBRARY)
 
     def program(self, tree, check):
         name, sources = program_of(check)
         variant = VARIANTS[name]
 
         def link():
-            objects = [self._object(tree, variant, source) for source in self._library + sources]
+            objects = [self._object(tree, variant, source) for source in LIBRARY + sources]
             target = tree.folder / "programs" / f"{name}-{pathlib.PurePath(sources[-1]).stem}"
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._run([CC, *objects, "-o", str(target), *variant.libraries], tree)
+            self._run([CC, *objects, "-o", str(target), *variant.libraries, *linked_with(check)])
             return str(target)
 
         return self._once((tree.folder, name, tuple(sources)), link)

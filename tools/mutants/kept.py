@@ -43,19 +43,30 @@ class Kept:
     def __init__(self, is_fresh):
         self.is_fresh = is_fresh  # nothing from before
         self.found = 0
-        for path in FOLDER.glob("*"):
+        for path in FOLDER.rglob("*.*"):
             if path.stat().st_mtime < time.time() - DAYS * 86400:
                 path.unlink()
 
-    def outcome(self, mutant, check, run):
-        """The one from before, or run()'s, which is kept."""
+    def value(self, mutant, check, make):
+        """What can be written as JSON: from before, or make()'s, which is kept."""
         path = FOLDER / f"{_key(mutant, check)}.json"
         if not self.is_fresh and path.exists():
             self.found += 1
-            return trials.Outcome(**json.loads(path.read_text()))
-        outcome = run()
+            return json.loads(path.read_text())
+        made = make()
         FOLDER.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(dataclasses.asdict(outcome)))
+        part.write_text(json.dumps(made))
         part.rename(path)
-        return outcome
+        return made
+
+    def outcome(self, mutant, check, run):
+        """The one from before, or run()'s, which is kept."""
+        return trials.Outcome(**self.value(mutant, check, lambda: dataclasses.asdict(run())))
+
+    def noticed(self, mutant):
+        """Whether one of its checks has, before; that one's outcome, or None."""
+        paths = (FOLDER / f"{_key(mutant, check)}.json" for check in mutant.checks)
+        outcomes = (trials.Outcome(**json.loads(path.read_text())) for path in paths
+                    if not self.is_fresh and path.exists())
+        return next((outcome for outcome in outcomes if outcome.noticed), None)

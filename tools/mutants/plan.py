@@ -37,10 +37,12 @@ class Mutant:
     patch: str = ""  # its text
     undecidable: str = ""  # why no check can notice
     operation: object = None  # of operations.py, if the patch weakens one
+    change: object = None  # of changes.py, if that is all that the patch does
 
-    def changed(self):
-        """The files that the patch changes, from the project's root."""
-        return set(re.findall(r"^--- a/(\S+)", self.patch, re.M))
+
+def changed_by(patch):
+    """The files that a patch changes, from the project's root."""
+    return set(re.findall(r"^--- a/(\S+)", patch, re.M))
 
 
 def declared_edges(root=ROOT):

@@ -26,7 +26,7 @@ class Run:
     of_operations: bool = False
 
 
-def _circumstances(run):
+def circumstances_of(run):
     """Of the run, in a line."""
     checks = sum(len(result.outcomes) for result in run.results)
     before = f", {circumstances.counted(run.kept, 'outcome')} of runs before" if run.kept else ""
@@ -109,7 +109,7 @@ def as_json(run):
 
 
 def _head(run):
-    return [f"{last_line(run.results)}. {_circumstances(run)}.", "", f"{LEGEND}.", ""]
+    return [f"{last_line(run.results)}. {circumstances_of(run)}.", "", f"{LEGEND}.", ""]
 
 
 def _operation_row(result):
@@ -146,3 +146,7 @@ def write(run):
         page.write(PAGE, "./dev mutants --operations --write", operations_as_markdown(run))
     else:
         page.write(PAGE, "./dev mutants --write", as_markdown(run))
+
+
+def write_drawn(lines):
+    page.write(PAGE, "./dev mutants --random --write", lines)

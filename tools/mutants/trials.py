@@ -12,6 +12,7 @@ import time
 SEEDS = 3  # of a stress program
 TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0"
 ASAN_OPTIONS = "exitcode=67"
+UNITS = ("unit", "quick")  # of the kinds of checks
 POLL = 0.2  # seconds, between looks whether all is to end
 
 # Verdicts; all but the first two mean that the check has noticed.
@@ -45,7 +46,7 @@ def _schedules(words):
 
 
 def _explorer_arguments(words):
-    arguments = ["--case", words[0]]
+    arguments = ["--case", words[0]] if words[0] != "all" else []
     if "c11" in words:
         arguments += ["--memory", "c11"]
     if "deep" in words:
@@ -58,8 +59,10 @@ def _explorer_arguments(words):
 
 def arguments_of(check, seed):
     kind, *words = check.split()
-    if kind == "unit":
+    if kind in UNITS:
         return ["--fail-fast", "--jobs", "1"]
+    if kind == "combinations":
+        return ["--mode", "turns", "--seed", "1", "--shrink", "0", "--plays", words[0]]
     if kind == "stress":
         return [*words[1:3], str(seed), *words[3:]]
     if kind == "stale":
@@ -110,11 +113,11 @@ def _verdict(kind, status):
         return "fails"  # nothing was reported
     if status == 66:
         return "report"
-    if status == 3 and kind != "unit":
+    if status == 3 and kind not in UNITS:
         return "violation"
     if status < 0 or status > 128:
         return "crash"
-    return "fails" if kind == "unit" else NOT_MET
+    return "fails" if kind in UNITS else NOT_MET
 
 
 def _detail(text):
@@ -147,3 +150,10 @@ def run(program, check, seconds, edge=""):
         if outcome.noticed:
             return outcome
     return outcome
+
+
+def entered(program, file, seconds):
+    """Runs a program of ENTERED, which notes in the file what it enters; how long it took, or None."""
+    begin = time.monotonic()
+    status, _ = _execute([program, "--jobs", "1"], seconds, {"HAFT_ENTERED": file})
+    return time.monotonic() - begin if status == 0 else None

@@ -1,0 +1,265 @@
+"""Mutants of one small change each, drawn by chance: `./dev mutants --random N --seed S`.
+
+A round takes one change of each file of lib/ and concurrent/, until there are N: first a kind, then
+one of that kind.  What does not compile, or compiles to the same machine code, is drawn again.
+
+A unit test that never enters the changed function cannot notice, and is not run; which functions
+each enters is noted once, by the library as it is.  Of the others, those whose name is in the
+function's or its file's come first, then the quick ones; then the explorer's cases and the
+combinations.  What passes them all must stand in tools/mutants/judged.
+"""
+
+import bisect
+import dataclasses
+import difflib
+import os
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+
+import builds
+import changes
+import judged
+import plan
+import table
+import trials
+
+import progress  # behind those that say where it is
+
+FOLDERS = ("lib", "concurrent")
+EXPLORED = re.compile(r"concurrent/(?!export|commands)|lib/(slots|base)/")
+BEHIND_UNITS = ("explorer all 300", "combinations 2000")  # checks
+LIMIT = 15  # seconds, of a check that hangs
+
+
+def _patch(change, text):
+    return "".join(difflib.unified_diff(text.splitlines(True), change.of(text).splitlines(True),
+                                        f"a/{change.path}", f"b/{change.path}"))
+
+
+def _mutant(change, text):
+    return plan.Mutant(change.name, f"{change.before}  ->  {change.after}", (), change=change,
+                       patch=_patch(change, text))
+
+
+def sources():
+    """{path: text} of the files that are drawn from."""
+    paths = (path for folder in FOLDERS for path in sorted((plan.ROOT / folder).rglob("*.[ch]")))
+    named = {path.relative_to(plan.ROOT).as_posix(): path for path in paths}
+    return {name: path.read_text(encoding="utf-8") for name, path in named.items()
+            if name not in changes.PARTS}
+
+
+# --- drawing ---
+
+
+def shuffled(found, chance):
+    """Yields the changes, each time of a kind that is drawn first."""
+    left = {kind: [change for change in found if change.kind == kind] for kind in changes.KINDS}
+    while any(left.values()):
+        kind = chance.choice([kind for kind in changes.KINDS if left[kind]])
+        yield left[kind].pop(chance.randrange(len(left[kind])))
+
+
+def drawn(by_file, number, seed, is_mutant):
+    """At most `number` of the changes in {path: changes}, by rounds over the files."""
+    left = {path: shuffled(found, random.Random(f"{seed} {path}")) for path, found in by_file.items()}
+    order, found = random.Random(seed), []
+    while left and len(found) < number:
+        for path in order.sample(sorted(left), len(left)):
+            change = next(filter(is_mutant, left[path]), None)
+            if change is None:
+                del left[path]
+            elif len(found) < number:
+                found.append(change)
+    return found
+
+
+def _what_compiles(builder, outcomes, mutant):
+    def compiled():
+        with tempfile.TemporaryDirectory(dir=builder.folder) as folder:
+            try:
+                return builder.differs(builds.Tree(folder, mutant.patch))
+            except builds.BuildError:
+                return False
+
+    return outcomes.value(mutant, "compiled", compiled)
+
+
+def draw(options, builder, outcomes):
+    """The mutants, without their checks."""
+    texts, tried = sources(), 0
+
+    def is_mutant(change):
+        nonlocal tried
+        tried += 1
+        progress.show(None, f"drawing: {tried} changes compiled")
+        return _what_compiles(builder, outcomes, _mutant(change, texts[change.path]))
+
+    try:
+        by_file = {path: changes.of_text(plan.ROOT, path, text) for path, text in texts.items()}
+    except changes.UnreadableError as error:
+        raise plan.PlanError(str(error)) from error
+    found = drawn(by_file, options.random, options.seed, is_mutant)
+    progress.end()
+    return [_mutant(change, texts[change.path]) for change in found]
+
+
+# --- checks ---
+
+
+def _functions(program, file):
+    """The names of those whose bytes are set."""
+    lines = subprocess.run(["nm", program], capture_output=True, check=True, text=True).stdout
+    found = re.findall(r"^([0-9a-f]+) [tT] (\w+)", lines, re.M)
+    names = dict((int(address, 16), name) for address, name in found)
+    begins = pathlib.Path(file).read_bytes()
+    return sorted({names[at.start()] for at in re.finditer(b"\x01", begins) if at.start() in names})
+
+
+def _entered(builder, name):
+    """Which functions a unit test enters, and how long it takes."""
+    check = f"entered {name}"
+    program = builder.program(builder.baseline, check)
+    with tempfile.TemporaryDirectory(dir=builder.folder) as folder:
+        file = os.path.join(folder, "entered")
+        seconds = trials.entered(program, file, 300)
+        if seconds is None:
+            raise builds.BuildError(f"nothing is broken, and yet: {check} fails")
+        return {"functions": _functions(program, file), "seconds": seconds}
+
+
+def units_by_function(builder, outcomes):
+    """{function: [(seconds, unit test)]}, the quick ones first."""
+    found = {}
+    names = builds.unit_tests()
+    for done, name in enumerate(names):
+        progress.show(done / len(names), f"noting what {name}_test enters")
+        note = outcomes.value(None, f"entered {name}", lambda: _entered(builder, name))
+        for function in note["functions"]:
+            bisect.insort(found.setdefault(function, []), (note["seconds"], name))
+    progress.end()
+    return found
+
+
+def _words(name):
+    return {word.removesuffix("s") for word in name.split("_")}
+
+
+def checks_of(change, units):
+    subject = _words(change.function) | _words(pathlib.PurePath(change.path).stem) | \
+        _words(change.path.split("/")[1])
+    ordered = sorted(units.get(change.function, ()), key=lambda unit: not _words(unit[1]) & subject)
+    explored = EXPLORED.match(change.path) is not None
+    return [f"quick {name}" for _, name in ordered] + \
+        [check for check in BEHIND_UNITS if explored or not check.startswith("explorer")]
+
+
+def mutants(options, builder, outcomes):
+    """Those that are drawn, with their checks and with what they are judged to be."""
+    found = draw(options, builder, outcomes)
+    units = units_by_function(builder, outcomes)
+    verdicts = judged.everything()
+    made = []
+    for mutant in found:
+        verdict, why = verdicts.get(mutant.change.key, ("", ""))
+        made.append(dataclasses.replace(
+            mutant, checks=tuple(checks_of(mutant.change, units)),
+            undecidable=why if verdict == "equivalent" else "",
+            breaks=mutant.breaks))
+    return made
+
+
+# --- the report ---
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What came of a run, with what its survivors are judged to be."""
+
+    run: table.Run
+    judged: dict
+    seed: int
+
+    def verdict(self, result):
+        if result.verdict == "killed":
+            return "killed"
+        return self.judged.get(result.mutant.change.key, ("gap", ""))[0]
+
+    def why(self, result):
+        return self.judged.get(result.mutant.change.key, ("", "no test notices"))[1]
+
+    def counts(self, results):
+        found = dict.fromkeys(("killed", *judged.VERDICTS, "gap"), 0)
+        for result in results:
+            found[self.verdict(result)] += 1
+        return found
+
+    def survivors(self):
+        return [result for result in self.run.results if result.verdict != "killed"]
+
+    def wrong(self):
+        """Yields a line for each gap, and for each that is said to be equivalent and is noticed."""
+        for result in self.run.results:
+            if self.verdict(result) == "gap":
+                yield f"a gap: {where(result)}"
+            elif result.verdict == "killed" and result.mutant.undecidable:
+                yield f"judged equivalent, and noticed: {where(result)}"
+
+    def score(self):
+        found, number = self.counts(self.run.results), len(self.run.results)
+        rest = ", ".join(f"{found[verdict]} {what}" for verdict, what in
+                         (("equivalent", "equivalent"), ("performance", "of performance only"),
+                          ("gap", "gap" if found["gap"] == 1 else "gaps")))
+        told = number - found["equivalent"] - found["performance"]
+        share = f": {100 * found['killed'] / told:.1f} % of those that a program can notice" if told else ""
+        return f"{number} mutants of seed {self.seed}: {found['killed']} killed, {rest}{share}"
+
+
+def where(result):
+    change = result.mutant.change
+    return f"{change.path}:{change.line}: {change.function}\n    - {change.before}\n    + {change.after}"
+
+
+def noticed_by(result):
+    return next((outcome.check for outcome in result.outcomes if outcome.noticed), "")
+
+
+def as_text(report):
+    lines = []
+    for result in report.survivors():
+        lines.append(f"{report.verdict(result)}: {where(result)}\n    {report.why(result)}")
+    return "\n".join([*lines, report.score()])
+
+
+def as_json(report):
+    listed = [{"file": change.path, "line": change.line, "function": change.function,
+               "kind": change.kind, "before": change.before, "after": change.after,
+               "verdict": report.verdict(result), "noticed_by": noticed_by(result),
+               **({"why": report.why(result)} if result.verdict != "killed" else {})}
+              for result in report.run.results for change in [result.mutant.change]]
+    return {"mutants": len(listed), **report.counts(report.run.results), "seed": report.seed,
+            "seconds": round(report.run.seconds), "kept": report.run.kept, "list": listed}
+
+
+def _code(text):
+    text = text.replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def as_markdown(report):
+    results = report.run.results
+    lines = [f"{report.score()}. {table.circumstances_of(report.run)}.", "",
+             "| kind | mutants | killed | equivalent | performance | gaps |", "|---|---:|---:|---:|---:|---:|"]
+    for kind in changes.KINDS:
+        of_kind = [result for result in results if result.mutant.change.kind == kind]
+        found = report.counts(of_kind)
+        lines.append(f"| {kind} | {len(of_kind)} | " + " | ".join(map(str, found.values())) + " |")
+    lines += ["", "| file | function | change | judged |", "|---|---|---|---|"]
+    for result in report.survivors():
+        change = result.mutant.change
+        lines.append(f"| {change.path} | {change.function} | {_code(change.before)}<br>{_code(change.after)} |"
+                     f" {report.verdict(result)}: {report.why(result)} |")
+    return lines
