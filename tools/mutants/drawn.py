@@ -4,9 +4,9 @@ A round takes one change of each file of lib/ and concurrent/, until there are N
 one of that kind.  What does not compile, or compiles to the same machine code, is drawn again.
 
 A unit test that never enters the changed function cannot notice, and is not run; which functions
-each enters is noted once, by the library as it is.  Of the others, those whose name is in the
-function's or its file's come first, then the quick ones; then the explorer's cases and the
-combinations.  What passes them all must stand in tools/mutants/judged.
+each enters is noted once, by the library as it is.  Of the others, those that share a word of their
+name with the function, its file or its folder come first, then those that are fast; then the
+combinations and the explorer's cases.  What passes them all must stand in tools/mutants/judged.
 """
 
 import bisect
@@ -30,7 +30,8 @@ import progress  # behind those that say where it is
 
 FOLDERS = ("lib", "concurrent")
 EXPLORED = re.compile(r"concurrent/(?!export|commands)|lib/(slots|base)/")
-BEHIND_UNITS = ("explorer all 300", "combinations 2000")  # checks
+BEHIND_UNITS = ("combinations 300", "explorer all 100")  # checks
+FAST = 2  # seconds of a processor, that a unit test may take
 LIMIT = 15  # seconds, of a check that hangs
 
 
@@ -151,9 +152,11 @@ def _words(name):
 def checks_of(change, units):
     subject = _words(change.function) | _words(pathlib.PurePath(change.path).stem) | \
         _words(change.path.split("/")[1])
-    ordered = sorted(units.get(change.function, ()), key=lambda unit: not _words(unit[1]) & subject)
+    alike = {name for _, name in units.get(change.function, ()) if _words(name) & subject}
+    ordered = sorted((name not in alike, seconds, name) for seconds, name in units.get(change.function, ())
+                     if name in alike or seconds <= FAST)
     explored = EXPLORED.match(change.path) is not None
-    return [f"quick {name}" for _, name in ordered] + \
+    return [f"quick {name}" for *_, name in ordered] + \
         [check for check in BEHIND_UNITS if explored or not check.startswith("explorer")]
 
 
