@@ -170,7 +170,7 @@ int main(int argc, char **argv)
     stage.layout = haft_table_layout(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     if (stage.reclaimed != stage.run.rounds * IDS) {
         violation(&stage.run, "%llu of %llu objects reclaimed", (unsigned long long)stage.reclaimed,

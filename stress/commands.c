@@ -307,7 +307,7 @@ int main(int argc, char **argv)
 
     const struct counts all = check(&stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     if (stage.reclaimed != stage.sum.destroyed) {
         violation(&stage.run, "%llu reclaimed", (unsigned long long)stage.reclaimed);

@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     haft_thread_unregister(stage.domain);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     finish(&stage.run, stage.lost, "won %llu, lost %llu", (unsigned long long)stage.won,
            (unsigned long long)stage.lost);

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 
     const uint64_t moved = haft_table_stats_get(stage.table).batches_moved;
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     free(stage.freers);
     free(stage.stamps);

@@ -273,7 +273,7 @@ static void run_rounds(unsigned number, void *shared)
         wait_for_all(stage, &stage->ended);
         if (number == 0) {
             check(stage);
-            must(&stage->run, haft_table_close(stage->table), "closing a table");
+            close_table(&stage->run, stage->table);
         }
     }
     haft_thread_unregister(stage->domain);

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     finish(&stage.run, stage.reused,
            "held %llu, freed while held %llu, of these reused %llu, freed in own section %llu",

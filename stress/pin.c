@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     if (stage.reclaimed != stage.freed) {
         violation(&stage.run, "%llu freed, %llu reclaimed", (unsigned long long)stage.freed,

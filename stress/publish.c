@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     stage.layout = haft_table_layout(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     finish(&stage.run, stage.found_in_reused_slots,
            "found in first life %llu, in later lives %llu, after looking in vain %llu",

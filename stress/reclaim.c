@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 
     const uint64_t live = haft_table_stats_get(stage.table).live;
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     if (stage.inserted != stage.reclaimed + live) {
         violation(&stage.run, "%llu inserted, %llu reclaimed, %llu live at the end",

@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     stage.view = haft_table_view(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     for (int i = 0; i < IDS; i++) {
         if (stage.restored[i] != stage.run.rounds || stage.freed[i] != stage.run.rounds ||

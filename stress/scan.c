@@ -375,7 +375,7 @@ int main(int argc, char **argv)
     const uint64_t stable = count_listed(&stage);
 
     clear(&stage);
-    must(&stage.run, haft_table_close(stage.table), "closing the table");
+    close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     pthread_barrier_destroy(&stage.scanners_meet);
     const bool met = stage.new_visited != 0 && stage.gone_visited != 0 && stage.reused != 0 &&

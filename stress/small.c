@@ -219,7 +219,7 @@ static void play_on_table(struct stage *stage, uint64_t capacity)
     }
     const haft_table_stats stats = haft_table_stats_get(stage->table);
 
-    must(&stage->run, haft_table_close(stage->table), "closing a table");
+    close_table(&stage->run, stage->table);
     if (stats.live != 0 || stage->reclaimed_here != stage->inserted - before) {
         violation(&stage->run, "capacity %llu: %llu inserted, %llu live at the end, %llu reclaimed",
                   (unsigned long long)capacity, (unsigned long long)(stage->inserted - before),

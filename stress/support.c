@@ -1,4 +1,4 @@
-/* What the stress programs share; see support.h. */
+/* What the stress programs share; see support.h.  White-box: the census. */
 #include "stress/support.h"
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +13,9 @@
 /* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
 extern const struct rcu_flavor_struct urcu_memb_flavor;
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+
+/* Of concurrent/table/census.h, which brings another `struct run` along. */
+bool census_is_right(const haft_table *table);
 
 #define PAUSE_NS 50000
 
@@ -284,6 +287,19 @@ void check_nothing_lost(const struct run *run, haft_table *table)
     must(run, haft_worker_close(worker), "closing a worker at the end");
     check_empty(run, table);
     free(ids);
+}
+
+void check_census(const struct run *run, const haft_table *table)
+{
+    if (!census_is_right(table)) {
+        violation(run, "the census is wrong");
+    }
+}
+
+void close_table(const struct run *run, haft_table *table)
+{
+    check_census(run, table);
+    must(run, haft_table_close(table), "closing the table");
 }
 
 /* --- threads --- */

@@ -73,6 +73,12 @@ haft_id reserve_waiting(const struct run *run, haft_worker *worker, void **objec
  */
 void check_nothing_lost(const struct run *run, haft_table *table);
 
+/* The library's census, in release builds too, while no thread uses the table. */
+void check_census(const struct run *run, const haft_table *table);
+
+/* Takes the census, then closes the table. */
+void close_table(const struct run *run, haft_table *table);
+
 /* body(number, shared) in `count` threads at once; returns when all have ended. */
 void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared);
 

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     }
     run_threads(2 * count, body, pairs);
     for (unsigned i = 0; i < count; i++) {
-        must(&run, haft_table_close(pairs[i].table), "closing a table");
+        close_table(&run, pairs[i].table);
         must(&run, haft_domain_close(pairs[i].domain), "closing a domain");
         waits += pairs[i].waits;
     }

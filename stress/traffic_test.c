@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 
     expect(&run, freed.all[TRAFFIC_MODIFY], OBJECTS, "frees");
     expect(&run, freed.foreign[TRAFFIC_MODIFY], OBJECTS, "frees of another's objects");
-    must(&run, haft_table_close(pair.table), "closing the table");
+    close_table(&run, pair.table);
     must(&run, haft_domain_close(domain), "closing the domain");
     finish(&run, OBJECTS, "counted %d objects", OBJECTS);
 }

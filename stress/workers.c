@@ -192,7 +192,7 @@ static void play_on_one_table(struct stage *stage)
     run_threads(stage->run.threads, play, stage);
     free_board(stage);
     check_nothing_lost(&stage->run, stage->table);
-    must(&stage->run, haft_table_close(stage->table), "closing the table");
+    close_table(&stage->run, stage->table);
 }
 
 /* --- roster --- */
@@ -225,7 +225,7 @@ static void play_roster(unsigned number, void *shared)
         must(&stage->run, haft_worker_close(worker), "closing a worker");
         meet(&stage->barrier, &times);
         if (number == 0) {
-            must(&stage->run, haft_table_close(table), "closing a table");
+            close_table(&stage->run, table);
         }
     }
 }

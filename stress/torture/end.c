@@ -155,6 +155,7 @@ static void end_table(struct play *play, struct subject *subject)
     struct drain drain = {.play = play, .subject = subject};
 
     check_counts(play, subject);
+    check_census(&play->run, subject->table);
     if (has_habit(play, SHARES)) {
         unshare_subject(play, subject);
         return;
@@ -172,7 +173,7 @@ static void end_table(struct play *play, struct subject *subject)
     }
     must(&play->run, haft_worker_close(drain.worker), "closing a worker");
     check_counts(play, subject);
-    must(&play->run, haft_table_close(subject->table), "closing a table");
+    close_table(&play->run, subject->table);
     if (has_habit(play, RECLAIMS) && peek(&subject->reclaimed) != peek(&subject->freed)) {
         broken(play, "%llu objects freed, %llu reclaimed",
                (unsigned long long)peek(&subject->freed),

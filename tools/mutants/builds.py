@@ -115,6 +115,7 @@ VARIANTS = {
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
                              _scheduler(), HOOKED + UNSEEN),
     "linearize": Variant("linearize", HOOKED, URCU),
+    "release": Variant("release", COMMON + ["-D_GNU_SOURCE", "-DNDEBUG"], URCU),
     "stale": Variant("stale", COMMON + ["-D_DEFAULT_SOURCE"] + ASAN, URCU + ASAN),
 }
 
@@ -184,6 +185,10 @@ def program_of(check):
     if kind == "stress":
         program = f"stress/{words[0]}.c"
         return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
+    if kind == "release":
+        played = _files("stress/torture/*.c") + [TERMINAL]
+        program = [f"stress/{words[0]}.c"] if words[0] != "torture" else played
+        return "release", ["stress/support.c", *program]
     if kind == "linearize":
         return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
     if kind == "stale":

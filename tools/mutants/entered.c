@@ -21,8 +21,7 @@ static __attribute__((constructor(101))) UNSEEN void begin(void)
     const int file = name != NULL ? open(name, O_RDWR | O_CREAT, 0600) : -1;
 
     if (file >= 0 && ftruncate(file, MOST_BYTES) == 0) {
-        char *const bytes =
-            mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        char *const bytes = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
         entered = bytes != MAP_FAILED ? bytes : NULL;
     }

@@ -8,6 +8,8 @@ can notice.  A check is written as
     unit NAME                          tests/*/NAME_test.c
     stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds, over
                                        operations that give way by chance
+    release PROGRAM ROUNDS THREADS ...  without asserts and sanitizers, up to three seeds
+    release torture PROFILE CLOCK SECONDS
     explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
     linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
     stale MEMORY WAY                   tests/*/MEMORY_stale.c, of which AddressSanitizer must report WAY
@@ -21,7 +23,7 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ATOMICS = "include/haft/detail/atomics.h"
-KINDS = ("unit", "stress", "explorer", "linearize", "stale")
+KINDS = ("unit", "stress", "release", "explorer", "linearize", "stale")
 
 
 class PlanError(Exception):

@@ -39,6 +39,8 @@ def short(check):
     if kind == "explorer":
         memory = [word for word in words if word in ("c11", "tsan")]
         return "_".join(words[:1] + memory)
+    if kind == "release":
+        return "_".join(words[:1] + words[1:3] if words[0] == "torture" else words[:1] + words[3:])
     if kind == "stress":
         return "_".join(words[:1] + words[3:])
     if kind == "stale":

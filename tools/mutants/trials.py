@@ -64,7 +64,9 @@ def arguments_of(check, seed):
         return ["--fail-fast", "--jobs", "1"]
     if kind == "combinations":
         return ["--mode", "turns", "--seed", "1", "--shrink", "0", "--plays", words[0]]
-    if kind == "stress":
+    if kind == "release" and words[0] == "torture":
+        return ["--profile", words[1], "--clock", words[2], "--seconds", words[3], "--seed", str(seed)]
+    if kind in ("stress", "release"):
         return [*words[1:3], str(seed), *words[3:]]
     if kind == "stale":
         return words[1:]
@@ -130,7 +132,7 @@ def _detail(text):
 
 def runs_of(check):
     """How often a check is run, each time from another seed, before it is said to hold."""
-    return SEEDS if check.split()[0] == "stress" else 1
+    return SEEDS if check.split()[0] in ("stress", "release") else 1
 
 
 def _weakened(kind, edge):
