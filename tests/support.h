@@ -1,8 +1,8 @@
 /*
  * tests/support.h - what the unit tests share.
  *
- * A test that holds for several kinds of table is written once, on a `subject`; a test that involves
- * grace periods runs on each flavour and each clock.  A test runs in a process of its own.
+ * A test that holds for several kinds of table is written once, on a `subject`; a test that
+ * involves grace periods runs on each flavour and each clock.  A test runs in a process of its own.
  */
 #ifndef HAFT_TESTS_SUPPORT_H
 #define HAFT_TESTS_SUPPORT_H
@@ -145,8 +145,8 @@ void reader_leave(struct reader *reader);
 
 /* --- a table of one of the kinds --- */
 
-/* FIFO: a local table that reuses slots in that order.  KILLED: a packed one that keeps the order of
- * its objects, which are freed by a kill and a refresh. */
+/* FIFO: a local table that reuses slots in that order.  KILLED: a packed one that keeps the order
+ * of its objects, which are freed by a kill and a refresh. */
 enum kind { LOCAL, SHARED, FIFO, PACKED, KILLED, KINDS };
 
 struct subject {

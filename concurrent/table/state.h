@@ -24,7 +24,8 @@
 
 /*
  * Each worker counts for itself; sums of differences are the table's statistics
- * (haft/detail/stats.h).  A thing is begun before it ends: those that end it come later in the list.
+ * (haft/detail/stats.h).  A thing is begun before it ends: those that end it come later in the
+ * list.
  */
 #define COUNTERS(X)                                                                                \
     X(reserved)                                                                                    \

@@ -102,9 +102,9 @@ typedef struct haft_dense_view {
 } haft_dense_view;
 
 /*
- * haft_packed_open_sized - haft_packed_open(), for options of `size` bytes: what programs that cannot
- * include this header call, with the size of the struct as they know it.  Members beyond it count
- * as 0.
+ * haft_packed_open_sized - haft_packed_open(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
  *
  * Returns   as haft_packed_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
  *           library are not 0.

@@ -59,7 +59,7 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
-static haft_status open_table(const haft_local_options *options, haft_local **local)
+static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
     haft_local *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "local table");
@@ -85,7 +85,7 @@ haft_status haft_local_open_sized(const haft_local_options *options, size_t size
     haft_local_options known;
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
-    return status == HAFT_OK ? open_table(&known, local) : status;
+    return status == HAFT_OK ? open_local(&known, local) : status;
 }
 
 haft_view haft_local_view(const haft_local *local)

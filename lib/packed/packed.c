@@ -110,7 +110,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     return status;
 }
 
-static haft_status open_table(const haft_packed_options *options, haft_packed **packed)
+static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
 {
     struct haft_packed *opened = calloc(1, sizeof *opened);
     char *name = strdup(options->name != NULL ? options->name : "packed table");
@@ -143,7 +143,7 @@ haft_status haft_packed_open_sized(const haft_packed_options *options, size_t si
     haft_packed_options known;
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
-    return status == HAFT_OK ? open_table(&known, packed) : status;
+    return status == HAFT_OK ? open_packed(&known, packed) : status;
 }
 
 void haft_packed_close(haft_packed *packed)

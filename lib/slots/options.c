@@ -11,7 +11,7 @@ static bool layout_is_zero(haft_layout layout)
            layout.reserved == 0;
 }
 
-static void fill_in(struct common_options *options, enum options_shape shape)
+static void fill_in_defaults(struct common_options *options, enum options_shape shape)
 {
     if (layout_is_zero(options->layout)) {
         options->layout = HAFT_LAYOUT_32_32;
@@ -59,8 +59,8 @@ static haft_status check_reserved(const struct common_options *options)
     return HAFT_OK;
 }
 
-static haft_status check(const struct common_options *options, enum options_shape shape,
-                         uint64_t most)
+static haft_status check_common(const struct common_options *options, enum options_shape shape,
+                                uint64_t most)
 {
     haft_status status = check_reserved(options);
 
@@ -84,10 +84,10 @@ haft_status options_check(const void *table_options, enum options_shape shape,
                           struct common_options *common, uint64_t *most)
 {
     memcpy(common, table_options, sizeof *common);
-    fill_in(common, shape);
+    fill_in_defaults(common, shape);
     if (!haft_layout_is_valid(common->layout)) {
         return HAFT_BAD_LAYOUT;
     }
     *most = haft_field_max(common->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
-    return check(common, shape, *most);
+    return check_common(common, shape, *most);
 }

@@ -14,7 +14,7 @@ struct common_options {
     HAFT_COMMON_OPTIONS;
 };
 
-/* The options of each kind of table begin with the common ones, so a copy of these bytes is them. */
+/* Options of each kind of table begin with the common ones: a copy of these bytes is them. */
 #define OPTIONS_BEGIN_WITH_COMMON(type)                                                            \
     _Static_assert(offsetof(type, name) == 0 &&                                                    \
                        offsetof(type, reserved) == offsetof(struct common_options, reserved) &&    \

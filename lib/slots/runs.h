@@ -13,7 +13,7 @@
  * the same links; so every access to a record is an access to atomic words.
  *
  * Edges in this file.
- *   ONWARD  a floor only rises: a thread that knows that the run was released sees that one or a later
+ *   ONWARD  a floor only rises: a thread that knows of the release sees that floor or a later one
  *   OWN     one thread has the run
  */
 #ifndef HAFT_LIB_RUNS_H

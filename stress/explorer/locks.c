@@ -1,5 +1,6 @@
 /*
- * White-box: what blocks, under the scheduler: the linker sends calls of lib/base/os.h here (--wrap).
+ * White-box: what blocks, under the scheduler: the linker sends calls of lib/base/os.h here
+ * (--wrap).
  *
  * A thread waits in the scheduler until the call can go on without waiting; then the real call
  * is made, so that ThreadSanitizer sees the orders that it gives.  Conditions have no real call:

@@ -1,6 +1,6 @@
 /*
- * tests/commands/commands_support.h - what the tests of command sets share: a table on the frame clock, its
- * command set, and an allocator that counts and refuses.
+ * tests/commands/commands_support.h - what the tests of command sets share: a table on the frame
+ * clock, its command set, and an allocator that counts and refuses.
  */
 #ifndef HAFT_TESTS_COMMANDS_SUPPORT_H
 #define HAFT_TESTS_COMMANDS_SUPPORT_H

@@ -1,6 +1,6 @@
 /*
- * tests/cpp/counted.hpp - an object whose lives are counted: how many were made and destroyed, whether
- * any was destroyed twice or somewhere else than it was made.
+ * tests/cpp/counted.hpp - an object whose lives are counted: how many were made and destroyed,
+ * whether any was destroyed twice or somewhere else than it was made.
  */
 #ifndef HAFT_TESTS_COUNTED_HPP
 #define HAFT_TESTS_COUNTED_HPP

@@ -1,5 +1,6 @@
 /*
- * tests/export/exporting.h - what the tests of exports share: a directory, and what stands in its files.
+ * tests/export/exporting.h - what the tests of exports share: a directory, and what stands in its
+ * files.
  */
 #ifndef HAFT_TESTS_EXPORTING_H
 #define HAFT_TESTS_EXPORTING_H

@@ -1,6 +1,6 @@
 /*
- * tests/extra/level.h - what the tests of handing over share: a local table, what is to live in it, and
- * where it may be shared.
+ * tests/extra/level.h - what the tests of handing over share: a local table, what is to live in it,
+ * and where it may be shared.
  */
 #ifndef HAFT_TESTS_LEVEL_H
 #define HAFT_TESTS_LEVEL_H

@@ -1,6 +1,6 @@
 /*
- * tests/packed/packed.h - what the tests of haft_packed share.  A test that holds with keep_order and
- * without is written once.
+ * tests/packed/packed.h - what the tests of haft_packed share.  A test that holds with keep_order
+ * and without is written once.
  */
 #ifndef HAFT_TESTS_PACKED_H
 #define HAFT_TESTS_PACKED_H

@@ -1,6 +1,6 @@
 /*
- * tests/slots/spawn.h - functions whose names stand in texts about places.  Programs that use them are
- * linked with -rdynamic.
+ * tests/slots/spawn.h - functions whose names stand in texts about places.  Programs that use them
+ * are linked with -rdynamic.
  */
 #ifndef HAFT_TESTS_SPAWN_H
 #define HAFT_TESTS_SPAWN_H

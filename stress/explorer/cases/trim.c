@@ -1,8 +1,8 @@
 /*
  * Memory is given back while another thread inserts.
  *
- * Clearing pages is an effect of the kernel that the explorer does not know; so os_discard() refuses
- * here, as it does for memory that is locked, and then the library clears the words itself.
+ * Clearing pages is an effect of the kernel that the explorer does not know; so os_discard()
+ * refuses here, as it does for memory that is locked, and then the library clears the words itself.
  */
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>
