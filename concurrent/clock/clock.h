@@ -1,8 +1,8 @@
 /*
  * concurrent/clock/clock.h - the clocks: what a grace period is, and who drives it.
  *
- * One clock_*.c for each clock; thread and caller share clock_rcu.c, which waits for the read
- * sections of a liburcu flavour.  Tickets and their order are the domain's.
+ * One clock_*.c for each clock; thread and caller share clock_foreign.c, which waits for the read
+ * sections of a foreign clock.  Tickets and their order are the domain's.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_H
 #define HAFT_CONCURRENT_CLOCK_H
@@ -16,7 +16,7 @@ struct text;
 /* NULL stands for what a clock has no use for; the functions of domain.h and jobs.h ask for it. */
 struct clock {
     const char *name;
-    bool has_flavour; /* its read sections are those of a liburcu flavour */
+    bool is_foreign; /* its read sections are those of a foreign clock */
 
     haft_status (*start)(haft_domain *domain); /* or NULL */
     void (*stop)(haft_domain *domain);         /* or NULL */
@@ -74,7 +74,10 @@ struct clock {
     /* What holds it up and what to do, for a line of text. */
     void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
 
-    /* In the child of a fork: forget the threads that are gone.  The clock to go on with. */
+    /*
+     * In the child of a fork: forget the threads that are gone.  The clock to go on with; NULL: none,
+     * the domain cannot wait.
+     */
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 

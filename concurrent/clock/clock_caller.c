@@ -1,25 +1,25 @@
 /* The caller clock: driven by the threads that wait. */
 #include "concurrent/clock/clock.h"
-#include "concurrent/clock/clock_rcu.h"
+#include "concurrent/clock/clock_foreign.h"
 
 static haft_status caller_start(haft_domain *domain)
 {
-    rcu_clock_start(domain);
+    foreign_clock_start(domain);
     return HAFT_OK;
 }
 
 const struct clock caller_clock = {
     .name = "caller",
-    .has_flavour = true,
+    .is_foreign = true,
     .start = caller_start,
-    .stop = rcu_clock_stop,
-    .wait_for = rcu_clock_wait_for,
-    .quiescent = rcu_clock_quiescent,
-    .offline = rcu_clock_offline,
-    .online = rcu_clock_online,
-    .standing = rcu_clock_standing,
-    .settle = rcu_clock_settle,
-    .in_section = rcu_clock_in_section,
-    .advise = rcu_clock_advise,
-    .after_fork = rcu_clock_after_fork,
+    .stop = foreign_clock_stop,
+    .wait_for = foreign_clock_wait_for,
+    .quiescent = foreign_clock_quiescent,
+    .offline = foreign_clock_offline,
+    .online = foreign_clock_online,
+    .standing = foreign_clock_standing,
+    .settle = foreign_clock_settle,
+    .in_section = foreign_clock_in_section,
+    .advise = foreign_clock_advise,
+    .after_fork = foreign_clock_after_fork,
 };

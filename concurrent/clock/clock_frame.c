@@ -5,7 +5,7 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/section.h"
+#include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
 #include <assert.h>
 
@@ -37,7 +37,7 @@ haft_status haft_domain_tick(haft_domain *domain)
 
 const struct clock frame_clock = {
     .name = "frame",
-    .has_flavour = false,
+    .is_foreign = false,
     .wait_for = frame_wait_for,
     .after_fork = frame_after_fork,
 };

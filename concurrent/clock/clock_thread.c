@@ -12,9 +12,8 @@
  */
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/clock.h"
-#include "concurrent/clock/clock_rcu.h"
+#include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/rcu.h"
 #include <stddef.h>
 
 static void sleep_until_woken(struct thread_clock *clock)
@@ -44,9 +43,9 @@ static haft_status thread_start(haft_domain *domain)
     if (!os_semaphore_open(&domain->thread.wake)) {
         return HAFT_NO_THREAD;
     }
-    rcu_clock_start(domain);
+    foreign_clock_start(domain);
     if (!os_thread_start(&domain->thread.thread, drive_until_stopped, domain)) {
-        rcu_clock_stop(domain);
+        foreign_clock_stop(domain);
         os_semaphore_close(&domain->thread.wake);
         return HAFT_NO_THREAD;
     }
@@ -56,14 +55,14 @@ static haft_status thread_start(haft_domain *domain)
 static void thread_stop(haft_domain *domain)
 {
     /* The thread's last grace period may wait for this one. */
-    const bool held = rcu_clock_pause(domain);
+    const bool held = foreign_clock_pause(domain);
 
     store_relaxed(HINT, &domain->thread.stopping, 1);
     os_semaphore_post(&domain->thread.wake);
     os_thread_join(&domain->thread.thread);
     os_semaphore_close(&domain->thread.wake);
-    rcu_clock_stop(domain);
-    rcu_clock_resume(domain, held);
+    foreign_clock_stop(domain);
+    foreign_clock_resume(domain, held);
 }
 
 static void hurry(haft_domain *domain)
@@ -82,18 +81,18 @@ static void requested(haft_domain *domain, uint64_t ticket)
 
 const struct clock thread_clock = {
     .name = "thread",
-    .has_flavour = true,
+    .is_foreign = true,
     .start = thread_start,
     .stop = thread_stop,
     .requested = requested,
     .hurry = hurry,
-    .wait_for = rcu_clock_wait_for,
-    .quiescent = rcu_clock_quiescent,
-    .offline = rcu_clock_offline,
-    .online = rcu_clock_online,
-    .standing = rcu_clock_standing,
-    .settle = rcu_clock_settle,
-    .in_section = rcu_clock_in_section,
-    .advise = rcu_clock_advise,
-    .after_fork = rcu_clock_after_fork,
+    .wait_for = foreign_clock_wait_for,
+    .quiescent = foreign_clock_quiescent,
+    .offline = foreign_clock_offline,
+    .online = foreign_clock_online,
+    .standing = foreign_clock_standing,
+    .settle = foreign_clock_settle,
+    .in_section = foreign_clock_in_section,
+    .advise = foreign_clock_advise,
+    .after_fork = foreign_clock_after_fork,
 };

@@ -395,7 +395,7 @@ static const struct clock *workers_after_fork(haft_domain *domain)
 
 const struct clock workers_clock = {
     .name = "workers",
-    .has_flavour = false,
+    .is_foreign = false,
     .start = workers_start,
     .stop = workers_stop,
     .hurry = advance,

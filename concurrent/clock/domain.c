@@ -9,9 +9,11 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/clock.h"
+#include "concurrent/clock/foreign.h"
+#include "concurrent/clock/jobs.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/registry.h"
-#include "concurrent/clock/section.h"
+#include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -38,10 +40,11 @@ static haft_status check_domain_options(const haft_domain_options *options)
     if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
         return HAFT_BAD_CLOCK;
     }
-    if (clocks[options->clock]->has_flavour != (options->flavour != NULL)) {
-        return HAFT_BAD_FLAVOUR;
-    }
-    return HAFT_OK;
+    const bool is_right = clocks[options->clock]->is_foreign
+                              ? options->foreign != NULL && foreign_is_whole(options->foreign)
+                              : options->foreign == NULL;
+
+    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN;
 }
 
 static haft_status start_clock(haft_domain *domain)
@@ -64,7 +67,9 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     }
     memset(opened, 0, sizeof *opened);
     opened->number = domain_number();
-    opened->flavour = options->flavour;
+    if (options->foreign != NULL) {
+        opened->foreign = *options->foreign;
+    }
     opened->clock = clocks[options->clock];
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
@@ -86,14 +91,6 @@ haft_status domain_check_process(const haft_domain *domain)
     return domain->process == os_process_number() ? HAFT_OK : HAFT_FORKED;
 }
 
-static bool has_open_jobs(haft_domain *domain)
-{
-    const struct standing *standing =
-        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
-
-    return standing != NULL && standing->open != 0;
-}
-
 haft_status haft_domain_close(haft_domain *domain)
 {
     if (domain_check_process(domain) != HAFT_OK) {
@@ -104,7 +101,7 @@ haft_status haft_domain_close(haft_domain *domain)
     }
     haft_status status = domain_check_moment(domain);
 
-    status = status == HAFT_OK && has_open_jobs(domain) ? HAFT_IN_SECTION : status;
+    status = status == HAFT_OK && domain_has_open_jobs(domain) ? HAFT_IN_SECTION : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -163,10 +160,15 @@ void domain_blame(const haft_domain *domain, haft_stall *stall)
 
 void domain_after_fork(haft_domain *domain)
 {
+    const struct clock *next = domain->clock->after_fork(domain);
+
+    if (next == NULL) {
+        return; /* what waits or closes answers HAFT_FORKED */
+    }
+    domain->clock = next;
     domain->process = os_process_number();
     store_relaxed(OWN, &domain->sections, 0);
     measure_open(&domain->measure);
-    domain->clock = domain->clock->after_fork(domain);
 }
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)

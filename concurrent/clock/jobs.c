@@ -7,8 +7,7 @@
  */
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/domain.h"
-#include "concurrent/clock/section.h"
+#include "concurrent/clock/section_count.h"
 #include "concurrent/clock/thread.h"
 #include <assert.h>
 #include <stddef.h>
@@ -24,10 +23,22 @@ bool job_is_forgotten(void)
     return forgotten != 0;
 }
 
+/* The calling thread's standing as it is; NULL if it has none. */
+static struct standing *present(haft_domain *domain)
+{
+    return domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+}
+
+bool domain_has_open_jobs(haft_domain *domain)
+{
+    const struct standing *standing = present(domain);
+
+    return standing != NULL && standing->open != 0;
+}
+
 bool domain_in_inner_job(haft_domain *domain)
 {
-    const struct standing *standing =
-        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+    const struct standing *standing = present(domain);
 
     return standing != NULL && standing->level > 1;
 }
@@ -57,7 +68,7 @@ static struct standing *kept(haft_domain *domain, haft_job_state state)
     if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
         return NULL;
     }
-    struct standing *standing = domain->clock->standing(domain, false);
+    struct standing *standing = present(domain);
 
     assert(standing != NULL && standing->open == state.open + 1); /* the last one goes first */
     return standing;
@@ -99,8 +110,7 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
 
 haft_job_state haft_thread_park(haft_domain *domain)
 {
-    struct standing *standing =
-        domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+    struct standing *standing = present(domain);
 
     assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
     if (standing == NULL || callback_is_running()) {

@@ -1,42 +1,35 @@
-/* Read sections of the domain's flavour; without a flavour they last from announcement to
+/* Read sections of the domain's foreign clock; without one they last from announcement to
  * announcement, and begin and end do nothing. */
-#include "concurrent/clock/section.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/rcu.h"
+#include "concurrent/clock/foreign.h"
+#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/section_count.h"
 #include <assert.h>
 #include <haft/domain.h>
 #include <stddef.h>
 
 void haft_thread_register(haft_domain *domain)
 {
-    if (domain->flavour != NULL) {
-        rcu_register(domain->flavour);
-    }
+    foreign_register(&domain->foreign);
 }
 
 void haft_thread_unregister(haft_domain *domain)
 {
-    if (domain->flavour != NULL) {
-        assert(domain->clock->standing(domain, false)->open == 0); /* a job has not ended */
-        rcu_unregister(domain->flavour);
-    }
+    assert(!domain->clock->is_foreign || !domain_has_open_jobs(domain)); /* one has not ended */
+    foreign_unregister(&domain->foreign);
 }
 
 void haft_section_begin(haft_domain *domain)
 {
     section_count(domain, 1);
-    if (domain->flavour != NULL) {
-        assert(rcu_is_registered(domain->flavour)); /* the thread: see haft_thread_register() */
-        rcu_section_begin(domain->flavour);
-    }
+    assert(foreign_may_begin(&domain->foreign)); /* the thread: see haft_thread_register() */
+    foreign_begin(&domain->foreign);
 }
 
 void haft_section_end(haft_domain *domain)
 {
     section_count(domain, UINT64_MAX);
-    if (domain->flavour != NULL) {
-        rcu_section_end(domain->flavour);
-    }
+    foreign_end(&domain->foreign);
 }
 
 void haft_thread_offline(haft_domain *domain)

@@ -16,11 +16,11 @@ struct standing {
     uint32_t open;  /* jobs begun and not ended, and parks not taken back */
 };
 
-/* The state of the clocks with a flavour. */
-struct rcu_clock {
+/* Of the clocks that wait for a foreign one. */
+struct foreign_driver {
     struct os_mutex lock;
-    struct os_condition driver_finished;
-    bool has_driver;
+    struct os_condition finished;
+    bool is_driving;
 };
 
 /* The thread clock's. */
@@ -32,14 +32,13 @@ struct thread_clock {
 };
 
 struct haft_domain {
-    uint64_t number;                         /* no other domain of the process ever has it */
-    const struct rcu_flavor_struct *flavour; /* NULL with the workers and the frame clock */
-    uint32_t flavour_number;                 /* see rcu.h */
+    uint64_t number;            /* no other domain of the process ever has it */
+    haft_foreign_clock foreign; /* all NULL with the workers and the frame clock */
     const struct clock *clock;
-    struct rcu_clock rcu;       /* the state of the clocks with a flavour */
-    struct thread_clock thread; /* the thread clock's */
-    atomic_u64 members;         /* the workers clock's: address of the one added last */
-    atomic_u64 sections;        /* open now; counted for the frame clock in debug builds */
+    struct foreign_driver driver; /* of the clocks that wait for a foreign one */
+    struct thread_clock thread;   /* the thread clock's */
+    atomic_u64 members;           /* the workers clock's: address of the one added last */
+    atomic_u64 sections;          /* open now; counted for the frame clock in debug builds */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;

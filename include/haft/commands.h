@@ -207,8 +207,8 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  *
  * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
  *           done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
- *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *                               clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  it is inside a callback of a table
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
  *           of the jobs) has come after the last recording; not from a haft_call.

@@ -6,7 +6,8 @@
  * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The
  * clock says what a read section is:
  *
- *   thread, caller   the sections of the liburcu flavour it was opened with (see below)
+ *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                    as liburcu (see below)
  *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
  *                    an open worker on the domain may resolve
  *   frame            from one haft_domain_tick() to the next
@@ -17,6 +18,7 @@
 #ifndef HAFT_DOMAIN_H
 #define HAFT_DOMAIN_H
 
+#include <haft/clock.h>
 #include <haft/detail/stats.h>
 #include <haft/detail/tsan.h>
 #include <haft/status.h>
@@ -26,23 +28,22 @@
 extern "C" {
 #endif
 
-struct rcu_flavor_struct; /* liburcu's: &urcu_memb_flavor, &urcu_qsbr_flavor, ... */
-
 typedef struct haft_domain haft_domain;
 
 typedef enum haft_clock {
     /*
      * The default.  Workers announce their quiescent points, and any thread adds the announcements
      * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
-     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No flavour; no
-     * liburcu.
+     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No foreign clock.
      */
     HAFT_CLOCK_WORKERS,
 
+    /* A foreign clock, and who waits for its grace periods: */
     HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
     HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
-    HAFT_CLOCK_FRAME,  /* the program's haft_domain_tick() between frames; no flavour, no liburcu */
-    HAFT_CLOCK_COUNT   /* how many there are; not a clock */
+
+    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no foreign clock */
+    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
 } haft_clock;
 
 /* What the stall callback is told. */
@@ -58,14 +59,18 @@ typedef struct haft_stall {
 
 /* All zero, as a NULL in their place: the workers clock, and stalls reported after a second. */
 typedef struct haft_domain_options {
-    const struct rcu_flavor_struct *flavour; /* thread, caller: required; workers, frame: NULL */
+    /*
+     * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it is
+     * copied.  Workers, frame: NULL.
+     */
+    const haft_foreign_clock *foreign;
     haft_clock clock;
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
-     * waits for another one's grace period.  A thread that drives a grace period of liburcu itself,
-     * with no other thread about, cannot tell.  The frame clock has no stalls.  It may look at
+     * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
+     * thread about, cannot tell.  The frame clock has no stalls.  It may look at
      * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
@@ -86,9 +91,9 @@ typedef struct haft_domain_stats {
  * haft_domain_open - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
- *             HAFT_BAD_FLAVOUR, HAFT_BAD_CLOCK   the option of that name
+ *             HAFT_BAD_FOREIGN, HAFT_BAD_CLOCK   the option of that name
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
- * Threads   any; it need not be registered with liburcu.
+ * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
  * Cost      O(1).
@@ -100,8 +105,8 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a job, or a read section (liburcu's
- *                               flavours but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
+ *                               that can tell (liburcu's but for qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.
@@ -118,8 +123,8 @@ haft_status haft_domain_close(haft_domain *domain);
  * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
- *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *                               clock that can tell (liburcu's but for qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
@@ -164,26 +169,27 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 /* --- read sections and jobs: the span in which a resolved pointer stays valid --- */
 
 /*
- * With the thread and the caller clock these functions call the flavour that the domain was
+ * With the thread and the caller clock these functions call the foreign clock that the domain was
  * opened with, and tell ThreadSanitizer (haft/detail/tsan.h).  Readers that want liburcu's inlined
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
- *   memb, mb, bp   a section lasts from haft_section_begin() to haft_section_end(); sections of
- *                  one thread nest
- *   qsbr           begin and end cost nothing and do nothing: a section lasts from one quiescent
- *                  point (haft_worker_quiescent, haft_thread_offline) to the next
+ *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); sections of one
+ *                   thread nest.  Of liburcu: memb, mb, signal, bp
+ *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
+ *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
+ *                   qsbr, which stands for all such clocks in what follows
  *
- *   no flavour     the workers clock works as qsbr does: a section lasts from one quiescent point
- *                  of a thread with open workers to the next, whichever of its workers on the
- *                  domain it is; register, begin and end do nothing.  With the frame clock all of
- *                  them do nothing: a section lasts from tick to tick (debug builds count them).
+ *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
+ *                   of a thread with open workers to the next, whichever of its workers on the
+ *                   domain it is; register, begin and end do nothing.  With the frame clock all of
+ *                   them do nothing: a section lasts from tick to tick (debug builds count them).
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
  * calls do on every clock, and they nest.
  *
- * Sections and jobs belong to the flavour, not to one domain: with qsbr a quiescent point for one
- * domain is one for all.  Calls that wait are made outside the sections of every domain and
- * flavour; a thread that waits for one inside a section of another can wait for itself by way of a
+ * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
+ * one domain is one for all.  Calls that wait are made outside the sections of every domain and
+ * foreign clock; a thread that waits for one inside a section of another can wait for itself by way of a
  * third.
  * So a thread that is online in several (with qsbr, or with open workers on domains with the
  * workers clock) goes offline in the others before it calls what waits for one, and
@@ -194,25 +200,26 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
  * frees, pins for good or waits: the handler could interrupt the same call.
  *
- *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own
+ *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own; other
+ *                  foreign clocks with begin() if that may be called there
  *   qsbr, workers  while the thread is online.  The signal is blocked around its quiescent points,
  *                  its time offline, and all that waits, and pointers do not outlive the handler
  *   frame          the handler is one of the frame's jobs: the signal is blocked during the tick
  *
  * A thread is registered before its first section and unregistered after its last, once for
- * each flavour, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
+ * each foreign clock, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
  * first: while it is online, every grace period waits for its next quiescent point.
  */
 
 /*
  * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
- * sections of the domain's flavour.  With qsbr it is online from register to unregister.
+ * sections of the domain's foreign clock.  With qsbr it is online from register to unregister.
  *
  * Returns   nothing.
- * Threads   the calling thread, in turn, outside read sections.  A thread that liburcu's own
- *           call registered is not registered again.
+ * Threads   the calling thread, in turn, outside read sections.  A thread that the other
+ *           library's own call registered is not registered again.
  * Ordering  unregister: release towards grace periods.
- * Progress  blocking (liburcu's registry lock).
+ * Progress  that of the foreign clock's callback (liburcu: blocking, a registry's lock).
  * Cost      O(1).
  */
 void haft_thread_register(haft_domain *domain);
@@ -231,8 +238,9 @@ typedef struct haft_job_state {
  * Returns   nothing.
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
- * Progress  wait-free (mb, bp: a full fence).
- * Cost      a call through a pointer and the flavour's read lock.
+ * Progress  that of the foreign clock's callback (liburcu: wait-free).
+ * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call through
+ *           a pointer, and the flavour's read lock).
  */
 void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);
@@ -251,6 +259,8 @@ void haft_section_end(haft_domain *domain);
  * In an inner job haft_worker_quiescent() hands freed slots on, announces nothing, waits for
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
+ *
+ * A thread may be in jobs of at most 8 foreign clocks at once; the ninth ends the process.
  *
  * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
  * last worker inside a job is online until the job ends.  With the frame clock both calls do

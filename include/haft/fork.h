@@ -26,10 +26,12 @@
  *
  *       workers clock                    as before
  *       frame clock                      as before
- *       thread or caller clock, bp       the caller clock: no background thread
- *       the same, any other flavour      the frame clock: haft_domain_tick() ends grace periods,
- *                                        and what would wait says HAFT_BUSY.  It calls liburcu no
- *                                        more, which would wait for the threads that are gone.
+ *       thread or caller clock, by what after_fork() of the foreign clock says (haft/clock.h):
+ *         true (bp)                      the caller clock: no background thread
+ *         false (liburcu's others)       the frame clock: haft_domain_tick() ends grace periods,
+ *                                        and what would wait says HAFT_BUSY.  It calls the foreign
+ *                                        clock no more, which would wait for threads that are gone
+ *         NULL                           the domain cannot wait: HAFT_FORKED, as without the calls
  *
  *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
  *

@@ -8,6 +8,7 @@
 #define HAFT_HAFT_H
 
 #include <haft/arena.h>
+#include <haft/clock.h>
 #include <haft/commands.h>
 #include <haft/diagnose.h>
 #include <haft/domain.h>

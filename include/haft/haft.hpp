@@ -2,7 +2,7 @@
  * haft/haft.hpp - haft for C++17: tables of objects with constructors and destructors, ids that
  * know their type, and everything closed at the end of its scope.
  *
- *   auto domain = haft::domain::open(HAFT_CLOCK_CALLER, urcu_memb_flavor);
+ *   auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());   // haft/urcu.h
  *   auto ships = haft::table<ship>::open(*domain, 1000);
  *   auto worker = ships->open_worker();
  *   auto id = worker->emplace("Beagle", 7);

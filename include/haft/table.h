@@ -152,8 +152,8 @@ static inline haft_status haft_table_open(haft_domain *domain, const haft_table_
  *             HAFT_IN_USE       a worker is open, a call without a worker has not returned, or an
  *                               object is pinned.  Pins are looked at last: on_reclaim has run for
  *                               all that was freed, and may have unpinned objects
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a read section
- *                               (liburcu's flavours but for qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *                               clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  *             HAFT_NO_MEMORY    for a worker's part, if all the table's workers are implicit and
@@ -290,8 +290,8 @@ haft_status haft_worker_close(haft_worker *worker);
  * In an inner job (haft_job_begin) it hands on, announces nothing and waits for nothing.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside a read section (liburcu's flavours
- *                               but for qsbr) other than its outermost job
+ *             HAFT_IN_SECTION   the calling thread is inside a section of a foreign clock that can
+ *                               tell (haft/domain.h), other than its outermost job
  *             HAFT_IN_CALLBACK  it is inside a callback
  * Threads   the worker's thread outside read sections of any domain (haft/domain.h: offline in
  *           others).  With qsbr and the workers clock, pointers resolved before are void.
@@ -386,7 +386,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  *
  * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
- *           inside an inner job or a read section (liburcu's flavours but for qsbr),
+ *           inside an inner job or a section of a foreign clock that can tell (haft/domain.h),
  *           HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).
  * Threads   the worker's thread outside read sections.  With qsbr and the workers clock a wait is
  *           a quiescent point of the thread: pointers resolved before are void.

@@ -56,13 +56,13 @@ class domain
         options.clock = clock;
         return open(options);
     }
-    /* The thread or the caller clock, with a flavour of liburcu. */
-    static result<domain> open(haft_clock clock, const rcu_flavor_struct &flavour) noexcept
+    /* The thread or the caller clock, with a foreign one such as haft_urcu_memb(). */
+    static result<domain> open(haft_clock clock, const haft_foreign_clock *foreign) noexcept
     {
         haft_domain_options options = {};
 
         options.clock = clock;
-        options.flavour = &flavour;
+        options.foreign = foreign;
         return open(options);
     }
 
@@ -135,7 +135,7 @@ using job = detail::stateful_scope<haft_job_begin, haft_job_end>;
 /* haft_thread_park() to _unpark(): around a wait, or what blocks, in a job. */
 using parked = detail::stateful_scope<haft_thread_park, haft_thread_unpark>;
 
-/* haft_thread_register() to haft_thread_unregister(): once for each thread and flavour. */
+/* haft_thread_register() to haft_thread_unregister(): once for each thread and foreign clock. */
 using registered_thread = detail::scope<haft_thread_register, haft_thread_unregister>;
 
 /* haft_section_begin() to haft_section_end(): what is resolved within may be used within. */

@@ -1,12 +1,12 @@
 /*
- * concurrent/clock/section.h - open sections, counted by debug builds (those without NDEBUG) where
- * no flavour knows them.
+ * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG) where
+ * no foreign clock knows them.
  *
  * Edges in this file.
  *   COUNT  open sections: what orders the tick after them is the program's
  */
-#ifndef HAFT_CONCURRENT_SECTION_H
-#define HAFT_CONCURRENT_SECTION_H
+#ifndef HAFT_CONCURRENT_SECTION_COUNT_H
+#define HAFT_CONCURRENT_SECTION_COUNT_H
 
 #include "concurrent/clock/state.h"
 
@@ -25,7 +25,7 @@ static inline void section_count(haft_domain *domain, uint64_t by)
 {
     const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
 
-    if (!domain->clock->has_flavour && !was_forgotten) {
+    if (!domain->clock->is_foreign && !was_forgotten) {
         fetch_add_relaxed(COUNT, &domain->sections, by);
     }
 }
@@ -36,4 +36,4 @@ static inline uint64_t sections_open(const haft_domain *domain)
     return load_relaxed(COUNT, &domain->sections);
 }
 
-#endif /* HAFT_CONCURRENT_SECTION_H */
+#endif /* HAFT_CONCURRENT_SECTION_COUNT_H */

@@ -1,0 +1,271 @@
+/*
+ * What the clocks that wait for a foreign one have in common: how a grace period is waited for.
+ *
+ * One thread drives at a time.  The tickets would allow for more, but a foreign clock may make waits
+ * that overlap slower, each of them.
+ */
+#include "concurrent/clock/clock_foreign.h"
+#include "concurrent/clock/foreign.h"
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/tickets.h"
+#include "lib/base/text.h"
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#ifdef HAFT_UNDER_TSAN
+char haft_grace_token;
+#endif
+
+#define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
+
+/*
+ * Of the calling thread.  They belong to foreign clocks, which ctx tells apart, not to domains; one
+ * without open jobs may be another clock's next, since inside() knows the rest.
+ */
+static _Thread_local struct {
+    const void *ctx;
+    struct standing standing;
+} standings[MOST_CLOCKS];
+
+/* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
+static struct standing *find_standing(const void *ctx)
+{
+    int unused = MOST_CLOCKS;
+
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        if (standings[i].ctx == ctx) {
+            return &standings[i].standing;
+        }
+        unused = standings[i].standing.open == 0 ? i : unused;
+    }
+    if (unused == MOST_CLOCKS) {
+        return NULL;
+    }
+    standings[unused].ctx = ctx;
+    standings[unused].standing = (struct standing){0, 0};
+    return &standings[unused].standing;
+}
+
+/* A job of which nothing is known could not be told from an outermost one: no way to go on. */
+static _Noreturn void too_many_clocks(void)
+{
+    os_print("a thread begins a job of a ninth foreign clock: 8 at once at most");
+    abort();
+}
+
+void foreign_clock_start(haft_domain *domain)
+{
+    os_mutex_open(&domain->driver.lock);
+    os_condition_open(&domain->driver.finished);
+}
+
+void foreign_clock_stop(haft_domain *domain)
+{
+    os_condition_close(&domain->driver.finished);
+    os_mutex_close(&domain->driver.lock);
+}
+
+/* One grace period, for all that was requested before.  The caller is the only driver. */
+static void drive(haft_domain *domain)
+{
+    const uint64_t ticket = domain_requested(domain);
+
+    domain_begin_grace(domain, domain_done(domain));
+    foreign_wait(&domain->foreign);
+    domain_end_grace(domain, ticket);
+}
+
+/* Wait until the one that drives has finished, or it is time to look for a stall. */
+static void await_driver(haft_domain *domain)
+{
+    struct foreign_driver *driver = &domain->driver;
+
+    if (!os_condition_wait(&driver->finished, &driver->lock, os_now_ns() + domain->stall_ns)) {
+        os_mutex_unlock(&driver->lock);
+        domain_notice_stall(domain);
+        os_mutex_lock(&driver->lock);
+    }
+}
+
+/* Drive, or wait for the one that does.  The caller has the lock. */
+static void drive_or_await(haft_domain *domain)
+{
+    struct foreign_driver *driver = &domain->driver;
+
+    if (driver->is_driving) {
+        await_driver(domain);
+        return;
+    }
+    driver->is_driving = true;
+    os_mutex_unlock(&driver->lock);
+    drive(domain);
+    os_mutex_lock(&driver->lock);
+    driver->is_driving = false;
+    os_condition_wake_all(&driver->finished);
+}
+
+/* As the foreign clock has it now: a thread may have come online or gone offline without haft. */
+struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
+{
+    struct standing *standing = find_standing(domain->foreign.ctx);
+
+    if (standing == NULL && wanted) {
+        too_many_clocks();
+    }
+    if (standing != NULL && foreign_has_online(&domain->foreign)) {
+        const uint32_t least = standing->level > 1 ? standing->level : 1;
+
+        standing->level = foreign_is_inside(&domain->foreign) ? least : 0;
+    }
+    return standing;
+}
+
+/* From the calling thread's outermost job to its outside, or back. */
+static void reader_leaves(haft_domain *domain)
+{
+    if (foreign_has_online(&domain->foreign)) {
+        foreign_go_offline(&domain->foreign);
+    } else {
+        foreign_end(&domain->foreign);
+    }
+}
+
+static void reader_enters(haft_domain *domain)
+{
+    if (foreign_has_online(&domain->foreign)) {
+        foreign_go_online(&domain->foreign);
+    } else {
+        foreign_begin(&domain->foreign);
+    }
+}
+
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
+{
+    if (before == 0 && standing->level != 0) {
+        assert(foreign_may_begin(&domain->foreign)); /* the thread: see haft_thread_register() */
+        reader_enters(domain);
+    } else if (before != 0 && standing->level == 0) {
+        reader_leaves(domain);
+    }
+}
+
+static uint32_t level_in(const haft_domain *domain)
+{
+    const struct standing *standing = find_standing(domain->foreign.ctx);
+
+    return standing != NULL ? standing->level : 0;
+}
+
+bool foreign_clock_in_section(const haft_domain *domain)
+{
+    const haft_foreign_clock *foreign = &domain->foreign;
+    const uint32_t level = level_in(domain);
+
+    if (foreign_has_online(foreign)) {
+        return level > 1 && foreign_is_inside(foreign);
+    }
+    if (level > 1 || !foreign_is_inside(foreign)) {
+        return level > 1;
+    }
+    if (level == 0) {
+        return true;
+    }
+    /* Sections nest, and one is the job's: without it, is there another? */
+    foreign_end(foreign);
+    const bool found = foreign_is_inside(foreign);
+
+    foreign_begin(foreign);
+    return found;
+}
+
+/* Before and after the calling thread blocks, in its outermost job or in none. */
+bool foreign_clock_pause(haft_domain *domain)
+{
+    const bool holds = foreign_has_online(&domain->foreign) ? foreign_is_inside(&domain->foreign)
+                                                            : level_in(domain) != 0;
+
+    if (holds) {
+        reader_leaves(domain);
+    }
+    return holds;
+}
+
+void foreign_clock_resume(haft_domain *domain, bool held)
+{
+    if (held) {
+        reader_enters(domain);
+    }
+}
+
+haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    const bool held = foreign_clock_pause(domain);
+
+    os_mutex_lock(&domain->driver.lock);
+    while (domain_done(domain) < ticket) {
+        drive_or_await(domain);
+    }
+    os_mutex_unlock(&domain->driver.lock);
+    foreign_clock_resume(domain, held);
+    return HAFT_OK;
+}
+
+void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    (void)member;
+    (void)backlog;
+    foreign_quiescent(&domain->foreign);
+}
+
+/* Its jobs end with the frame clock. */
+static const struct clock *leave_foreign(haft_domain *domain)
+{
+    struct standing *standing = find_standing(domain->foreign.ctx);
+
+    if (standing != NULL) {
+        *standing = (struct standing){0, 0};
+    }
+    domain->foreign = (haft_foreign_clock){.ctx = NULL};
+    return &frame_clock;
+}
+
+/* What others have left of the lock and the condition is not looked at. */
+const struct clock *foreign_clock_after_fork(haft_domain *domain)
+{
+    if (domain->foreign.after_fork == NULL) {
+        return NULL;
+    }
+    if (!domain->foreign.after_fork(domain->foreign.ctx)) {
+        return leave_foreign(domain);
+    }
+    foreign_clock_start(domain);
+    domain->driver.is_driving = false;
+    return &caller_clock;
+}
+
+/* Absolute, and with online() alone: the others have nothing to go offline from. */
+void foreign_clock_offline(haft_domain *domain)
+{
+    /* In an inner job, the outer job's pointers would be void. */
+    assert(!foreign_has_online(&domain->foreign) || !foreign_clock_in_section(domain));
+    foreign_go_offline(&domain->foreign);
+}
+
+void foreign_clock_online(haft_domain *domain)
+{
+    foreign_go_online(&domain->foreign);
+}
+
+void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+{
+    (void)stall;
+    if (foreign_has_online(&domain->foreign)) {
+        text_add(text,
+                 "a thread is online and passes no quiescent point (haft_worker_quiescent, or "
+                 "haft_thread_park before it blocks)");
+    } else {
+        text_add(text, "a read section or job has begun and does not end (haft_section_end, "
+                       "haft_job_end, or haft_thread_park before the job blocks)");
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * concurrent/clock/clock_foreign.h - what the clocks that wait for a foreign one have in common:
+ * members of struct clock, and how a thread lets go of its job while it blocks.
+ */
+#ifndef HAFT_CONCURRENT_CLOCK_FOREIGN_H
+#define HAFT_CONCURRENT_CLOCK_FOREIGN_H
+
+#include "concurrent/clock/clock.h"
+
+void foreign_clock_start(haft_domain *domain);
+void foreign_clock_stop(haft_domain *domain);
+bool foreign_clock_pause(haft_domain *domain);
+void foreign_clock_resume(haft_domain *domain, bool held);
+haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
+void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+void foreign_clock_offline(haft_domain *domain);
+void foreign_clock_online(haft_domain *domain);
+struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+bool foreign_clock_in_section(const haft_domain *domain);
+void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
+const struct clock *foreign_clock_after_fork(haft_domain *domain);
+
+#endif /* HAFT_CONCURRENT_CLOCK_FOREIGN_H */
