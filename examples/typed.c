@@ -6,8 +6,8 @@
  */
 #include <haft/domain.h>
 #include <haft/typed.h>
+#include <haft/urcu.h>
 #include <stdio.h>
-#include <urcu/urcu-memb.h>
 
 HAFT_TYPED_ID(ship);
 HAFT_TYPED_ID(torpedo);
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
         ship_local_insert(fleet, &(struct ship){.hull = 3}, &them) || !fight(fleet, us, them)) {
         return 1;
     }
-    const haft_domain_options clock = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_THREAD};
+    const haft_domain_options clock = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_THREAD};
     if (haft_domain_open(&clock, &domain) ||
         ship_share(fleet, domain, NULL, &ships) || /* the same ships, under the same ids */
         torpedo_table_open(domain, &(haft_table_options){.capacity = 100}, &torpedoes)) {

@@ -3,7 +3,7 @@
 #include <haft/arena.h>
 #include <haft/commands.h>
 #include <haft/export.h>
-#include <urcu/urcu-memb.h>
+#include <haft/urcu.h>
 
 #define MOST_BLOCK (UINT64_C(1) << 30)
 #define MOST_TOUCHED (UINT64_C(1) << 20) /* sanitizers touch what arenas take */
@@ -12,7 +12,7 @@
 static void try_domain(const struct values *values)
 {
     const haft_domain_options options = {
-        .flavour = values->gives_flavour ? &urcu_memb_flavor : NULL,
+        .foreign = values->gives_flavour ? haft_urcu_memb() : NULL,
         .clock = (haft_clock)values->clock,
     };
     const bool wants_flavour =
@@ -22,7 +22,7 @@ static void try_domain(const struct values *values)
 
     tell_answer("domain_open", said);
     must(said == (values->clock >= HAFT_CLOCK_COUNT        ? HAFT_BAD_CLOCK
-                  : wants_flavour != values->gives_flavour ? HAFT_BAD_FLAVOUR
+                  : wants_flavour != values->gives_flavour ? HAFT_BAD_FOREIGN
                                                            : HAFT_OK),
          "domain_open");
     must((said == HAFT_OK) == (domain != NULL), "domain_open leaves its argument alone");

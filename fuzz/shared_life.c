@@ -6,9 +6,9 @@
 #include <haft/domain.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
+#include <haft/urcu.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 /* --- looking --- */
 
@@ -164,7 +164,7 @@ static void open_domain(struct play *play)
     static bool is_registered;
     const bool is_rcu = play->setup.clock == HAFT_CLOCK_CALLER;
     const haft_domain_options options = {
-        .flavour = is_rcu ? &urcu_memb_flavor : NULL,
+        .foreign = is_rcu ? haft_urcu_memb() : NULL,
         .clock = play->setup.clock,
     };
 

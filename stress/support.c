@@ -1,5 +1,6 @@
 /* What the stress programs share; see support.h.  White-box: the census. */
 #include "stress/support.h"
+#include <haft/urcu.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -8,11 +9,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <urcu/flavor.h>
-
-/* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 /* Of concurrent/table/census.h, which brings another `struct run` along. */
 bool census_is_right(const haft_table *table);
@@ -82,7 +78,7 @@ static bool take_word(struct run *run, const char *argument, const char *const *
 {
     if (strcmp(argument, "memb") == 0 || strcmp(argument, "qsbr") == 0) {
         run->flavour_name = argument;
-        run->flavour = argument[0] == 'm' ? &urcu_memb_flavor : &urcu_qsbr_flavor;
+        run->foreign = argument[0] == 'm' ? haft_urcu_memb() : haft_urcu_qsbr();
         return true;
     }
     if (take_clock(run, argument)) {
@@ -124,7 +120,7 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
     }
     if (run.clock == HAFT_CLOCK_WORKERS || run.clock == HAFT_CLOCK_FRAME) {
         run.flavour_name = "none";
-        run.flavour = NULL;
+        run.foreign = NULL;
     }
     printf("%s: rounds %llu threads %u seed %llu %s %s %s\n", run.program,
            (unsigned long long)run.rounds, run.threads, (unsigned long long)run.seed,
@@ -184,7 +180,7 @@ static void no_wait(void)
 {
 }
 
-const struct rcu_flavor_struct *flavour_without_grace(void)
+const haft_foreign_clock *clock_without_grace(void)
 {
     static struct rcu_flavor_struct flavour;
 
@@ -195,7 +191,7 @@ const struct rcu_flavor_struct *flavour_without_grace(void)
 
 haft_domain *open_domain(const struct run *run)
 {
-    const haft_domain_options options = {.flavour = run->flavour, .clock = run->clock};
+    const haft_domain_options options = {.foreign = run->foreign, .clock = run->clock};
     haft_domain *domain;
 
     must(run, haft_domain_open(&options, &domain), "opening the domain");

@@ -29,7 +29,7 @@ struct run {
     uint64_t seed;
     const char *mode; /* one of the program's, the first by default */
     const char *flavour_name;
-    const struct rcu_flavor_struct *flavour;
+    const haft_foreign_clock *foreign;
     const char *clock_name;
     haft_clock clock;
 };
@@ -60,7 +60,7 @@ _Noreturn void violation(const struct run *run, const char *text, ...)
 void must(const struct run *run, haft_status status, const char *what);
 
 /* memb, but its grace periods end at once. */
-const struct rcu_flavor_struct *flavour_without_grace(void);
+const haft_foreign_clock *clock_without_grace(void);
 
 haft_domain *open_domain(const struct run *run);
 

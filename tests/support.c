@@ -1,6 +1,7 @@
 /* What the unit tests share: layouts, domains, readers.  White-box: who knows AddressSanitizer. */
 #include "tests/support.h"
 #include "lib/base/asan.h"
+#include <haft/urcu.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -102,16 +103,16 @@ void sleep_ms(unsigned milliseconds)
     nanosleep(&time, NULL);
 }
 
-static const struct rcu_flavor_struct *const flavours[] = {
-    [MEMB] = &urcu_memb_flavor,
-    [QSBR] = &urcu_qsbr_flavor,
+static const haft_foreign_clock *const flavours[] = {
+    [MEMB] = haft_urcu_memb(),
+    [QSBR] = haft_urcu_qsbr(),
     [ANNOUNCED] = NULL,
 };
 
 haft_domain_options domain_options(struct setting setting)
 {
     const haft_domain_options options = {
-        .flavour = flavours[setting.sections],
+        .foreign = flavours[setting.sections],
         .clock = setting.clock,
     };
     return options;

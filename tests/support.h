@@ -17,10 +17,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-/* In liburcu 0.13 the headers of two flavours cannot be included together. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
-
 /* Of every suite: a hang fails.  Slow builds have their own figure. */
 #ifndef SUITE_SECONDS
 #define SUITE_SECONDS 50

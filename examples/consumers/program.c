@@ -3,8 +3,8 @@
  * own choice.  The four build files beside it and below say how it is built.
  */
 #include <haft/haft.h>
+#include <haft/urcu.h>
 #include <stdio.h>
-#include <urcu/urcu-qsbr.h>
 
 static int use(haft_domain *domain)
 {
@@ -30,7 +30,7 @@ static int use(haft_domain *domain)
 
 int main(void)
 {
-    const haft_domain_options options = {.flavour = &urcu_qsbr_flavor, .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options options = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_CALLER};
     haft_domain *domain;
 
     if (haft_version() != HAFT_VERSION || haft_domain_open(&options, &domain)) {

@@ -4,8 +4,8 @@
 #include <haft/domain.h>
 #include <haft/pin.h>
 #include <haft/table.h>
+#include <haft/urcu.h>
 #include <pthread.h>
-#include <urcu/urcu-memb.h>
 
 struct page {
     char text[56];
@@ -53,7 +53,7 @@ int main(void)
 
     /* guide: open */
     must(haft_domain_open(
-        &(haft_domain_options){.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_CALLER}, &domain));
+        &(haft_domain_options){.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER}, &domain));
     must(haft_table_open(
         domain,
         &(haft_table_options){.capacity = 100, .object_size = sizeof(struct page), .pins = true},

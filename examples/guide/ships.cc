@@ -2,8 +2,8 @@
 // guide: ship
 #include <cstdio>
 #include <haft/haft.hpp>
+#include <haft/urcu.h>
 #include <string>
-#include <urcu/urcu-memb.h>
 
 struct ship {
     explicit ship(std::string its_name) : name(std::move(its_name)) {}
@@ -15,7 +15,7 @@ struct ship {
 int main()
 {
     // guide: use
-    auto domain = haft::domain::open(HAFT_CLOCK_CALLER, urcu_memb_flavor);
+    auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());
     auto ships = haft::table<ship>::open(*domain, 1000);
     auto worker = ships->open_worker();
     auto beagle = worker->emplace("Beagle");

@@ -25,7 +25,7 @@ enum { AT_ONCE = 1000, MONSTERS = 100000, LIVES = 3, HITS = 4 };
 struct setting {
     unsigned threads;
     haft_clock clock;
-    const struct rcu_flavor_struct *flavour;
+    const haft_foreign_clock *foreign;
     unsigned block_ms; /* how long one job blocks at most; 0: none does */
     bool lets_go;      /* it parks meanwhile */
 };

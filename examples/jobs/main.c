@@ -3,13 +3,10 @@
 #include "examples/screen/text.h"
 #include "jobs.h"
 #include <getopt.h>
+#include <haft/urcu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* liburcu's own headers declare one flavour at a time. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 enum { RIGHT, WRONG, REFUSED, SYSTEM };
 
@@ -41,11 +38,11 @@ static const char help[] =
 static const struct {
     const char *name;
     haft_clock clock;
-    const struct rcu_flavor_struct *flavour;
+    const haft_foreign_clock *foreign;
 } clocks[] = {
-    {"memb", HAFT_CLOCK_CALLER, &urcu_memb_flavor},
-    {"qsbr", HAFT_CLOCK_CALLER, &urcu_qsbr_flavor},
-    {"thread", HAFT_CLOCK_THREAD, &urcu_memb_flavor},
+    {"memb", HAFT_CLOCK_CALLER, haft_urcu_memb()},
+    {"qsbr", HAFT_CLOCK_CALLER, haft_urcu_qsbr()},
+    {"thread", HAFT_CLOCK_THREAD, haft_urcu_memb()},
     {"workers", HAFT_CLOCK_WORKERS, NULL},
     {"frame", HAFT_CLOCK_FRAME, NULL},
 };
@@ -79,7 +76,7 @@ static void take_clock(struct setting *setting, const char *name)
         if (strcmp(name, clocks[i].name) == 0 &&
             (clocks[i].clock != HAFT_CLOCK_FRAME || job_system.has_frames)) {
             setting->clock = clocks[i].clock;
-            setting->flavour = clocks[i].flavour;
+            setting->foreign = clocks[i].foreign;
             return;
         }
     }
@@ -159,7 +156,7 @@ static void report(const struct jobs *jobs, const struct outcome *outcome)
 static bool open_table(struct jobs *jobs)
 {
     const haft_domain_options clock = {
-        .flavour = jobs->setting.flavour,
+        .foreign = jobs->setting.foreign,
         .clock = jobs->setting.clock,
         .stall_ns = 100000000,
     };

@@ -1,10 +1,8 @@
 #include "options.h"
 #include "examples/screen/arguments.h"
+#include <haft/urcu.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* liburcu's own headers declare one flavour at a time. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
 
 #define MAX_WORKERS 256
 #define MAX_TOP 1000000
@@ -130,7 +128,7 @@ static bool take_target(struct options *options, const char *path, GError **erro
 
 static bool take_clock(struct options *options, const char *name, GError **error)
 {
-    options->clock.flavour = &urcu_memb_flavor;
+    options->clock.foreign = haft_urcu_memb();
     if (name == NULL || g_str_equal(name, "caller")) {
         options->clock_name = "caller";
         options->clock.clock = HAFT_CLOCK_CALLER;
@@ -140,7 +138,7 @@ static bool take_clock(struct options *options, const char *name, GError **error
     } else if (g_str_equal(name, "workers")) {
         options->clock_name = "workers";
         options->clock.clock = HAFT_CLOCK_WORKERS;
-        options->clock.flavour = NULL;
+        options->clock.foreign = NULL;
     } else {
         return refuse(error, "--clock must be caller, thread or workers, not '%s'", name);
     }

@@ -3,15 +3,12 @@
 #include "latency.h"
 #include <errno.h>
 #include <getopt.h>
+#include <haft/urcu.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-/* liburcu's own headers declare one flavour at a time. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 #define MAX_WORKERS 256
 #define MAX_REPEAT 1000000000
@@ -97,9 +94,9 @@ static bool take_number(const char *option, const char *text, uint64_t least, ui
 static bool take_flavour(struct options *options, const char *name, struct failure *failure)
 {
     if (strcmp(name, "memb") == 0) {
-        options->flavour = &urcu_memb_flavor;
+        options->foreign = haft_urcu_memb();
     } else if (strcmp(name, "qsbr") == 0) {
-        options->flavour = &urcu_qsbr_flavor;
+        options->foreign = haft_urcu_qsbr();
     } else {
         return refuse(failure, "--flavour must be memb or qsbr, not '%s'", name);
     }

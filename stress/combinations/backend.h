@@ -7,8 +7,6 @@
 #include "stress/combinations/plan.h"
 #include <sys/types.h>
 
-struct rcu_flavor_struct;
-
 /* How threads are played: names of the modes, the default first; NULL ends them. */
 extern const char *const backend_modes[];
 
@@ -18,8 +16,8 @@ bool backend_is_at_once(const char *mode);
 /* Plays a plan to its end; more than once where chance has a part in it. */
 void backend_play(const struct plan *plan, const char *mode, uint32_t times);
 
-extern const struct rcu_flavor_struct *const backend_memb;
-extern const struct rcu_flavor_struct *const backend_qsbr;
+extern const haft_foreign_clock *const backend_memb;
+extern const haft_foreign_clock *const backend_qsbr;
 
 /* Wait until `ready(what)`. */
 void backend_await(bool (*ready)(const void *what), const void *what);

@@ -6,11 +6,9 @@
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
+#include <haft/urcu.h>
 #include <stddef.h>
 #include <unistd.h>
-#include <urcu/flavor.h>
-
-extern const struct rcu_flavor_struct urcu_qsbr_flavor; /* the scheduler's: explorer/flavour.c */
 
 const char *const backend_modes[] = {"schedules", NULL};
 
@@ -20,8 +18,8 @@ bool backend_is_at_once(const char *mode)
     return true;
 }
 
-const struct rcu_flavor_struct *const backend_memb = &model_flavour;
-const struct rcu_flavor_struct *const backend_qsbr = &urcu_qsbr_flavor;
+const haft_foreign_clock *const backend_memb = &model_flavour;
+const haft_foreign_clock *const backend_qsbr = haft_urcu_qsbr();
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

@@ -1,15 +1,11 @@
 /* Plans played by plain threads: in turn, by one of them, or all at once. */
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
+#include <haft/urcu.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
-#include <urcu/flavor.h>
-
-/* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 const char *const backend_modes[] = {"turns", "threads", NULL};
 
@@ -18,8 +14,8 @@ bool backend_is_at_once(const char *mode)
     return strcmp(mode, "threads") == 0;
 }
 
-const struct rcu_flavor_struct *const backend_memb = &urcu_memb_flavor;
-const struct rcu_flavor_struct *const backend_qsbr = &urcu_qsbr_flavor;
+const haft_foreign_clock *const backend_memb = haft_urcu_memb();
+const haft_foreign_clock *const backend_qsbr = haft_urcu_qsbr();
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

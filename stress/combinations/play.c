@@ -44,7 +44,7 @@ static void ignore_leak(const haft_leak *leak, void *arg)
 static void open_domain(void)
 {
     const haft_domain_options options = {
-        .flavour = is_memb()   ? backend_memb
+        .foreign = is_memb()   ? backend_memb
                    : is_qsbr() ? backend_qsbr
                                : NULL,
         .clock = clock_of_plan(),

@@ -1,18 +1,12 @@
 /* The command line; see options.h. */
 #include "stress/torture/options.h"
 #include <argp.h>
+#include <haft/urcu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <urcu/flavor.h>
-
-/* liburcu 0.13's headers declare only one flavour to a program that includes two of them. */
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
-extern const struct rcu_flavor_struct urcu_mb_flavor;
-extern const struct rcu_flavor_struct urcu_bp_flavor;
 
 #define MOST_SECONDS (60 * 60 * 24 * 30)
 #define DEFAULT_SECONDS 30
@@ -113,18 +107,18 @@ static void take_flavour(struct argp_state *state, struct run *run, const char *
 {
     static const struct {
         const char *name;
-        const struct rcu_flavor_struct *flavour;
+        const haft_foreign_clock *foreign;
     } flavours[] = {
-        {"memb", &urcu_memb_flavor},
-        {"qsbr", &urcu_qsbr_flavor},
-        {"mb", &urcu_mb_flavor},
-        {"bp", &urcu_bp_flavor},
+        {"memb", haft_urcu_memb()},
+        {"qsbr", haft_urcu_qsbr()},
+        {"mb", haft_urcu_mb()},
+        {"bp", haft_urcu_bp()},
     };
 
     for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
         if (strcmp(name, flavours[i].name) == 0) {
             run->flavour_name = flavours[i].name;
-            run->flavour = flavours[i].flavour;
+            run->foreign = flavours[i].foreign;
             return;
         }
     }
@@ -168,10 +162,10 @@ static void finish_parsing(struct argp_state *state, const struct raw *raw)
     if (options->seconds == 0) {
         argp_error(state, "--seconds and --minutes are 0");
     }
-    if (!has_flavour && run->flavour != NULL) {
+    if (!has_flavour && run->foreign != NULL) {
         argp_error(state, "--flavour has no meaning with --clock %s", run->clock_name);
     }
-    if (has_flavour && run->flavour == NULL) {
+    if (has_flavour && run->foreign == NULL) {
         take_flavour(state, run, "memb");
     }
 }

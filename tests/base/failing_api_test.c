@@ -3,6 +3,7 @@
 #include <haft/arena.h>
 #include <haft/commands.h>
 #include <haft/threads.h>
+#include <haft/urcu.h>
 #include <string.h>
 
 TestSuite(nth_call_of, .timeout = SUITE_SECONDS);
@@ -14,7 +15,7 @@ static haft_table *table;
 static void open_domain(haft_clock clock)
 {
     const bool has_flavour = clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.flavour = has_flavour ? &urcu_memb_flavor : NULL,
+    const haft_domain_options with = {.foreign = has_flavour ? haft_urcu_memb() : NULL,
                                       .clock = clock};
 
     must(haft_domain_open(&with, &domain) == HAFT_OK);
@@ -34,7 +35,7 @@ static haft_status open_any_domain(void **opened)
 {
     const bool has_flavour =
         clock_to_open == HAFT_CLOCK_THREAD || clock_to_open == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.flavour = has_flavour ? &urcu_memb_flavor : NULL,
+    const haft_domain_options with = {.foreign = has_flavour ? haft_urcu_memb() : NULL,
                                       .clock = clock_to_open};
     haft_domain *made = *opened;
     const haft_status status = haft_domain_open(&with, &made);

@@ -5,6 +5,7 @@
 #include "tests/base/faults.h"
 #include <haft/commands.h>
 #include <haft/share.h>
+#include <haft/urcu.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static haft_table *table;
 
 static haft_status open_domain(void **opened)
 {
-    const haft_domain_options thread_clock = {.flavour = &urcu_memb_flavor,
+    const haft_domain_options thread_clock = {.foreign = haft_urcu_memb(),
                                               .clock = HAFT_CLOCK_THREAD};
     haft_domain *made = *opened;
     const haft_status status = haft_domain_open(&thread_clock, &made);

@@ -4,10 +4,11 @@
 #include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/threads.h>
+#include <haft/urcu.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
 
-static const haft_domain_options callers = {.flavour = &urcu_memb_flavor,
+static const haft_domain_options callers = {.foreign = haft_urcu_memb(),
                                             .clock = HAFT_CLOCK_CALLER};
 static haft_domain *domain;
 static haft_table *table;

@@ -1,8 +1,6 @@
 /* Domains: opening, closing, waiting, counters. */
 #include "tests/support.h"
-
-extern const struct rcu_flavor_struct urcu_mb_flavor;
-extern const struct rcu_flavor_struct urcu_bp_flavor;
+#include <haft/urcu.h>
 
 TestSuite(domain, .timeout = SUITE_SECONDS);
 TestSuite(domain_wait, .timeout = SUITE_SECONDS);
@@ -23,14 +21,14 @@ Test(domain, without_a_flavour_is_refused)
 {
     haft_domain_options options = {.clock = HAFT_CLOCK_THREAD};
 
-    expect_refused(options, HAFT_BAD_FLAVOUR);
+    expect_refused(options, HAFT_BAD_FOREIGN);
     options.clock = HAFT_CLOCK_CALLER;
-    expect_refused(options, HAFT_BAD_FLAVOUR);
+    expect_refused(options, HAFT_BAD_FOREIGN);
 }
 
 Test(domain, an_unknown_clock_is_refused)
 {
-    haft_domain_options options = {.flavour = &urcu_memb_flavor};
+    haft_domain_options options = {.foreign = haft_urcu_memb()};
 
     options.clock = HAFT_CLOCK_COUNT;
     expect_refused(options, HAFT_BAD_CLOCK);
@@ -72,9 +70,9 @@ Test(domain, without_options_has_the_workers_clock)
 
 Test(domain, a_flavour_without_a_clock_that_takes_one_is_refused)
 {
-    const haft_domain_options options = {.flavour = &urcu_memb_flavor};
+    const haft_domain_options options = {.foreign = haft_urcu_memb()};
 
-    expect_refused(options, HAFT_BAD_FLAVOUR);
+    expect_refused(options, HAFT_BAD_FOREIGN);
 }
 
 TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)
@@ -128,9 +126,9 @@ TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
     close_shared(&a);
 }
 
-static void insert_free_and_close(const struct rcu_flavor_struct *flavour, haft_clock clock)
+static void insert_free_and_close(const haft_foreign_clock *foreign, haft_clock clock)
 {
-    const haft_domain_options options = {.flavour = flavour, .clock = clock};
+    const haft_domain_options options = {.foreign = foreign, .clock = clock};
     struct shared shared = open_shared_on(&options, &table_options);
     const haft_id id = insert(shared.worker);
 
@@ -145,10 +143,10 @@ static void insert_free_and_close(const struct rcu_flavor_struct *flavour, haft_
 
 Test(domain, the_flavours_mb_and_bp_work_as_memb_does)
 {
-    insert_free_and_close(&urcu_mb_flavor, HAFT_CLOCK_CALLER);
-    insert_free_and_close(&urcu_mb_flavor, HAFT_CLOCK_THREAD);
-    insert_free_and_close(&urcu_bp_flavor, HAFT_CLOCK_CALLER);
-    insert_free_and_close(&urcu_bp_flavor, HAFT_CLOCK_THREAD);
+    insert_free_and_close(haft_urcu_mb(), HAFT_CLOCK_CALLER);
+    insert_free_and_close(haft_urcu_mb(), HAFT_CLOCK_THREAD);
+    insert_free_and_close(haft_urcu_bp(), HAFT_CLOCK_CALLER);
+    insert_free_and_close(haft_urcu_bp(), HAFT_CLOCK_THREAD);
 }
 
 /* The thread that closes is online: a clock in the middle of a grace period waits for it too. */

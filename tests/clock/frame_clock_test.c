@@ -1,5 +1,6 @@
 /* The frame clock: grace periods end at haft_domain_tick(). */
 #include "tests/support.h"
+#include <haft/urcu.h>
 #include <signal.h>
 
 TestSuite(frame_clock, .timeout = SUITE_SECONDS);
@@ -20,10 +21,10 @@ static void end_frame(struct shared *shared)
 
 Test(frame_clock, with_a_flavour_is_refused)
 {
-    haft_domain_options with = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_FRAME};
+    haft_domain_options with = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_FRAME};
     haft_domain *domain = NULL;
 
-    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FLAVOUR));
+    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FOREIGN));
     cr_expect(eq(ptr, domain, NULL));
 }
 

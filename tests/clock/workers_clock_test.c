@@ -1,5 +1,6 @@
 /* The workers clock: quiescent points that workers announce themselves. */
 #include "tests/support.h"
+#include <haft/urcu.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,10 +23,10 @@ static void retire_one(struct shared *shared)
 
 Test(workers_clock, with_a_flavour_is_refused)
 {
-    haft_domain_options with = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_WORKERS};
+    haft_domain_options with = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_WORKERS};
     haft_domain *domain = NULL;
 
-    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FLAVOUR));
+    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FOREIGN));
     cr_expect(eq(ptr, domain, NULL));
 }
 

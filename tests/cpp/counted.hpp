@@ -8,9 +8,7 @@
 #include <criterion/criterion.h>
 #include <haft/haft.hpp>
 
-/* In liburcu 0.13 the headers of two flavours cannot be included together. */
 extern "C" {
-extern const struct rcu_flavor_struct urcu_memb_flavor;
 }
 
 #ifndef SUITE_SECONDS

@@ -5,6 +5,7 @@
 #define HAFT_TESTS_COUNTED_SHARED_HPP
 
 #include "tests/cpp/counted.hpp"
+#include <haft/urcu.h>
 
 using pinned = haft::table<counted, haft::pins::yes>;
 
@@ -18,7 +19,7 @@ inline haft::domain frames()
 
 inline haft::domain callers()
 {
-    auto domain = haft::domain::open(HAFT_CLOCK_CALLER, urcu_memb_flavor);
+    auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());
 
     cr_assert(domain);
     return std::move(*domain);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <haft/urcu.h>
 #include <thread>
 
 TestSuite(cpp_domain, .timeout = SUITE_SECONDS);
@@ -28,7 +29,7 @@ static bool threads_become(long count)
 
 static haft::result<haft::domain> with_a_thread()
 {
-    return haft::domain::open(HAFT_CLOCK_THREAD, urcu_memb_flavor);
+    return haft::domain::open(HAFT_CLOCK_THREAD, haft_urcu_memb());
 }
 
 Test(cpp_domain, opened_with_the_clock_that_was_named)

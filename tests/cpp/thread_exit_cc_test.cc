@@ -5,12 +5,11 @@
 #include <cstdio>
 #include <haft/domain.h>
 #include <haft/threads.h>
+#include <haft/urcu.h>
 #include <initializer_list>
 #include <thread>
 
 extern "C" {
-extern const struct rcu_flavor_struct urcu_memb_flavor;
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 }
 
 static int failures = 0; /* threads run one at a time */
@@ -94,13 +93,13 @@ int main()
 
     for (const haft_clock clock : {HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD}) {
         with.clock = clock;
-        with.flavour = &urcu_memb_flavor;
+        with.foreign = haft_urcu_memb();
         expect_nothing_left(with);
-        with.flavour = &urcu_qsbr_flavor;
+        with.foreign = haft_urcu_qsbr();
         expect_nothing_left(with);
     }
     with.clock = HAFT_CLOCK_WORKERS;
-    with.flavour = nullptr;
+    with.foreign = nullptr;
     expect_nothing_left(with);
     return failures == 0 ? 0 : 1;
 }

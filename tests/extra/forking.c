@@ -1,19 +1,17 @@
 /* Forks, and domains of every flavour and clock. */
 #include "tests/extra/forking.h"
 #include <haft/fork.h>
+#include <haft/urcu.h>
 #include <sys/wait.h>
 
-extern const struct rcu_flavor_struct urcu_mb_flavor;
-extern const struct rcu_flavor_struct urcu_bp_flavor;
-
 const haft_domain_options domains[ROWS] = {
-    [MEMB_CALLS] = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_CALLER},
-    [MEMB_THREAD] = {.flavour = &urcu_memb_flavor, .clock = HAFT_CLOCK_THREAD},
-    [MB_CALLS] = {.flavour = &urcu_mb_flavor, .clock = HAFT_CLOCK_CALLER},
-    [QSBR_CALLS] = {.flavour = &urcu_qsbr_flavor, .clock = HAFT_CLOCK_CALLER},
-    [QSBR_THREAD] = {.flavour = &urcu_qsbr_flavor, .clock = HAFT_CLOCK_THREAD},
-    [BP_CALLS] = {.flavour = &urcu_bp_flavor, .clock = HAFT_CLOCK_CALLER},
-    [BP_THREAD] = {.flavour = &urcu_bp_flavor, .clock = HAFT_CLOCK_THREAD},
+    [MEMB_CALLS] = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER},
+    [MEMB_THREAD] = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_THREAD},
+    [MB_CALLS] = {.foreign = haft_urcu_mb(), .clock = HAFT_CLOCK_CALLER},
+    [QSBR_CALLS] = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_CALLER},
+    [QSBR_THREAD] = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_THREAD},
+    [BP_CALLS] = {.foreign = haft_urcu_bp(), .clock = HAFT_CLOCK_CALLER},
+    [BP_THREAD] = {.foreign = haft_urcu_bp(), .clock = HAFT_CLOCK_THREAD},
     [WORKERS] = {.clock = HAFT_CLOCK_WORKERS},
     [FRAME] = {.clock = HAFT_CLOCK_FRAME},
 };
