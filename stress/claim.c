@@ -6,7 +6,7 @@
  *            handed out while it is somebody's.
  * Pressure   all threads start at one barrier that orders nothing, each at another of the ids;
  *            stale and not yet issued neighbours of the ids are freed in between.
- * Usage      claim [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      claim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
 #include <sched.h>

@@ -8,7 +8,7 @@
  *            other's objects of the frame before, and some of this frame's; all of a frame's
  *            objects are destroyed by the next, so slots are reused all the time.  But for the
  *            frame clock, one thread goes on resolving while commands are applied.
- * Usage      commands [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers|frame]
+ * Usage      commands [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame]
  */
 #include "stress/support.h"
 #include <haft/commands.h>

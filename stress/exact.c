@@ -6,7 +6,7 @@
  *            the capacity; who is told HAFT_BUSY and waits is told HAFT_FULL or succeeds.
  * Pressure   all threads start at one barrier that orders nothing; the winner frees in each round,
  *            so that the place wanders from worker to worker.
- * Usage      exact [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      exact [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
 

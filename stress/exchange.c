@@ -7,7 +7,7 @@
  * Pressure   each thread stamps the slots it gets and clears the stamp as it frees them; ids go
  *            to other threads through mailboxes that order nothing; flushes make batches small
  *            and rings full; capacities from a few slots in a batch to full batches.
- * Usage      exchange [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      exchange [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            mixed, mixed_large      every thread inserts and frees
  *            handoff, handoff_large  half of them only insert, the others only free
  *            A round is one operation of a thread that inserts; the others go on meanwhile.

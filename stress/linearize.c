@@ -7,7 +7,7 @@
  *            insert, free, resolve, ask, pin and unpin ids that any of them has told of, and ids
  *            that will be issued next.  Counts the histories in which operations of two threads on
  *            one slot overlapped, and fails when there were none.
- * Usage      linearize [rounds] [threads, 2 to 4] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      linearize [rounds] [threads, 2 to 4] [seed] [memb|qsbr|ck] [thread|caller|workers]
  *            The seed gives each thread the same operations again, not the same meetings; a
  *            schedule that the explorer's case `linear` prints gives both.
  */

@@ -5,10 +5,10 @@
  *            ELAPSED), and is complete when found (PUBLISH).
  * Pressure   readers announce what they hold, and writers free exactly that; few slots, so that
  *            a freed one is wanted back at once; pauses by chance in the middle of sections.
- * Usage      live_on_free [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      live_on_free [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            proper          as it should be used
  *            check_then_use  broken on purpose: haft_is_live, then the address, without section
- *            no_grace        broken on purpose: memb, but its grace periods end at once
+ *            no_grace        broken on purpose: a foreign clock, memb but that wait() returns at once
  *            unannounced     broken on purpose: workers clock, and readers without a worker
  *            The broken modes must end with a violation, or with ThreadSanitizer's report.
  */

@@ -6,7 +6,7 @@
  *            ADOPT); on_reclaim runs once for each freed object; no slot is lost.
  * Pressure   few slots, so that the lists are short and each slot comes back soon; threads without
  *            a worker borrow the few that are closed.
- * Usage      loose [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      loose [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  *            A round is one reservation of one thread.
  */
 #include "stress/support.h"

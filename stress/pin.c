@@ -6,7 +6,7 @@
  *            freed object, after that (PIN, GRACE); no slot is lost.
  * Pressure   few slots; holders announce what they have pinned, and writers free exactly that;
  *            several pins on one object go at the same moment; pauses between pin and unpin.
- * Usage      pin [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      pin [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            proper      as it should be used
  *            unpinned    broken on purpose: resolved, used after the section
  */

@@ -6,7 +6,7 @@
  * Pressure   a few slots are used again and again; each id is told to the readers before it is
  *            published, and they resolve it until they find it.  Modes: reserve and publish;
  *            insert, where the only writer tells of the next life of some slot, until it is there.
- * Usage      publish [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      publish [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  */
 #include "stress/support.h"
 #include <sched.h>

@@ -6,7 +6,7 @@
  * Pressure   objects own chains of others: reclaiming one frees the next, batches of one slot
  *            close in the middle of being taken back; now and then the callback also inserts and
  *            frees an object of its own.  Few slots, so that batches come from other workers.
- * Usage      reclaim [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      reclaim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
 

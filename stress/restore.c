@@ -7,7 +7,7 @@
  *            table chooses is in the range.
  * Pressure   all threads start at one barrier that orders nothing, each at another of the ids;
  *            the next generation is restored while the one before waits for its grace period.
- * Usage      restore [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      restore [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
 #include <haft/share.h>

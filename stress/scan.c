@@ -9,7 +9,7 @@
  *            many at a time, and leave some objects for good, so that the table grows into
  *            fresh slots, at last those of others.  These and the ones from before the first
  *            scan must be visited.
- * Usage      scan [rounds] [threads] [seed] [memb|qsbr] [thread|caller]
+ * Usage      scan [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller]
  *            A round is one scan of the table.
  */
 #include "stress/support.h"

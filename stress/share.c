@@ -5,7 +5,7 @@
  *            had given back too; what lived lives on; nothing is lost on the way back.
  * Pressure   tables of a few hundred slots, shared anew in each round; all threads begin at once;
  *            each slot is stamped by who has it.
- * Usage      share [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      share [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
 #include <haft/share.h>

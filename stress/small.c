@@ -5,7 +5,7 @@
  *            than the limit is never live; every object is accounted for, in a slot's last life
  *            too, and no id is issued twice.
  * Pressure   capacities from 1 to 64, where batches are single slots and each free is a ticket.
- * Usage      small [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      small [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            fair     together the threads want no more than the capacity
  *            crowd    they want more, and are told that the table is full
  *            exhaust  few generations, until no slot is left

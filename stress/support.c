@@ -1,5 +1,6 @@
 /* What the stress programs share; see support.h.  White-box: the census. */
 #include "stress/support.h"
+#include "examples/ck/clock.h"
 #include <haft/urcu.h>
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +30,7 @@ static _Noreturn void usage(const char *program, const char *argument)
     fprintf(
         stderr,
         "%s: not understood: %s\n"
-        "usage: %s [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers|frame] [mode]\n",
+        "usage: %s [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame] [mode]\n",
         program, argument, program);
     exit(VERDICT_USAGE);
 }
@@ -74,14 +75,26 @@ static bool take_clock(struct run *run, const char *argument)
     return false;
 }
 
+static bool take_flavour(struct run *run, const char *argument)
+{
+    const struct {
+        const char *name;
+        const haft_foreign_clock *foreign;
+    } flavours[] = {{"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"ck", &ck_clock}};
+
+    for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
+        if (strcmp(argument, flavours[i].name) == 0) {
+            run->flavour_name = argument;
+            run->foreign = flavours[i].foreign;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_word(struct run *run, const char *argument, const char *const *modes)
 {
-    if (strcmp(argument, "memb") == 0 || strcmp(argument, "qsbr") == 0) {
-        run->flavour_name = argument;
-        run->foreign = argument[0] == 'm' ? haft_urcu_memb() : haft_urcu_qsbr();
-        return true;
-    }
-    if (take_clock(run, argument)) {
+    if (take_flavour(run, argument) || take_clock(run, argument)) {
         return true;
     }
     for (; modes != NULL && *modes != NULL; modes++) {
@@ -176,17 +189,18 @@ void must(const struct run *run, haft_status status, const char *what)
     }
 }
 
-static void no_wait(void)
+static void no_wait(void *ctx)
 {
+    (void)ctx;
 }
 
 const haft_foreign_clock *clock_without_grace(void)
 {
-    static struct rcu_flavor_struct flavour;
+    static haft_foreign_clock planted;
 
-    flavour = urcu_memb_flavor;
-    flavour.update_synchronize_rcu = no_wait;
-    return &flavour;
+    planted = *haft_urcu_memb();
+    planted.wait = no_wait;
+    return &planted;
 }
 
 haft_domain *open_domain(const struct run *run)

@@ -37,8 +37,8 @@ struct run {
 #define MOST_THREADS 64
 
 /*
- * From `[rounds] [threads] [seed]` and, anywhere between, memb or qsbr, thread, caller, workers or
- * frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).  Without a seed
+ * From `[rounds] [threads] [seed]` and, anywhere between, memb, qsbr or ck, thread, caller, workers
+ * or frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).  Without a seed
  * the time gives one.  Prints it.
  */
 struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
@@ -59,7 +59,7 @@ _Noreturn void violation(const struct run *run, const char *text, ...)
 /* `status` is HAFT_OK, or else the program says what was refused and ends. */
 void must(const struct run *run, haft_status status, const char *what);
 
-/* memb, but its grace periods end at once. */
+/* Broken on purpose: a foreign clock, memb but that wait() returns at once. */
 const haft_foreign_clock *clock_without_grace(void);
 
 haft_domain *open_domain(const struct run *run);

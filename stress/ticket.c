@@ -5,7 +5,7 @@
  *            waited for them with haft_domain_wait() (TICKET).
  * Pressure   ids without objects, and notes beside them that only the ticket orders: no section,
  *            no batch and no id passes from the one thread to the other.
- * Usage      ticket [rounds] [threads] [seed] [memb|qsbr]
+ * Usage      ticket [rounds] [threads] [seed] [memb|qsbr|ck]
  *            Threads work in pairs; the clock is always the caller's, or there would be nothing
  *            left to wait for.
  */

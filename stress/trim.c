@@ -8,7 +8,7 @@
  * Pressure   runs of 8 slots; workers insert in bursts and free all of them, so that runs empty and
  *            fill; they resolve, free and pin each other's ids, most of which are stale, and some
  *            lie in memory that is gone.
- * Usage      trim [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers]
+ * Usage      trim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  *            A round is one burst.
  */
 #include "stress/support.h"

@@ -5,7 +5,7 @@
  *            is complete when others find it (ROSTER); slots in use stay bounded.
  * Pressure   workers are opened and closed every few operations, with objects of theirs still
  *            live; one thread sums up the statistics, and so walks over all workers, all the while.
- * Usage      workers [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers] [mode]
+ * Usage      workers [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            churn        threads that stay, workers that do not
  *            short_lived  a thread for each worker
  *            roster       a new table in each round, so that all its workers are new

@@ -103,16 +103,15 @@ void sleep_ms(unsigned milliseconds)
     nanosleep(&time, NULL);
 }
 
-static const haft_foreign_clock *const flavours[] = {
-    [MEMB] = haft_urcu_memb(),
-    [QSBR] = haft_urcu_qsbr(),
-    [ANNOUNCED] = NULL,
-};
+static const haft_foreign_clock *foreign_of(int sections)
+{
+    return sections == MEMB ? haft_urcu_memb() : sections == QSBR ? haft_urcu_qsbr() : NULL;
+}
 
 haft_domain_options domain_options(struct setting setting)
 {
     const haft_domain_options options = {
-        .foreign = flavours[setting.sections],
+        .foreign = foreign_of(setting.sections),
         .clock = setting.clock,
     };
     return options;

@@ -1,4 +1,5 @@
 /* jobs_glib, jobs_libuv, jobs_openmp, jobs_tbb - the same jobs on one of four job systems. */
+#include "examples/ck/clock.h"
 #include "examples/screen/output.h"
 #include "examples/screen/text.h"
 #include "jobs.h"
@@ -19,8 +20,9 @@ static const char help[] =
     "Options:\n"
     "  --threads N     2 to 64 (default: 4)\n"
     "  --clock NAME    memb or qsbr (liburcu's read sections; the jobs drive the clock),\n"
-    "                  thread (memb, driven by a thread of haft's own), workers, or\n"
-    "                  frame where the system has frames (default: %3$s)\n"
+    "                  ck (those of Concurrency Kit's ck_epoch), thread (memb, driven by a\n"
+    "                  thread of haft's own), workers, or frame where the system has frames\n"
+    "                  (default: %3$s)\n"
     "  --block MS      one job blocks until all monsters are dead, but for no longer than\n"
     "                  MS milliseconds; it may still use what it resolved\n"
     "  --let-go        it does not: it ends its read section and goes offline first\n"
@@ -35,16 +37,24 @@ static const char help[] =
     "  %1$s --clock qsbr --block 500\n"
     "  %1$s --clock qsbr --block 5000 --let-go\n";
 
+static const haft_foreign_clock *ck_epoch_clock(void)
+{
+    return &ck_clock;
+}
+
+static const haft_foreign_clock *none(void)
+{
+    return NULL;
+}
+
 static const struct {
     const char *name;
     haft_clock clock;
-    const haft_foreign_clock *foreign;
+    const haft_foreign_clock *(*foreign)(void);
 } clocks[] = {
-    {"memb", HAFT_CLOCK_CALLER, haft_urcu_memb()},
-    {"qsbr", HAFT_CLOCK_CALLER, haft_urcu_qsbr()},
-    {"thread", HAFT_CLOCK_THREAD, haft_urcu_memb()},
-    {"workers", HAFT_CLOCK_WORKERS, NULL},
-    {"frame", HAFT_CLOCK_FRAME, NULL},
+    {"memb", HAFT_CLOCK_CALLER, haft_urcu_memb}, {"qsbr", HAFT_CLOCK_CALLER, haft_urcu_qsbr},
+    {"ck", HAFT_CLOCK_CALLER, ck_epoch_clock},   {"thread", HAFT_CLOCK_THREAD, haft_urcu_memb},
+    {"workers", HAFT_CLOCK_WORKERS, none},       {"frame", HAFT_CLOCK_FRAME, none},
 };
 enum { CLOCKS = sizeof clocks / sizeof clocks[0] };
 
@@ -76,12 +86,12 @@ static void take_clock(struct setting *setting, const char *name)
         if (strcmp(name, clocks[i].name) == 0 &&
             (clocks[i].clock != HAFT_CLOCK_FRAME || job_system.has_frames)) {
             setting->clock = clocks[i].clock;
-            setting->foreign = clocks[i].foreign;
+            setting->foreign = clocks[i].foreign();
             return;
         }
     }
-    refuse("clock", job_system.has_frames ? "memb, qsbr, thread, workers or frame"
-                                          : "memb, qsbr, thread or workers");
+    refuse("clock", job_system.has_frames ? "memb, qsbr, ck, thread, workers or frame"
+                                          : "memb, qsbr, ck, thread or workers");
 }
 
 static const char *clock_name(haft_clock clock)

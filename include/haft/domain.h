@@ -219,7 +219,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * Threads   the calling thread, in turn, outside read sections.  A thread that the other
  *           library's own call registered is not registered again.
  * Ordering  unregister: release towards grace periods.
- * Progress  that of the foreign clock's callback (liburcu: blocking, a registry's lock).
+ * Progress  as the foreign clock's callback (liburcu: blocking, a registry's lock).
  * Cost      O(1).
  */
 void haft_thread_register(haft_domain *domain);
@@ -238,7 +238,7 @@ typedef struct haft_job_state {
  * Returns   nothing.
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
- * Progress  that of the foreign clock's callback (liburcu: wait-free).
+ * Progress  as the foreign clock's callback (liburcu: wait-free).
  * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call through
  *           a pointer, and the flavour's read lock).
  */

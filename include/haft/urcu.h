@@ -47,7 +47,7 @@ extern const struct rcu_flavor_struct urcu_bp_flavor;
  * Returns   as haft/clock.h has it.
  * Threads   as haft/clock.h has it.
  * Ordering  liburcu's.
- * Progress  that of liburcu's function.
+ * Progress  as liburcu's function.
  * Cost      that of liburcu's function.
  */
 static inline const struct rcu_flavor_struct *haft_urcu_flavour(void *ctx)

@@ -5,6 +5,7 @@
 #define HAFT_COMBINATIONS_BACKEND_H
 
 #include "stress/combinations/plan.h"
+#include <haft/clock.h>
 #include <sys/types.h>
 
 /* How threads are played: names of the modes, the default first; NULL ends them. */
@@ -16,8 +17,9 @@ bool backend_is_at_once(const char *mode);
 /* Plays a plan to its end; more than once where chance has a part in it. */
 void backend_play(const struct plan *plan, const char *mode, uint32_t times);
 
-extern const haft_foreign_clock *const backend_memb;
-extern const haft_foreign_clock *const backend_qsbr;
+/* Foreign clocks: sections with a begin and an end; and threads that are online or offline. */
+const haft_foreign_clock *backend_memb(void);
+const haft_foreign_clock *backend_qsbr(void);
 
 /* Wait until `ready(what)`. */
 void backend_await(bool (*ready)(const void *what), const void *what);

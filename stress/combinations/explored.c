@@ -2,11 +2,10 @@
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
 #include "stress/explorer/choice.h"
-#include "stress/explorer/flavour.h"
+#include "stress/explorer/foreign.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
-#include <haft/urcu.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -18,8 +17,15 @@ bool backend_is_at_once(const char *mode)
     return true;
 }
 
-const haft_foreign_clock *const backend_memb = &model_flavour;
-const haft_foreign_clock *const backend_qsbr = haft_urcu_qsbr();
+const haft_foreign_clock *backend_memb(void)
+{
+    return &model_sections;
+}
+
+const haft_foreign_clock *backend_qsbr(void)
+{
+    return &model_online;
+}
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

@@ -14,8 +14,15 @@ bool backend_is_at_once(const char *mode)
     return strcmp(mode, "threads") == 0;
 }
 
-const haft_foreign_clock *const backend_memb = haft_urcu_memb();
-const haft_foreign_clock *const backend_qsbr = haft_urcu_qsbr();
+const haft_foreign_clock *backend_memb(void)
+{
+    return haft_urcu_memb();
+}
+
+const haft_foreign_clock *backend_qsbr(void)
+{
+    return haft_urcu_qsbr();
+}
 
 void backend_await(bool (*ready)(const void *what), const void *what)
 {

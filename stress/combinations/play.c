@@ -44,8 +44,8 @@ static void ignore_leak(const haft_leak *leak, void *arg)
 static void open_domain(void)
 {
     const haft_domain_options options = {
-        .foreign = is_memb()   ? backend_memb
-                   : is_qsbr() ? backend_qsbr
+        .foreign = is_memb()   ? backend_memb()
+                   : is_qsbr() ? backend_qsbr()
                                : NULL,
         .clock = clock_of_plan(),
         .on_stall = ignore_stall,

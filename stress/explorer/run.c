@@ -3,7 +3,7 @@
 #include "lib/base/os.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/distinct.h"
-#include "stress/explorer/flavour.h"
+#include "stress/explorer/foreign.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/hooked.h"
 #include "stress/explorer/locks.h"
@@ -57,7 +57,7 @@ static void run_schedule(void)
     was_met = false;
     racing = 0;
     history_clear();
-    model_flavour_reset();
+    model_foreign_reset();
     locks_reset();
     schedule_begin();
     running->set_up();

@@ -7,7 +7,7 @@
  *            no other waiting; no slot is lost.
  * Pressure   few slots; jobs free what others have resolved; a thread's first worker opens inside
  *            a job; on_reclaim makes reused memory visible at once.
- * Usage      pool [rounds] [threads] [seed] [memb|qsbr] [thread|caller|workers|frame] [mode]
+ * Usage      pool [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame] [mode]
  *            (also tbb, openmp)
  *            holding     a job keeps its pointer while it waits for its jobs
  *            parking     a job parks while it waits for its jobs, which wait for grace periods

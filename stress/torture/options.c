@@ -1,5 +1,6 @@
 /* The command line; see options.h. */
 #include "stress/torture/options.h"
+#include "examples/ck/clock.h"
 #include <argp.h>
 #include <haft/urcu.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static const char doc[] =
     "such a run proves nothing.\n"
     "\n"
     "The age of what readers hold is how many grace periods had ended since the object was freed "
-    "when its reader looked for the last time.  Allowed are 1 with a flavour of liburcu (the one "
+    "when its reader looked for the last time.  Allowed are 1 with a foreign clock (the one "
     "that was under way when the section began), 0 with the frame clock; with the workers clock "
     "each of the other threads can end three that its announcement was late for, and one more may "
     "end.\n"
@@ -51,7 +52,7 @@ static const struct argp_option argp_options[] = {
     {"seconds", KEY_SECONDS, "N", 0, "for N seconds (30); added to the minutes", 0},
     {"clock", KEY_CLOCK, "NAME", 0, "caller, thread, workers or frame (caller)", 0},
     {"flavour", KEY_FLAVOUR, "NAME", 0,
-     "of the clocks caller and thread: memb, qsbr, mb or bp (memb)", 0},
+     "of the clocks caller and thread: memb, qsbr, mb or bp of liburcu, or ck_epoch: ck (memb)", 0},
     {"threads", KEY_THREADS, "N", 0, "half of them readers, half of them writers (4)", 0},
     {"profile", KEY_PROFILE, "NAME", 0, "only that one; or all (all)", 0},
     {"list", KEY_LIST, NULL, 0, "the profiles", 0},
@@ -105,14 +106,12 @@ static void take_clock(struct argp_state *state, struct run *run, const char *na
 
 static void take_flavour(struct argp_state *state, struct run *run, const char *name)
 {
-    static const struct {
+    const struct {
         const char *name;
         const haft_foreign_clock *foreign;
     } flavours[] = {
-        {"memb", haft_urcu_memb()},
-        {"qsbr", haft_urcu_qsbr()},
-        {"mb", haft_urcu_mb()},
-        {"bp", haft_urcu_bp()},
+        {"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"mb", haft_urcu_mb()},
+        {"bp", haft_urcu_bp()},     {"ck", &ck_clock},
     };
 
     for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
@@ -122,7 +121,7 @@ static void take_flavour(struct argp_state *state, struct run *run, const char *
             return;
         }
     }
-    argp_error(state, "--flavour must be memb, qsbr, mb or bp, not '%s'", name);
+    argp_error(state, "--flavour must be memb, qsbr, mb, bp or ck, not '%s'", name);
 }
 
 static void take_profile(struct argp_state *state, struct options *options, const char *name)

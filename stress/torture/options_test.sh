@@ -32,7 +32,7 @@ refuses "--minutes must be from" --minutes 1x
 refuses "--seconds and --minutes are 0" --seconds 0
 refuses "--seed must be from" --seed ""
 refuses "--clock must be caller, thread, workers or frame, not 'sun'" --clock sun
-refuses "--flavour must be memb, qsbr, mb or bp, not 'sweet'" --flavour sweet
+refuses "--flavour must be memb, qsbr, mb, bp or ck, not 'sweet'" --flavour sweet
 refuses "--flavour has no meaning with --clock frame" --flavour memb --clock frame
 refuses "--profile must be all or one that --list names, not 'none'" --profile none
 refuses "--break must be grace, not 'leg'" --break leg

@@ -8,10 +8,15 @@
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
 
-static const haft_domain_options callers = {.foreign = haft_urcu_memb(),
-                                            .clock = HAFT_CLOCK_CALLER};
 static haft_domain *domain;
 static haft_table *table;
+
+static haft_status open_callers(void)
+{
+    const haft_domain_options callers = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER};
+
+    return haft_domain_open(&callers, &domain);
+}
 
 #define SLOTS 60000 /* in so many batches that their descriptors fill pages */
 
@@ -73,7 +78,7 @@ static void fail_each_call_of(haft_status (*step)(haft_table *, uint64_t *),
         bool reached = true;
 
         faults.strict = round >= 2;
-        must(haft_domain_open(&callers, &domain) == HAFT_OK);
+        must(open_callers() == HAFT_OK);
         for (int n = 1; reached; n++) {
             haft_worker *worker = open_used(with, worn);
 
@@ -112,7 +117,7 @@ Test(nth_call_in_use_of, the_first_call_without_a_worker)
     const haft_table_options small = {.capacity = 10, .object_size = 8};
     haft_id id = {0x5a5a};
 
-    must(haft_domain_open(&callers, &domain) == HAFT_OK);
+    must(open_callers() == HAFT_OK);
     must(haft_table_open(domain, &small, &table) == HAFT_OK);
     fail_calls(1, 1000000);
     expect_status(haft_reserve_unregistered(table, &id, NULL), HAFT_NO_MEMORY);
@@ -171,7 +176,7 @@ Test(nth_call_in_use_of, opening_a_recorder_of_many_creates)
     haft_status status = HAFT_NO_MEMORY;
     int failures = 0;
 
-    must(haft_domain_open(&callers, &domain) == HAFT_OK);
+    must(open_callers() == HAFT_OK);
     must(haft_table_open(domain, &large, &table) == HAFT_OK);
     must(haft_commands_open(table, &with, &commands) == HAFT_OK);
     for (int n = 1; status != HAFT_OK; n++) { /* what was got stays for the next time */

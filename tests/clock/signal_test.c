@@ -137,7 +137,7 @@ TEST_ON_EACH_ROW(signals, a_handler_resolves_whatever_its_thread_was_doing)
     const struct sigaction action = {.sa_handler = resolve_some, .sa_flags = SA_RESTART};
     struct churner churner = {.stop = false};
 
-    shared = open_shared_on(&domains[*row], &options);
+    shared = open_shared_row(*row, &options);
     block(SIG_BLOCK);
     must(sigaction(SIGALRM, &action, NULL) == 0);
     if (*row != FRAME) { /* the other's jobs would have to end before each tick */

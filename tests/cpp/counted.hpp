@@ -8,9 +8,6 @@
 #include <criterion/criterion.h>
 #include <haft/haft.hpp>
 
-extern "C" {
-}
-
 #ifndef SUITE_SECONDS
 #define SUITE_SECONDS 50
 #endif

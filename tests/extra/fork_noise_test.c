@@ -102,7 +102,7 @@ static void do_a_bit_of_everything(struct shared *shared, haft_id live)
 TEST_ON_EACH_ROW(fork_noise, with_the_calls_the_child_goes_on_whatever_the_others_were_doing)
 {
     need_forks_beside_threads();
-    struct shared shared = open_shared_on(&domains[*row], &options);
+    struct shared shared = open_shared_row(*row, &options);
     const haft_id live = insert(shared.worker);
     struct noise noises[NOISES];
     haft_worker *workers[WORKERS_OF_BUSY];
@@ -164,7 +164,7 @@ Test(fork_noise, program_may_hand_to_pthread_atfork_a_lock_that_it_opens_tables_
 
     need_forks_beside_threads();
     must(pthread_atfork(take_own_lock, give_own_lock, give_own_lock) == 0);
-    struct shared shared = open_shared_on(&domains[FRAME], &options);
+    struct shared shared = open_shared_row(FRAME, &options);
     struct noise noise = {.shared = &shared, .stop = &stop};
 
     must(pthread_create(&noise.thread, NULL, open_with_own_lock, &noise) == 0);

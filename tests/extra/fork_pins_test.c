@@ -56,7 +56,7 @@ static void unpin_at_once(struct shared *shared, haft_id freed)
 
 static void fork_with_one_pinned(int row, child_body *body)
 {
-    struct shared shared = open_shared_on(&domains[row], &options);
+    struct shared shared = open_shared_row(row, &options);
     const haft_id freed = insert(shared.worker);
 
     ticks = child_ticks(row);

@@ -45,7 +45,7 @@ static void *hold(void *arg)
 
 static void open_parent(struct parent *parent, int row, const haft_table_options *with)
 {
-    parent->shared = open_shared_on(&domains[row], with);
+    parent->shared = open_shared_row(row, with);
     parent->live = insert(parent->shared.worker);
     sem_init(&parent->holds, 0, 0);
     sem_init(&parent->leave, 0, 0);
@@ -217,7 +217,8 @@ static void do_what_locks(struct shared *shared, haft_id live)
     require(haft_insert(worker, NULL, &id) == HAFT_OK);
     require(haft_table_open(shared->domain, &options, &table) == HAFT_OK);
     require(haft_table_close(table) == HAFT_OK);
-    require(haft_domain_open(&domains[FRAME], &domain) == HAFT_OK);
+    require(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain) ==
+            HAFT_OK);
     require(haft_domain_close(domain) == HAFT_OK);
     haft_thread_unregister(shared->domain);
     haft_thread_register(shared->domain);
@@ -383,7 +384,7 @@ static void fork_while_a_table_is_opened_in_on_reclaim(void (*forks)(child_body 
                                        .pins = true,
                                        .on_reclaim = stay_in_reclaim,
                                        .reclaim_arg = &slow};
-    struct shared shared = open_shared_on(&domains[MEMB_CALLS], &slowly);
+    struct shared shared = open_shared_row(MEMB_CALLS, &slowly);
     pthread_t threads[2];
 
     sem_init(&slow.inside, 0, 0);
@@ -428,7 +429,7 @@ Test(fork_, handed_to_pthread_atfork_before_all_else_the_calls_wait_for_no_on_re
 
 Test(fork_, handed_to_pthread_atfork_after_tables_the_calls_wait_for_no_on_reclaim)
 {
-    struct shared shared = open_shared_on(&domains[FRAME], &options);
+    struct shared shared = open_shared_row(FRAME, &options);
 
     hand_the_calls_over();
     fork_while_a_table_is_opened_in_on_reclaim(fork_plainly);
@@ -462,7 +463,7 @@ Test(fork_, in_the_middle_of_a_trim_leaves_the_child_every_slot)
 {
     const haft_table_options slowly = {
         .capacity = 5000, .object_size = 8, .on_reclaim = stay_in_reclaim, .reclaim_arg = &slow};
-    struct shared shared = open_shared_on(&domains[MEMB_CALLS], &slowly);
+    struct shared shared = open_shared_row(MEMB_CALLS, &slowly);
     pthread_t threads[2];
 
     sem_init(&slow.inside, 0, 0);
@@ -539,8 +540,8 @@ static void wait_for_a_pinned_slot(struct shared *shared, haft_id live)
 
 Test(fork_, in_its_child_an_insertion_does_not_wait_for_a_pin)
 {
-    struct shared shared = open_shared_on(
-        &domains[MEMB_CALLS],
+    struct shared shared = open_shared_row(
+        MEMB_CALLS,
         &(haft_table_options){.capacity = 4, .object_size = 8, .pins = true, .layout = {3, 20, 0}});
     const haft_id pinned = insert(shared.worker);
 
@@ -589,7 +590,7 @@ static void *use_without_rest(void *arg)
 /* The other threads' rounds are the measure, not time. */
 Test(fork_, the_calls_come_back_while_threads_use_other_tables)
 {
-    struct shared shared = open_shared_on(&domains[FRAME], &options);
+    struct shared shared = open_shared_row(FRAME, &options);
     haft_table *tables[BUSY_TABLES];
     pthread_t threads[BUSY_TABLES];
 

@@ -4,17 +4,36 @@
 #include <haft/urcu.h>
 #include <sys/wait.h>
 
-const haft_domain_options domains[ROWS] = {
-    [MEMB_CALLS] = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER},
-    [MEMB_THREAD] = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_THREAD},
-    [MB_CALLS] = {.foreign = haft_urcu_mb(), .clock = HAFT_CLOCK_CALLER},
-    [QSBR_CALLS] = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_CALLER},
-    [QSBR_THREAD] = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_THREAD},
-    [BP_CALLS] = {.foreign = haft_urcu_bp(), .clock = HAFT_CLOCK_CALLER},
-    [BP_THREAD] = {.foreign = haft_urcu_bp(), .clock = HAFT_CLOCK_THREAD},
-    [WORKERS] = {.clock = HAFT_CLOCK_WORKERS},
-    [FRAME] = {.clock = HAFT_CLOCK_FRAME},
+static const struct {
+    const haft_foreign_clock *(*foreign)(void);
+    haft_clock clock;
+} rows[ROWS] = {
+    [MEMB_CALLS] = {haft_urcu_memb, HAFT_CLOCK_CALLER},
+    [MEMB_THREAD] = {haft_urcu_memb, HAFT_CLOCK_THREAD},
+    [MB_CALLS] = {haft_urcu_mb, HAFT_CLOCK_CALLER},
+    [QSBR_CALLS] = {haft_urcu_qsbr, HAFT_CLOCK_CALLER},
+    [QSBR_THREAD] = {haft_urcu_qsbr, HAFT_CLOCK_THREAD},
+    [BP_CALLS] = {haft_urcu_bp, HAFT_CLOCK_CALLER},
+    [BP_THREAD] = {haft_urcu_bp, HAFT_CLOCK_THREAD},
+    [WORKERS] = {NULL, HAFT_CLOCK_WORKERS},
+    [FRAME] = {NULL, HAFT_CLOCK_FRAME},
 };
+
+haft_domain_options options_of(int row)
+{
+    const haft_domain_options options = {
+        .foreign = rows[row].foreign != NULL ? rows[row].foreign() : NULL,
+        .clock = rows[row].clock,
+    };
+    return options;
+}
+
+struct shared open_shared_row(int row, const haft_table_options *with)
+{
+    const haft_domain_options domain = options_of(row);
+
+    return open_shared_on(&domain, with);
+}
 
 static void expect_child_ends_well(pid_t child)
 {

@@ -24,7 +24,8 @@ enum row {
     ROWS
 };
 
-extern const haft_domain_options domains[ROWS];
+haft_domain_options options_of(int row);
+struct shared open_shared_row(int row, const haft_table_options *with);
 
 /* liburcu's own for bp: its header cannot be included beside others. */
 void urcu_bp_before_fork(void);

@@ -3,18 +3,18 @@
 #include <stddef.h>
 
 /* objects */
-extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case, double_free_case,
-    publish_case, reclaim_case;
+extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case,
+    resolve_reuse_late_case, double_free_case, publish_case, reclaim_case;
 extern const struct explored_case publish_many_case, insert_many_case, is_live_case,
     freed_unread_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
-    drivers_case, late_case, wake_case, workers_case, adopt_case, roster_case;
+    drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 extern const struct explored_case full_many_case, full_restored_case, full_unregistered_case,
     recycle_case, diagnose_case, returned_case, closing_case, given_up_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
-/* beyond sections and liburcu */
+/* beyond sections and foreign clocks */
 extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case,
     trim_case;
 extern const struct explored_case offline_case, unpinned_case, last_pin_case, restore_full_case;
@@ -22,7 +22,7 @@ extern const struct explored_case offline_case, unpinned_case, last_pin_case, re
 extern const struct explored_case done_rises_case, linear_case;
 /* jobs inside jobs */
 extern const struct explored_case job_inner_case, job_inner_qsbr_case, job_inner_memb_case,
-    job_park_case, job_park_qsbr_case, job_park_memb_case, job_flavour_case;
+    job_inner_late_case, job_park_case, job_park_qsbr_case, job_park_memb_case, job_flavour_case;
 /* white-box */
 extern const struct explored_case stall_case;
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
@@ -41,14 +41,15 @@ extern const struct explored_case two_tables_case, respawn_case, chain_case, lis
 extern const struct explored_case due_head_case, inverted_case, trimmed_case;
 /* liveness on each clock */
 extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr_case,
-    live_thread_case, alone_thread_case, live_workers_case, alone_workers_case, live_frame_case,
-    alone_frame_case;
+    live_late_case, live_thread_case, alone_thread_case, live_workers_case, alone_workers_case,
+    live_frame_case, alone_frame_case;
 
 /* One a line. */
 /* clang-format off */
 const struct explored_case *const all_cases[] = {
     &resolve_reuse_case,
     &resolve_reuse_qsbr_case,
+    &resolve_reuse_late_case,
     &double_free_case,
     &publish_case,
     &reclaim_case,
@@ -58,6 +59,7 @@ const struct explored_case *const all_cases[] = {
     &exhaust_case,
     &ticket_case,
     &drivers_case,
+    &drivers_late_case,
     &late_case,
     &wake_case,
     &workers_case,
@@ -103,6 +105,7 @@ const struct explored_case *const all_cases[] = {
     &job_inner_case,
     &job_inner_qsbr_case,
     &job_inner_memb_case,
+    &job_inner_late_case,
     &job_park_case,
     &job_park_qsbr_case,
     &job_park_memb_case,
@@ -133,6 +136,7 @@ const struct explored_case *const all_cases[] = {
     &live_caller_case,
     &alone_caller_case,
     &live_qsbr_case,
+    &live_late_case,
     &live_thread_case,
     &alone_thread_case,
     &live_workers_case,

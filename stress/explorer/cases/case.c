@@ -1,15 +1,13 @@
 /* What cases share.  White-box: the census. */
 #include "stress/explorer/cases/case.h"
 #include "concurrent/table/census.h"
-#include "stress/explorer/flavour.h"
+#include "stress/explorer/foreign.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
 #include <haft/fork.h>
 #include <stddef.h>
-
-extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 struct fixture fixture;
 
@@ -99,7 +97,9 @@ static haft_domain_options domain_options(const struct table_wish *wish)
         return (haft_domain_options){.clock = HAFT_CLOCK_FRAME};
     }
     return (haft_domain_options){
-        .flavour = wish->is_qsbr ? &urcu_qsbr_flavor : &model_flavour,
+        .foreign = wish->is_qsbr   ? &model_online
+                   : wish->is_late ? &model_late
+                                   : &model_sections,
         .clock = wish->has_thread ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER,
     };
 }
@@ -128,7 +128,7 @@ void open_table(const struct table_wish *wish)
 
 void open_shared(haft_local *local)
 {
-    const haft_domain_options domain = {.flavour = &model_flavour, .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options domain = {.foreign = &model_sections, .clock = HAFT_CLOCK_CALLER};
 
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
     require_status(haft_share(local, fixture.domain, NULL, &fixture.table), HAFT_OK, "sharing");

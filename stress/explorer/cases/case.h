@@ -90,11 +90,12 @@ struct table_wish {
     size_t object_size;      /* 0: struct object's */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
-    bool is_workers;         /* the workers clock, without a flavour */
+    bool is_workers;         /* the workers clock */
     bool is_frame;           /* the frame clock */
     bool has_pins;
     bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
-    bool is_qsbr;             /* sections as with qsbr, else as with memb */
+    bool is_qsbr;             /* threads are online or offline, else sections begin and end */
+    bool is_late;             /* the foreign clock, as late as it may be */
     haft_reclaim *on_reclaim; /* NULL: none */
     void (*on_stall)(const haft_stall *stall, void *arg); /* NULL: none; else of any time */
 };

@@ -5,11 +5,9 @@ static haft_worker *workers[2];
 static haft_id ids[2];
 static uint64_t note; /* plain: only the ticket orders it */
 
-static void open_with(bool has_thread)
+static void open_with(const struct table_wish *wish)
 {
-    const struct table_wish wish = {.capacity = 2, .has_thread = has_thread};
-
-    open_table(&wish);
+    open_table(wish);
     for (int i = 0; i < 2; i++) {
         workers[i] = open_worker();
         ids[i] = insert_stamped(workers[i]);
@@ -28,7 +26,7 @@ static void close_all(void)
 
 static void set_up_ticket(void)
 {
-    open_with(false);
+    open_with(&(struct table_wish){.capacity = 2});
 }
 
 static void ticket_body(uint32_t thread)
@@ -80,11 +78,25 @@ const struct explored_case drivers_case = {
     .tear_down = close_all,
 };
 
+static void set_up_drivers_late(void)
+{
+    open_with(&(struct table_wish){.capacity = 2, .is_late = true});
+}
+
+const struct explored_case drivers_late_case = {
+    .name = "drivers_late",
+    .invariant = "the same with grace periods as late as a foreign clock may have them",
+    .threads = 3,
+    .set_up = set_up_drivers_late,
+    .body = drivers_body,
+    .tear_down = close_all,
+};
+
 /* --- late: an object is found, and freed, while a grace period is waited for --- */
 
 static void set_up_late(void)
 {
-    open_with(false);
+    open_with(&(struct table_wish){.capacity = 2});
     insert_stamped(workers[0]); /* and now all slots are taken */
     insert_stamped(workers[0]);
     require_status(haft_free(workers[1], ids[1]), HAFT_OK, "freeing"); /* to wait for */
@@ -145,7 +157,7 @@ const struct explored_case late_case = {
 
 static void set_up_wake(void)
 {
-    open_with(true);
+    open_with(&(struct table_wish){.capacity = 2, .has_thread = true});
 }
 
 static void wake_body(uint32_t thread)

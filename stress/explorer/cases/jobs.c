@@ -43,6 +43,14 @@ static void set_up_memb(void)
     close_worker(writer);
 }
 
+static void set_up_late(void)
+{
+    const struct table_wish wish = {.capacity = 1, .is_late = true};
+
+    open_with(&wish);
+    close_worker(writer);
+}
+
 /* There are two slots: the second insertion is into the first again. */
 static void free_and_reuse(void)
 {
@@ -120,6 +128,15 @@ const struct explored_case job_inner_memb_case = {
     .invariant = JOB_INNER_INVARIANT ", with memb",
     .threads = 2,
     .set_up = set_up_memb,
+    .body = job_inner_body,
+    .tear_down = close_table,
+};
+
+const struct explored_case job_inner_late_case = {
+    .name = "job_inner_late",
+    .invariant = JOB_INNER_INVARIANT ", with late grace periods",
+    .threads = 2,
+    .set_up = set_up_late,
     .body = job_inner_body,
     .tear_down = close_table,
 };

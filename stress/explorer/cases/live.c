@@ -122,6 +122,11 @@ static void set_up_qsbr(void)
     open_with((struct table_wish){.is_qsbr = true});
 }
 
+static void set_up_late(void)
+{
+    open_with((struct table_wish){.is_late = true});
+}
+
 static void set_up_thread(void)
 {
     open_with((struct table_wish){.has_thread = true});
@@ -160,6 +165,15 @@ const struct explored_case live_qsbr_case = {
     .invariant = live_invariant,
     .threads = 3,
     .set_up = set_up_qsbr,
+    .body = live_body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case live_late_case = {
+    .name = "live_late",
+    .invariant = live_invariant,
+    .threads = 3,
+    .set_up = set_up_late,
     .body = live_body,
     .tear_down = tear_down,
 };

@@ -1,15 +1,16 @@
 /* Live-on-free: readers hold an object that another thread frees, and whose slot it reuses. */
 #include "stress/explorer/cases/case.h"
+#include "stress/explorer/foreign.h"
 
 static haft_worker *worker;
 static haft_id id;
 static shared_u64 seen;
+static bool is_late; /* the clock */
 
-static void open_with_qsbr(bool is_qsbr)
+static void open_with(const struct table_wish *wish)
 {
-    const struct table_wish wish = {.capacity = 1, .is_qsbr = is_qsbr};
-
-    open_table(&wish);
+    open_table(wish);
+    is_late = wish->is_late;
     worker = open_worker();
     id = insert_stamped(worker);
     poke(&seen, 0);
@@ -17,12 +18,17 @@ static void open_with_qsbr(bool is_qsbr)
 
 static void set_up(void)
 {
-    open_with_qsbr(false);
+    open_with(&(struct table_wish){.capacity = 1});
 }
 
 static void set_up_qsbr(void)
 {
-    open_with_qsbr(true);
+    open_with(&(struct table_wish){.capacity = 1, .is_qsbr = true});
+}
+
+static void set_up_late(void)
+{
+    open_with(&(struct table_wish){.capacity = 1, .is_late = true});
 }
 
 static void read_twice(void)
@@ -46,7 +52,7 @@ static void free_and_reuse(void)
         next = insert_stamped(worker);
         require(!haft_id_equal(next, id), "an id is issued twice");
     }
-    if (peek(&seen) != 0) {
+    if (peek(&seen) != 0 && (!is_late || model_has_been_late())) {
         met();
     }
     require(!haft_is_live(fixture.view, id), "a freed id is live for its freer");
@@ -82,6 +88,15 @@ const struct explored_case resolve_reuse_qsbr_case = {
     .invariant = "the same with qsbr's sections, from one quiescent state to the next",
     .threads = 2,
     .set_up = set_up_qsbr,
+    .body = body,
+    .tear_down = tear_down,
+};
+
+const struct explored_case resolve_reuse_late_case = {
+    .name = "resolve_reuse_late",
+    .invariant = "the same with grace periods as late as a foreign clock may have them",
+    .threads = 3,
+    .set_up = set_up_late,
     .body = body,
     .tear_down = tear_down,
 };
