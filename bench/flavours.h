@@ -21,20 +21,21 @@
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 
-/* Only the first of the two headers above declares its flavour. */
-extern "C" const struct rcu_flavor_struct urcu_qsbr_flavor;
+#include <haft/urcu.h> /* behind them, since it includes liburcu's headers too */
 
 namespace bench
 {
 
 struct Qsbr {
     static const rcu_flavor_struct *flavour() { return &urcu_qsbr_flavor; }
+    static const haft_foreign_clock *foreign() { return haft_urcu_qsbr(); }
     static void begin(haft_domain *) { urcu_qsbr_read_lock(); }
     static void end(haft_domain *) { urcu_qsbr_read_unlock(); }
 };
 
 struct Memb {
     static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
+    static const haft_foreign_clock *foreign() { return haft_urcu_memb(); }
     static void begin(haft_domain *) { urcu_memb_read_lock(); }
     static void end(haft_domain *)
     {
@@ -46,13 +47,14 @@ struct Memb {
 /* The same flavour by way of haft/domain.h, which inlines nothing. */
 struct MembCalled {
     static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
+    static const haft_foreign_clock *foreign() { return haft_urcu_memb(); }
     static void begin(haft_domain *domain) { haft_section_begin(domain); }
     static void end(haft_domain *domain) { haft_section_end(domain); }
 };
 
-/* No flavour: workers announce their own quiescent points. */
+/* No foreign clock: workers announce their own quiescent points. */
 struct Announced {
-    static const rcu_flavor_struct *flavour() { return nullptr; }
+    static const haft_foreign_clock *foreign() { return nullptr; }
     static void begin(haft_domain *) {}
     static void end(haft_domain *) {}
 };
