@@ -2,8 +2,12 @@
 #include "tests/support.h"
 #include "lib/base/asan.h"
 #include <haft/urcu.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef HAFT_UNDER_ASAN
 #include <sanitizer/lsan_interface.h>
@@ -70,6 +74,62 @@ uint64_t random_next(uint64_t *state)
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
+}
+
+long resident_pages(void)
+{
+    static char buffer[256]; /* the library's own memory is counted too */
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long resident = 0;
+
+    need_a_machine();
+    must(file != NULL && setvbuf(file, buffer, _IOFBF, sizeof buffer) == 0);
+    must(fscanf(file, "%ld %ld", &size, &resident) == 2);
+    fclose(file);
+    return resident;
+}
+
+uint64_t pages_in_memory(haft_view view)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = (uintptr_t)view.base / page * page;
+    const size_t pages = (size_t)((view.mask + 1) * view.stride / page);
+    unsigned char *in = malloc(pages);
+    uint64_t count = 0;
+
+    must(in != NULL && mincore((void *)begin, pages * page, in) == 0);
+    for (size_t i = 0; i < pages; i++) {
+        count += in[i] & 1;
+    }
+    free(in);
+    return count;
+}
+
+void limit_data(size_t more)
+{
+    struct rlimit limit;
+    unsigned long data = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+
+    need_a_machine();
+    must(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmData: %lu kB", &data) != 1) {
+        /* of another figure */
+    }
+    fclose(file);
+    must(data != 0 && getrlimit(RLIMIT_DATA, &limit) == 0);
+    limit.rlim_cur = data * 1024 + more;
+    must(setrlimit(RLIMIT_DATA, &limit) == 0);
+}
+
+void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
 }
 
 bool addresses_are_wide(void)

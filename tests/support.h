@@ -60,6 +60,19 @@ uint64_t random_next(uint64_t *state);
 
 void sleep_ms(unsigned milliseconds);
 
+/* Of the process: pages that are resident. */
+long resident_pages(void);
+
+/* The same of a table alone. */
+uint64_t pages_in_memory(haft_view view);
+
+/* From now on the process may have `more` bytes of writable memory beyond what it has. */
+void limit_data(size_t more);
+#define MIB ((size_t)1 << 20)
+
+/* An on_reclaim that does nothing. */
+void ignore(void *object, haft_id id, haft_worker *worker, void *arg);
+
 /* Addresses of 64 bits, in which the largest tables have room. */
 bool addresses_are_wide(void);
 

@@ -1,20 +1,11 @@
 /* Slots in use under churn, and resident memory: small, whatever the capacity. */
 #include "tests/support.h"
-#include <stdio.h>
 
 TestSuite(footprint, .timeout = SUITE_SECONDS);
 TestSuite(resident, .timeout = SUITE_SECONDS);
 
 #define HELD_PER_WORKER 16384
 #define OPERATIONS 500000
-
-static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
-}
 
 struct churn {
     pthread_t thread;
@@ -112,19 +103,6 @@ TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
 }
 
 /* --- resident memory --- */
-
-static long resident_pages(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0;
-    long resident = 0;
-
-    need_a_machine();
-    cr_assert(ne(ptr, file, NULL));
-    cr_assert(eq(int, fscanf(file, "%ld %ld", &size, &resident), 2));
-    fclose(file);
-    return resident;
-}
 
 /* Pages that a table of the largest capacity and `used` objects makes resident. */
 static long pages_for(int kind, uint64_t used)

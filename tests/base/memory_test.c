@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 TestSuite(limit, .timeout = SUITE_SECONDS);
 TestSuite(leak, .timeout = SUITE_SECONDS);
@@ -28,17 +27,6 @@ static unsigned long status_kib(const char *format)
     return value;
 }
 
-/* From now on the process may have `more` bytes of writable memory beyond what it has. */
-static void limit_data(size_t more)
-{
-    struct rlimit limit;
-
-    cr_assert(zero(int, getrlimit(RLIMIT_DATA, &limit)));
-    limit.rlim_cur = status_kib("VmData: %lu kB") * 1024 + more;
-    cr_assert(zero(int, setrlimit(RLIMIT_DATA, &limit)));
-}
-
-#define MIB ((size_t)1 << 20)
 #define SLOTS (1u << 20)
 
 static const haft_table_options large = {.capacity = SLOTS, .object_size = 1016};
@@ -141,14 +129,6 @@ TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_faul
 }
 
 /* --- nothing is left behind --- */
-
-static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
-}
 
 /* Open, use in all ways, close. */
 static void live_once(struct setting setting)

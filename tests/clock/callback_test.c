@@ -1,44 +1,84 @@
-/* What waits, announces, closes or takes a table apart is refused inside callbacks. */
+/* Inside callbacks: what waits, announces, closes or takes a table apart is refused. */
 #include "tests/support.h"
+#include <haft/commands.h>
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 
 TestSuite(callback, .timeout = SUITE_SECONDS);
 
+/* What a callback may reach; no other test runs in the process. */
 static struct {
     struct shared shared;
-    haft_table *other;   /* a table on the same domain, with a worker */
-    haft_worker *worker; /* of the other one */
+    haft_table *other;       /* one on the same domain, with a worker */
+    haft_worker *others;     /* of it */
+    haft_table *full;        /* its slots wait for a grace period */
+    haft_worker *inserter;   /* of it */
+    haft_domain *empty;      /* a domain without tables */
+    haft_domain *frames;     /* one with the frame clock */
+    haft_commands *commands; /* of the table `shared` */
     haft_local *local;
-    haft_domain *empty; /* without tables */
-    int calls;
-} inside;
+    uint64_t calls;
+    bool has_waits; /* what inserts into `full` would wait, as nothing ends the grace period */
+} reach;
+
+static void expect_refused(haft_status status)
+{
+    expect_status(status, HAFT_IN_CALLBACK);
+}
+
+static void refuse_domains(void)
+{
+    expect_refused(haft_domain_wait(reach.shared.domain));
+    expect_refused(haft_domain_close(reach.empty));
+    expect_refused(haft_domain_tick(reach.frames));
+    expect_refused(haft_commands_apply(reach.commands, NULL));
+}
+
+static void refuse_table(haft_table *table, haft_worker *worker)
+{
+    haft_table *shared = table;
+    haft_local *local = reach.local;
+    uint64_t count = 7;
+
+    expect_refused(haft_worker_quiescent(worker));
+    expect_refused(haft_worker_flush(worker));
+    expect_refused(haft_worker_close(worker));
+    expect_refused(haft_table_close(table));
+    expect_refused(haft_unshare(table, &local));
+    expect_refused(haft_share(reach.local, reach.shared.domain, NULL, &shared));
+    expect_refused(haft_trim(table, &count));
+    expect_refused(haft_recycle_exhausted(table, &count));
+    cr_expect(eq(u64, count, 7));
+    cr_expect(eq(ptr, local, reach.local));
+    cr_expect(eq(ptr, shared, table));
+}
+
+static void refuse_waits(void)
+{
+    haft_worker *worker = reach.inserter;
+    haft_table *table = reach.full;
+    haft_id id = HAFT_NIL;
+
+    expect_refused(haft_insert_wait(worker, NULL, &id));
+    expect_refused(haft_reserve_wait(worker, &id, NULL));
+    expect_refused(haft_insert_wait_unregistered(table, NULL, &id));
+    expect_refused(haft_reserve_wait_unregistered(table, &id, NULL));
+    cr_expect(haft_id_is_nil(id));
+}
 
 static void call_all(void)
 {
-    haft_local *unshared;
-    haft_table *shared;
-
-    inside.calls++;
-    expect_status(haft_domain_wait(inside.shared.domain), HAFT_IN_CALLBACK);
-    expect_status(haft_domain_close(inside.empty), HAFT_IN_CALLBACK);
-    for (int other = 0; other < 2; other++) {
-        haft_table *table = other ? inside.other : inside.shared.table;
-        haft_worker *worker = other ? inside.worker : inside.shared.worker;
-
-        expect_status(haft_worker_quiescent(worker), HAFT_IN_CALLBACK);
-        expect_status(haft_worker_flush(worker), HAFT_IN_CALLBACK);
-        expect_status(haft_worker_close(worker), HAFT_IN_CALLBACK);
-        expect_status(haft_table_close(table), HAFT_IN_CALLBACK);
-        expect_status(haft_unshare(table, &unshared), HAFT_IN_CALLBACK);
-        expect_status(haft_trim(table, NULL), HAFT_IN_CALLBACK);
-        expect_status(haft_recycle_exhausted(table, NULL), HAFT_IN_CALLBACK);
+    reach.calls++;
+    refuse_domains();
+    refuse_table(reach.shared.table, reach.shared.worker);
+    refuse_table(reach.other, reach.others);
+    if (reach.has_waits) {
+        refuse_waits();
     }
-    expect_status(haft_share(inside.local, inside.shared.domain, NULL, &shared), HAFT_IN_CALLBACK);
 }
 
-static void in_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     (void)object;
     (void)id;
@@ -48,55 +88,81 @@ static void in_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-static void in_fill(const haft_fill *fill, void *arg)
+static void on_fill(const haft_fill *fill, void *arg)
 {
     (void)fill;
     (void)arg;
     call_all();
 }
 
-static void open_all(struct setting setting, const haft_table_options *options)
+static haft_domain *open_domain(haft_domain_options options)
 {
-    const haft_table_options plain = {.capacity = 10};
-    const haft_local_options local = {.capacity = 10};
-    const haft_domain_options domain = domain_options(setting);
+    haft_domain *domain;
 
-    inside.shared = open_shared(setting, options);
-    must(haft_table_open(inside.shared.domain, &plain, &inside.other) == HAFT_OK);
-    inside.worker = open_worker(inside.other);
-    must(haft_local_open(&local, &inside.local) == HAFT_OK);
-    must(haft_domain_open(&domain, &inside.empty) == HAFT_OK);
+    assert_status(haft_domain_open(&options, &domain), HAFT_OK);
+    return domain;
 }
 
-static void close_all(void)
+static void set_up(struct setting setting, const haft_table_options *options)
 {
-    must(haft_domain_close(inside.empty) == HAFT_OK);
-    haft_local_close(inside.local);
-    must(haft_worker_close(inside.worker) == HAFT_OK);
-    must(haft_table_close(inside.other) == HAFT_OK);
-    close_shared(&inside.shared);
+    const haft_table_options one = {.capacity = 1, .exact_capacity = true};
+    const haft_local_options local = {.capacity = 10};
+
+    reach.has_waits = setting.clock == HAFT_CLOCK_CALLER;
+    reach.shared = open_shared(setting, options);
+    assert_status(haft_table_open(reach.shared.domain, &one, &reach.other), HAFT_OK);
+    reach.others = open_worker(reach.other);
+    assert_status(haft_table_open(reach.shared.domain, &one, &reach.full), HAFT_OK);
+    reach.inserter = open_worker(reach.full);
+    reach.empty = open_domain((haft_domain_options){.clock = HAFT_CLOCK_WORKERS});
+    reach.frames = open_domain((haft_domain_options){.clock = HAFT_CLOCK_FRAME});
+    assert_status(haft_commands_open(reach.shared.table, NULL, &reach.commands), HAFT_OK);
+    assert_status(haft_local_open(&local, &reach.local), HAFT_OK);
+}
+
+/* Both slots wait for a grace period. */
+static void use_up(void)
+{
+    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
+    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
+}
+
+static void tear_down(void)
+{
+    cr_expect(ne(u64, reach.calls, 0));
+    haft_commands_close(reach.commands);
+    haft_local_close(reach.local);
+    expect_status(haft_domain_close(reach.empty), HAFT_OK);
+    expect_status(haft_domain_close(reach.frames), HAFT_OK);
+    expect_status(haft_worker_close(reach.others), HAFT_OK);
+    expect_status(haft_table_close(reach.other), HAFT_OK);
+    expect_status(haft_worker_close(reach.inserter), HAFT_OK);
+    expect_status(haft_table_close(reach.full), HAFT_OK);
+    close_shared(&reach.shared);
 }
 
 TEST_ON_EACH_CLOCK(callback, on_reclaim_may_neither_wait_nor_announce_nor_close)
 {
-    const haft_table_options options = {.capacity = 10, .on_reclaim = in_reclaim};
+    const haft_table_options options = {.capacity = 100, .on_reclaim = on_reclaim};
 
-    open_all(*setting, &options);
-    must(haft_free(inside.shared.worker, insert(inside.shared.worker)) == HAFT_OK);
-    settle(inside.shared.worker);
-    must(haft_worker_quiescent(inside.shared.worker) == HAFT_OK);
-    cr_expect(eq(int, inside.calls, 1));
-    close_all();
+    set_up(*setting, &options);
+    must(haft_free(reach.shared.worker, insert(reach.shared.worker)) == HAFT_OK);
+    settle(reach.shared.worker);
+    use_up();
+    expect_status(haft_worker_quiescent(reach.shared.worker), HAFT_OK);
+    tear_down();
 }
 
 TEST_ON_EACH_CLOCK(callback, on_fill_may_neither_wait_nor_announce_nor_close)
 {
-    const haft_table_options options = {.capacity = 10, .warn_at = 1, .on_fill = in_fill};
+    const haft_table_options options = {.capacity = 100, .warn_at = 1, .on_fill = on_fill};
 
-    open_all(*setting, &options);
-    insert(inside.shared.worker);
-    cr_expect(eq(int, inside.calls, 1));
-    close_all();
+    set_up(*setting, &options);
+    use_up();
+    for (int i = 0; i < 100; i++) {
+        insert(reach.shared.worker);
+    }
+    tear_down();
 }
 
 /* Tries once. */
@@ -157,14 +223,6 @@ static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-static void nothing(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
-}
-
 /* No other thread, and no other call, ever takes its slot back. */
 Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
 {
@@ -172,7 +230,7 @@ Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
     const haft_table_options options = {
         .capacity = 100, .on_reclaim = respawn, .reclaim_arg = &state};
     const haft_table_options one = {
-        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = nothing};
+        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
     must(haft_table_open(shared.domain, &one, &state.table) == HAFT_OK);

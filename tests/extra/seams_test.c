@@ -347,14 +347,6 @@ static void *read_twice(void *arg)
     return NULL;
 }
 
-static void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
-}
-
 Test(seams, implicit_worker_closed_by_hand_leaves_the_clock_as_it_was)
 {
     /* With on_reclaim quiescent points look for the end of each grace period. */

@@ -1,7 +1,6 @@
 /* haft_trim: callbacks, a second caller, and tables that change between local and shared. */
 #include "tests/extra/level.h"
 #include <haft/memory.h>
-#include <stdio.h>
 
 TestSuite(trim_reclaim, .timeout = SUITE_SECONDS);
 TestSuite(trim_share, .timeout = SUITE_SECONDS);
@@ -22,17 +21,6 @@ static void free_all(haft_worker *worker)
     for (int i = 0; i < OBJECTS; i++) {
         must(haft_free(worker, ids[i]) == HAFT_OK);
     }
-}
-
-static long process_pages(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0;
-    long pages = 0;
-
-    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
-    fclose(file);
-    return pages;
 }
 
 /* --- callbacks --- */
@@ -281,14 +269,14 @@ TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_ba
     cr_assert(gt(u64, bytes, OBJECTS * UINT64_C(4000)));
     share_level(&level);
     haft_worker *worker = open_worker(level.table);
-    const long before = process_pages();
+    const long before = resident_pages();
 
     for (int i = 0; i < OBJECTS; i++) {
         must(haft_free(worker, ids[i]) == HAFT_STALE);
         must(haft_resolve(level.view, ids[i]) == NULL);
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
-    cr_expect(lt(long, process_pages() - before, 500));
+    cr_expect(lt(long, resident_pages() - before, 500));
     must(haft_worker_close(worker) == HAFT_OK);
     close_level(&level);
 }

@@ -22,34 +22,6 @@ static uint64_t page_size(void)
     return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Pages of the table's slots that are in memory. */
-static uint64_t resident(haft_view view)
-{
-    const uintptr_t page = (uintptr_t)page_size();
-    const uintptr_t begin = (uintptr_t)view.base / page * page;
-    const size_t pages = (size_t)((view.mask + 1) * view.stride / page);
-    unsigned char *in = malloc(pages);
-    uint64_t count = 0;
-
-    must(in != NULL && mincore((void *)begin, pages * page, in) == 0);
-    for (size_t i = 0; i < pages; i++) {
-        count += in[i] & 1;
-    }
-    free(in);
-    return count;
-}
-
-static uint64_t process_bytes(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    unsigned long size = 0;
-    unsigned long pages = 0;
-
-    must(file != NULL && fscanf(file, "%lu %lu", &size, &pages) == 2);
-    fclose(file);
-    return pages * page_size();
-}
-
 static void fill_some(haft_worker *worker, haft_id *into, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -114,11 +86,11 @@ TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_st
             struct shared shared = open_sized(*setting, sizes[i], alignment);
 
             fill(shared.worker, ids);
-            const uint64_t before = resident(shared.view);
+            const uint64_t before = pages_in_memory(shared.view);
 
             clear(shared.worker, ids);
             const uint64_t bytes = trim(shared.table);
-            const uint64_t after = resident(shared.view);
+            const uint64_t after = pages_in_memory(shared.view);
 
             cr_expect(ge(u64, bytes + 64 * page_size(), before * page_size() * 7 / 8));
             cr_expect(le(u64, (before - after) * page_size(), bytes));
@@ -151,7 +123,7 @@ Test(shared_trim, ten_million_objects_leave_batch_descriptors_and_less_than_2_pe
     const haft_table_options options = {.capacity = 10000000, .object_size = 24};
     const uint64_t descriptors = options.capacity * 9 / 2;
     const uint64_t left_percent = under_asan() ? 15 : 2; /* it has a byte of books for eight */
-    const uint64_t before = process_bytes();
+    const uint64_t before = ((uint64_t)resident_pages() * page_size());
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_cursor cursor;
     haft_id many[1000];
@@ -168,11 +140,12 @@ Test(shared_trim, ten_million_objects_leave_batch_descriptors_and_less_than_2_pe
         must(haft_free_many(shared.worker, many, 1000, NULL) == 1000);
     }
     settle(shared.worker);
-    const uint64_t rest = process_bytes() - before - descriptors;
+    const uint64_t rest = ((uint64_t)resident_pages() * page_size()) - before - descriptors;
     const uint64_t bytes = trim(shared.table);
 
     cr_expect(gt(u64, rest, 320000000));
-    cr_expect(lt(u64, process_bytes() - before, descriptors + rest / 100 * left_percent));
+    cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before,
+                 descriptors + rest / 100 * left_percent));
     cr_expect(gt(u64, bytes, rest / 100 * 98));
     close_shared(&shared);
 }
@@ -353,13 +326,13 @@ TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
     }
     assert_status(haft_domain_wait(shared.domain), HAFT_OK);
     trim(shared.table);
-    const uint64_t held = resident(shared.view);
+    const uint64_t held = pages_in_memory(shared.view);
 
     assert_status(haft_worker_flush(shared.worker), HAFT_OK);
     settle(other);
     trim(shared.table);
-    cr_expect(lt(u64, resident(shared.view), held));
-    cr_expect(le(u64, resident(shared.view), 10));
+    cr_expect(lt(u64, pages_in_memory(shared.view), held));
+    cr_expect(le(u64, pages_in_memory(shared.view), 10));
     must(haft_worker_close(other) == HAFT_OK);
     close_shared(&shared);
 }
@@ -374,7 +347,7 @@ TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_b
     fill(shared.worker, ids);
     clear(shared.worker, ids);
     trim(shared.table);
-    const uint64_t before = process_bytes();
+    const uint64_t before = ((uint64_t)resident_pages() * page_size());
 
     expect_all_stale(&shared);
     for (int n = 0; n < 100000; n++) {
@@ -384,7 +357,7 @@ TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_b
         must(haft_free(shared.worker, id) != HAFT_OK);
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
-    cr_expect(lt(u64, process_bytes() - before, 500 * page_size()));
+    cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before, 500 * page_size()));
     close_shared(&shared);
 }
 
@@ -443,10 +416,10 @@ TEST_ON_EACH_CLOCK(shared_trim, a_scan_meets_each_object_once_and_skips_what_was
     const uint64_t live = stats_of(shared.table).live;
 
     cr_expect(gt(u64, trim(shared.table), 0));
-    const uint64_t before = resident(shared.view);
+    const uint64_t before = pages_in_memory(shared.view);
 
     cr_expect(eq(u64, scan(&shared), live));
-    cr_expect(eq(u64, resident(shared.view), before), "not even pages of zeros come in");
+    cr_expect(eq(u64, pages_in_memory(shared.view), before), "not even pages of zeros come in");
     fill_some(shared.worker, later, 3000);
     cr_expect(eq(u64, scan(&shared), live + 3000));
     close_shared(&shared);

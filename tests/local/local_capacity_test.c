@@ -1,6 +1,5 @@
 /* How much fits: count, is_empty, available, and memory had beforehand. */
 #include "tests/support.h"
-#include <stdio.h>
 #include <string.h>
 
 TestSuite(local_capacity, .timeout = SUITE_SECONDS);
@@ -103,17 +102,6 @@ Test(local_capacity, a_million_inserts_and_frees_in_turn_do_not_grow_the_table)
 
 /* --- beforehand --- */
 
-static long process_pages(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0;
-    long pages = 0;
-
-    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
-    fclose(file);
-    return pages;
-}
-
 Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
 {
     need_wide_addresses();
@@ -121,16 +109,16 @@ Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
     haft_id id;
 
     must(haft_local_insert(local, NULL, &id) == HAFT_OK); /* all code and stack have been used */
-    const long before = process_pages();
+    const long before = resident_pages();
 
     expect_status(haft_local_reserve_capacity(local, 5000), HAFT_OK);
-    const long between = process_pages();
+    const long between = resident_pages();
 
     for (int i = 0; i < 5000; i++) {
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     }
     cr_expect(ge(long, between - before, 4900));
-    cr_expect(lt(long, process_pages() - between, 1000)); /* a sanitizer's own among them */
+    cr_expect(lt(long, resident_pages() - between, 1000)); /* a sanitizer's own among them */
     haft_local_close(local);
 }
 
@@ -144,15 +132,15 @@ Test(local_capacity, reserve_capacity_counts_free_slots_and_brings_trimmed_ones_
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     }
     haft_local_clear(local);
-    const long full = process_pages();
+    const long full = resident_pages();
 
     expect_status(haft_local_reserve_capacity(local, 3000), HAFT_OK);
-    cr_expect(lt(long, process_pages() - full, 100)); /* all there already */
+    cr_expect(lt(long, resident_pages() - full, 100)); /* all there already */
     must(haft_local_trim(local, NULL) == HAFT_OK);
-    cr_expect(lt(long, process_pages(), full - 2900));
+    cr_expect(lt(long, resident_pages(), full - 2900));
     must(haft_local_insert(local, NULL, &id) == HAFT_OK); /* a run is in use */
     expect_status(haft_local_reserve_capacity(local, 4000), HAFT_OK);
-    cr_expect(gt(long, process_pages(), full + 900));
+    cr_expect(gt(long, resident_pages(), full + 900));
     haft_local_close(local);
 }
 

@@ -1,6 +1,5 @@
 /* haft_local_trim: memory goes back to the system, and ids from before stay stale for ever. */
 #include "tests/support.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,34 +11,6 @@ TestSuite(trim, .timeout = SUITE_SECONDS);
 
 static haft_id ids[OBJECTS];
 static haft_id later[OBJECTS];
-
-/* Pages of the table that are in memory. */
-static uint64_t resident(haft_view view)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = (uintptr_t)view.base / page * page;
-    const size_t pages = (size_t)((view.mask + 1) * view.stride / page);
-    unsigned char *in = malloc(pages);
-    uint64_t count = 0;
-
-    must(in != NULL && mincore((void *)begin, pages * page, in) == 0);
-    for (size_t i = 0; i < pages; i++) {
-        count += in[i] & 1;
-    }
-    free(in);
-    return count;
-}
-
-static long process_pages(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0;
-    long pages = 0;
-
-    must(file != NULL && fscanf(file, "%ld %ld", &size, &pages) == 2);
-    fclose(file);
-    return pages;
-}
 
 static haft_local *open_sized(size_t object_size, size_t alignment, haft_layout layout)
 {
@@ -91,11 +62,11 @@ Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
             const haft_view view = haft_local_view(local);
 
             fill(local, ids);
-            const uint64_t before = resident(view);
+            const uint64_t before = pages_in_memory(view);
 
             haft_local_clear(local);
             const uint64_t bytes = trim(local);
-            const uint64_t after = resident(view);
+            const uint64_t after = pages_in_memory(view);
 
             cr_expect(ge(u64, bytes + 64 * page, before * page * 7 / 8));
             cr_expect(eq(u64, (before - after) * page, bytes));
@@ -247,8 +218,8 @@ Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
     fill(local, ids);
     haft_local_clear(local);
     trim(local);
-    must(resident(view) < 16);
-    const long before = process_pages();
+    must(pages_in_memory(view) < 16);
+    const long before = resident_pages();
 
     for (uint64_t i = 0; i < 100000; i++) {
         const haft_id id = {random_next(&seed)};
@@ -260,7 +231,7 @@ Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
         must(haft_local_free(local, (haft_id){(uint32_t)ids[i].bits}) != HAFT_OK);
     }
     /* The system's page of zeros, on which reads fall, is not counted. */
-    cr_expect(lt(long, process_pages() - before, 1000));
+    cr_expect(lt(long, resident_pages() - before, 1000));
     haft_local_close(local);
 }
 
@@ -340,7 +311,7 @@ Test(trim, a_thousand_times_the_table_does_not_grow)
         }
         haft_local_clear(local);
         must(trim(local) != 0);
-        must(resident(haft_local_view(local)) < 32);
+        must(pages_in_memory(haft_local_view(local)) < 32);
     }
     cr_expect(lt(u64, highest, 4 + 2000 + 128));
     haft_local_close(local);

@@ -1,26 +1,11 @@
 /* The packed table: what memory it takes, and when. */
 #include "tests/packed/packed.h"
-#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 TestSuite(packed_memory, .timeout = SUITE_SECONDS);
 
 /* Pages that others may touch meanwhile: AddressSanitizer keeps a byte for eight. */
 #define FEW 500
-
-static long resident_pages(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0;
-    long resident = 0;
-
-    need_a_machine();
-    cr_assert(ne(ptr, file, NULL));
-    cr_assert(eq(int, fscanf(file, "%ld %ld", &size, &resident), 2));
-    fclose(file);
-    return resident;
-}
 
 /* Pages that opening such a table makes resident, and then that many inserts. */
 struct pages {
@@ -125,26 +110,6 @@ Test(packed_memory, failed_frees_and_kills_bring_no_memory_in)
     cr_expect(lt(long, resident_pages() - before, 1000));
     packed_close(packed);
 }
-
-/* From now on the process may have `more` bytes of writable memory beyond what it has. */
-static void limit_data(size_t more)
-{
-    struct rlimit limit;
-    unsigned long data = 0;
-    char line[256];
-    FILE *file = fopen("/proc/self/status", "r");
-
-    need_a_machine();
-    cr_assert(ne(ptr, file, NULL));
-    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmData: %lu kB", &data) != 1) {
-    }
-    fclose(file);
-    cr_assert(zero(int, getrlimit(RLIMIT_DATA, &limit)));
-    limit.rlim_cur = data * 1024 + more;
-    cr_assert(zero(int, setrlimit(RLIMIT_DATA, &limit)));
-}
-
-#define MIB ((size_t)1 << 20)
 
 Test(packed_memory, a_fixed_table_beyond_a_limit_does_not_open)
 {

@@ -149,27 +149,15 @@ Test(typed_fit, options_of_a_packed_table_are_filled_in_or_the_same)
         assert_status(haft_domain_close(domain), HAFT_OK);                                         \
     } while (0)
 
-Test(typed_fit, another_object_size_is_refused)
+Test(typed_fit, options_that_contradict_the_type_are_refused)
 {
     EXPECT_OPEN_REFUSED(HAFT_BAD_OBJECT_SIZE, .capacity = 5,
                         .object_size = sizeof(struct ship) + 1);
     EXPECT_OPEN_REFUSED(HAFT_BAD_OBJECT_SIZE, .capacity = 5, .object_size = 1);
-}
-
-Test(typed_fit, another_alignment_is_refused)
-{
     EXPECT_OPEN_REFUSED(HAFT_BAD_OBJECT_ALIGNMENT, .capacity = 5, .object_alignment = 16);
     EXPECT_OPEN_REFUSED(HAFT_BAD_OBJECT_ALIGNMENT, .capacity = 5, .object_alignment = 1);
-}
-
-Test(typed_fit, pins_of_a_type_declared_without_are_refused)
-{
     EXPECT_OPEN_REFUSED(HAFT_BAD_PINS, .capacity = 5, .pins = true);
-}
-
-Test(typed_fit, options_that_are_bad_in_any_table_are_refused)
-{
-    EXPECT_OPEN_REFUSED(HAFT_BAD_CAPACITY, .capacity = 0);
+    EXPECT_OPEN_REFUSED(HAFT_BAD_CAPACITY, .capacity = 0); /* as in any table */
 }
 
 Test(typed_fit, a_packed_table_of_another_size_or_alignment_is_refused)
@@ -219,40 +207,22 @@ static haft_status adopt_ships(haft_local_options options)
     return status;
 }
 
-Test(typed_fit, a_local_table_of_the_type_is_adopted)
-{
-    expect_status(adopt_ships((haft_local_options){.object_size = sizeof(struct ship)}), HAFT_OK);
-}
-
-Test(typed_fit, a_local_table_of_another_size_is_not_adopted)
+Test(typed_fit, a_local_table_is_adopted_if_of_the_type)
 {
     const size_t size = sizeof(struct ship);
+    const haft_local_options wrong[] = {
+        {.object_size = size + 8},
+        {.object_size = size - 8},
+        {.object_size = 0},
+        {.object_size = size - 1}, /* insertion would cut objects off */
+        {.object_size = size, .pins = true},
+        {.object_size = size, .object_alignment = 64}, /* slots further apart */
+    };
 
-    expect_status(adopt_ships((haft_local_options){.object_size = size + 8}), HAFT_WRONG_TYPE);
-    expect_status(adopt_ships((haft_local_options){.object_size = size - 8}), HAFT_WRONG_TYPE);
-    expect_status(adopt_ships((haft_local_options){.object_size = 0}), HAFT_WRONG_TYPE);
-}
-
-/* Insertion would cut the objects off. */
-Test(typed_fit, a_local_table_of_another_size_but_the_same_slots_is_not_adopted)
-{
-    const size_t size = sizeof(struct ship);
-
-    expect_status(adopt_ships((haft_local_options){.object_size = size - 1}), HAFT_WRONG_TYPE);
-}
-
-Test(typed_fit, a_local_table_with_pins_is_not_adopted_without)
-{
-    expect_status(
-        adopt_ships((haft_local_options){.object_size = sizeof(struct ship), .pins = true}),
-        HAFT_WRONG_TYPE);
-}
-
-Test(typed_fit, a_local_table_of_slots_further_apart_is_not_adopted)
-{
-    expect_status(adopt_ships((haft_local_options){.object_size = sizeof(struct ship),
-                                                   .object_alignment = 64}),
-                  HAFT_WRONG_TYPE);
+    expect_status(adopt_ships((haft_local_options){.object_size = size}), HAFT_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        expect_status(adopt_ships(wrong[i]), HAFT_WRONG_TYPE);
+    }
 }
 
 /* Here slots of both kinds are alike: the pins lie in what fills up to the alignment. */
