@@ -111,7 +111,7 @@ Test(typed, an_id_is_enough_for_an_allocator_of_ids_alone)
 Test(typed_local, resolve_answers_as_haft_resolve_for_forged_ids)
 {
     const haft_view view = haft_local_view(local.local);
-    const haft_packed_view packed_view = haft_packed_view_get(packed.packed);
+    const haft_dense_view packed_view = haft_packed_view(packed.packed);
     uint64_t state = 1;
     uint64_t live[64];
 
