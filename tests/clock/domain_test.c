@@ -70,9 +70,11 @@ Test(domain, without_options_has_the_workers_clock)
 
 Test(domain, a_flavour_without_a_clock_that_takes_one_is_refused)
 {
-    const haft_domain_options options = {.foreign = haft_urcu_memb()};
+    const haft_domain_options default_clock = {.foreign = haft_urcu_memb()};
+    const haft_domain_options frame = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_FRAME};
 
-    expect_refused(options, HAFT_BAD_FOREIGN);
+    expect_refused(default_clock, HAFT_BAD_FOREIGN);
+    expect_refused(frame, HAFT_BAD_FOREIGN);
 }
 
 TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)

@@ -19,15 +19,6 @@ static void end_frame(struct shared *shared)
     assert_status(haft_domain_tick(shared->domain), HAFT_OK);
 }
 
-Test(frame_clock, with_a_flavour_is_refused)
-{
-    haft_domain_options with = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_FRAME};
-    haft_domain *domain = NULL;
-
-    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FOREIGN));
-    cr_expect(eq(ptr, domain, NULL));
-}
-
 Test(frame_clock, tick_of_another_clock_is_refused)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);

@@ -228,17 +228,6 @@ TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour
     close_shared(&a);
 }
 
-Test(section, qsbr_begin_and_end_do_nothing)
-{
-    struct shared shared = open_shared((struct setting){1, HAFT_CLOCK_CALLER}, &options);
-
-    haft_section_begin(shared.domain);
-    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
-    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
-    haft_section_end(shared.domain);
-    close_shared(&shared);
-}
-
 struct outside {
     haft_domain *domain;
     sem_t ready;

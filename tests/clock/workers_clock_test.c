@@ -21,15 +21,6 @@ static void retire_one(struct shared *shared)
     assert_status(haft_worker_flush(shared->worker), HAFT_OK);
 }
 
-Test(workers_clock, with_a_flavour_is_refused)
-{
-    haft_domain_options with = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_WORKERS};
-    haft_domain *domain = NULL;
-
-    cr_expect(eq(int, haft_domain_open(&with, &domain), HAFT_BAD_FOREIGN));
-    cr_expect(eq(ptr, domain, NULL));
-}
-
 Test(workers_clock, a_grace_period_ends_when_each_thread_has_announced_itself)
 {
     struct shared shared = open_shared(workers, &options);
@@ -176,33 +167,6 @@ Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_poin
     reader_leave(&reader);
     pass_quiescent_points(&shared);
     cr_expect(eq(int, reclaims, 2));
-    close_shared(&shared);
-}
-
-static void *come_and_go(void *table)
-{
-    haft_worker *worker = open_worker(table);
-
-    must(haft_free(worker, insert(worker)) == HAFT_OK);
-    must(haft_worker_close(worker) == HAFT_OK);
-    return NULL;
-}
-
-Test(workers_clock, many_threads_one_after_another_leave_nothing_behind)
-{
-    struct shared shared = open_shared(workers, &options);
-    const uint64_t before = stats_of(shared.table).high_water;
-
-    for (int n = 0; n < 3000; n++) {
-        pthread_t thread;
-
-        must(pthread_create(&thread, NULL, come_and_go, shared.table) == 0);
-        pthread_join(thread, NULL);
-        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
-    }
-    haft_worker_flush(shared.worker);
-    cr_expect(eq(u64, backlog(&shared), 0));
-    cr_expect(lt(u64, stats_of(shared.table).high_water, before + 300));
     close_shared(&shared);
 }
 

@@ -39,24 +39,6 @@ TEST_ON_EACH_CLOCK(free_many, frees_each_id)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(free_many, needs_no_place_for_statuses)
-{
-    struct shared shared = open_filled(*setting, 300);
-
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, 300, NULL), 300));
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, 300, NULL), 0));
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(free_many, of_none_does_nothing)
-{
-    struct shared shared = open_filled(*setting, 3);
-
-    cr_expect(eq(sz, haft_free_many(shared.worker, NULL, 0, NULL), 0));
-    cr_expect(eq(u64, stats_of(shared.table).live, 3));
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(free_many, of_one_id_many_times_frees_it_once_the_first)
 {
     struct shared shared = open_filled(*setting, 1);

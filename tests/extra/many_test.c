@@ -61,28 +61,8 @@ TEST_ON_EACH_CLOCK(reserve_many, gives_ids_that_are_reserved_and_their_objects)
         must(haft_resolve(shared.view, ids[i]) == objects[i]);
         must(*(unsigned char *)objects[i] == i % 256);
     }
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(reserve_many, needs_neither_objects_nor_a_place_for_the_reason)
-{
-    struct shared shared = open_shared(*setting, &options);
-
-    cr_expect(eq(sz, haft_reserve_many(shared.worker, ids, NULL, LIVE, NULL), LIVE));
-    abort_all(&shared, LIVE);
+    cr_expect(eq(u64, stats_of(shared.table).live, LIVE));
     cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(reserve_many, of_none_does_nothing)
-{
-    struct shared shared = open_shared(*setting, &options);
-
-    soil();
-    cr_expect(eq(sz, haft_reserve_many(shared.worker, ids, objects, 0, &why), 0));
-    expect_status(why, HAFT_OK);
-    expect_untouched_from(0);
-    cr_expect(eq(u64, stats_of(shared.table).high_water, 0));
     close_shared(&shared);
 }
 
@@ -134,6 +114,8 @@ TEST_ON_EACH_CLOCK(reserve_many, while_slots_wait_says_busy_and_has_them_after_a
 
     soil();
     cr_expect(eq(sz, haft_reserve_many(shared.worker, ids, objects, MOST, &why), 0));
+    expect_status(why, HAFT_BUSY);
+    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, 1, &why), 0));
     expect_status(why, HAFT_BUSY);
     expect_untouched_from(0);
     haft_section_end(shared.domain);
@@ -221,35 +203,21 @@ TEST_ON_EACH_CLOCK(reserve_many, from_on_reclaim_gives_slots_or_says_why_not)
     close_shared(&shared);
 }
 
-/* --- publish --- */
-
-TEST_ON_EACH_CLOCK(publish_many, makes_ids_live_with_what_was_written_before)
+TEST_ON_EACH_CLOCK(reserve_many, publish_many_and_free_many_of_none_do_nothing)
 {
     struct shared shared = open_shared(*setting, &options);
 
-    must(haft_reserve_many(shared.worker, ids, objects, LIVE, NULL) == LIVE);
-    for (int i = 0; i < LIVE; i++) {
-        memcpy(objects[i], &ids[i], sizeof ids[i]);
-    }
-    haft_publish_many(shared.worker, ids, LIVE);
-    for (int i = 0; i < LIVE; i++) {
-        const haft_id *object = haft_resolve(shared.view, ids[i]);
-
-        must(object != NULL && haft_id_equal(*object, ids[i]));
-    }
-    cr_expect(eq(u64, stats_of(shared.table).live, LIVE));
-    cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(publish_many, of_none_does_nothing)
-{
-    struct shared shared = open_shared(*setting, &options);
-
+    soil();
+    cr_expect(zero(sz, haft_reserve_many(shared.worker, ids, objects, 0, &why)));
+    expect_status(why, HAFT_OK);
     haft_publish_many(shared.worker, NULL, 0);
-    cr_expect(eq(u64, stats_of(shared.table).live, 0));
+    cr_expect(zero(sz, haft_free_many(shared.worker, NULL, 0, NULL)));
+    expect_untouched_from(0);
+    cr_expect(zero(u64, stats_of(shared.table).high_water));
     close_shared(&shared);
 }
+
+/* --- publish --- */
 
 TEST_ON_EACH_CLOCK(publish_many, takes_what_another_worker_reserved)
 {
@@ -343,22 +311,5 @@ TEST_ON_EACH_CLOCK(insert_many, beyond_what_there_is_inserts_all_it_can_from_the
     expect_status(why, HAFT_FULL);
     expect_untouched_from(0);
     cr_expect(eq(u64, stats_of(shared.table).live, count));
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(insert_many, while_slots_wait_says_busy_and_goes_on_after_a_grace_period)
-{
-    struct shared shared = open_shared(*setting, &options);
-    size_t count;
-
-    haft_section_begin(shared.domain);
-    count = haft_insert_many(shared.worker, NULL, ids, MOST, &why);
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, count, NULL), count));
-    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, 1, &why), 0));
-    expect_status(why, HAFT_BUSY);
-    haft_section_end(shared.domain);
-    settle(shared.worker);
-    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, 1000, &why), 1000));
-    expect_status(why, HAFT_OK);
     close_shared(&shared);
 }

@@ -80,6 +80,7 @@ TEST_ON_EACH_CLOCK(busy, a_full_table_is_full_not_busy)
     }
     expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_FULL);
     expect_status(haft_insert_wait(shared.worker, NULL, &ids[count]), HAFT_FULL);
+    expect_status(haft_reserve_wait(shared.worker, &ids[count], NULL), HAFT_FULL);
     close_shared(&shared);
 }
 
@@ -240,12 +241,15 @@ Test(insert_wait, inside_a_section_is_refused_if_it_would_have_to_wait)
 {
     struct held held;
     haft_id id = {0x5a5a};
+    void *object = &held;
 
     hold(&held, MEMB_CALLER);
     reader_leave(&held.reader);
     haft_section_begin(held.shared.domain);
     expect_status(haft_insert_wait(held.shared.worker, NULL, &id), HAFT_IN_SECTION);
+    expect_status(haft_reserve_wait(held.shared.worker, &id, &object), HAFT_IN_SECTION);
     cr_expect(eq(u64, id.bits, 0x5a5a));
+    cr_expect(eq(ptr, object, &held));
     cr_expect(eq(u64, stats_of(held.shared.table).live, 0));
     haft_section_end(held.shared.domain);
     expect_status(haft_insert_wait(held.shared.worker, NULL, &id), HAFT_OK);
@@ -297,38 +301,6 @@ TEST_ON_EACH_CLOCK(reserve_wait, waits_where_reserve_is_busy)
     }
     cr_expect(eq(u64, stats_of(held.shared.table).live, 64));
     close_shared(&held.shared);
-}
-
-Test(reserve_wait, inside_a_section_is_refused_if_it_would_have_to_wait)
-{
-    struct held held;
-    haft_id id = {0x5a5a};
-    void *object = &held;
-
-    hold(&held, MEMB_CALLER);
-    reader_leave(&held.reader);
-    haft_section_begin(held.shared.domain);
-    expect_status(haft_reserve_wait(held.shared.worker, &id, &object), HAFT_IN_SECTION);
-    cr_expect(eq(u64, id.bits, 0x5a5a));
-    cr_expect(eq(ptr, object, &held));
-    haft_section_end(held.shared.domain);
-    expect_status(haft_reserve_wait(held.shared.worker, &id, &object), HAFT_OK);
-    close_shared(&held.shared);
-}
-
-Test(reserve_wait, of_a_full_table_is_full)
-{
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_id id;
-    int count = 0;
-
-    while (count <= SLOTS && haft_reserve_wait(shared.worker, &id, NULL) == HAFT_OK) {
-        count++;
-    }
-    cr_expect(ge(int, count, 64));
-    cr_expect(le(int, count, SLOTS));
-    expect_status(haft_reserve_wait(shared.worker, &id, NULL), HAFT_FULL);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_wait, alone_keeps_a_small_table_going_for_ever)

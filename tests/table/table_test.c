@@ -42,16 +42,6 @@ TEST_ON_EACH_CLOCK(table, opens_and_closes_again_and_again)
     expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
-Test(table_close, of_a_table_nobody_used)
-{
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_table *unused;
-
-    assert_status(haft_table_open(shared.domain, &options, &unused), HAFT_OK);
-    expect_status(haft_table_close(unused), HAFT_OK);
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
 {
     struct shared shared = open_shared(*setting, &options);
