@@ -1,10 +1,9 @@
-/* Many at once, the way out: free, and what the counters say on every path. */
+/* Many at once, the way out: free. */
 #include "tests/support.h"
 #include <haft/many.h>
 #include <string.h>
 
 TestSuite(free_many, .timeout = SUITE_SECONDS);
-TestSuite(counts, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {.capacity = 1000, .object_size = 16};
 
@@ -239,93 +238,4 @@ TEST_ON_EACH_CLOCK(free_many, has_on_reclaim_called_once_for_each_freed_object)
     for (int i = 0; i < 1000; i++) {
         must(calls[haft_id_index(HAFT_LAYOUT_32_32, ids[i])] == 1);
     }
-}
-
-/* --- counts --- */
-
-/* A table's live ids as this program knows them. */
-struct ledger {
-    struct shared shared;
-    haft_id live[MOST];
-    size_t count;
-    uint64_t seed;
-};
-
-static size_t up_to(struct ledger *ledger, size_t most)
-{
-    return (size_t)(random_next(&ledger->seed) >> 16) % (most + 1);
-}
-
-static void insert_some(struct ledger *ledger)
-{
-    haft_id *end = ledger->live + ledger->count;
-    const size_t wanted = up_to(ledger, 400);
-    haft_status why;
-    const size_t count = haft_insert_many(ledger->shared.worker, NULL, end, wanted, &why);
-
-    must((count == wanted) == (why == HAFT_OK));
-    ledger->count += count;
-}
-
-/* Some of a reservation are published, the others given up. */
-static void reserve_some(struct ledger *ledger)
-{
-    haft_worker *worker = ledger->shared.worker;
-    haft_id *end = ledger->live + ledger->count;
-    const size_t count = haft_reserve_many(worker, end, NULL, up_to(ledger, 400), NULL);
-    const size_t kept = up_to(ledger, count);
-
-    must(stats_of(ledger->shared.table).reserved == count);
-    haft_publish_many(worker, end, kept);
-    for (size_t i = kept; i < count; i++) {
-        haft_abort(worker, end[i]);
-    }
-    ledger->count += kept;
-}
-
-/* The last ones, with stale, doubled and foreign ids in between. */
-static void free_some(struct ledger *ledger)
-{
-    const size_t count = up_to(ledger, ledger->count < 400 ? ledger->count : 400);
-    static haft_id chosen[4 * 400];
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const haft_id id = ledger->live[--ledger->count];
-
-        chosen[n++] = id;
-        if (up_to(ledger, 3) == 0) {
-            chosen[n] = chosen[up_to(ledger, n - 1)];
-            n++;
-            chosen[n++].bits = id.bits + (UINT64_C(1) << 32);
-            chosen[n++].bits = random_next(&ledger->seed);
-        }
-    }
-    must(haft_free_many(ledger->shared.worker, chosen, n, NULL) == count);
-}
-
-TEST_ON_EACH_CLOCK(counts, live_is_inserted_less_freed_at_every_quiet_moment)
-{
-    static struct ledger ledger;
-
-    ledger = (struct ledger){.shared = open_shared(*setting, &options), .seed = 59};
-    for (int n = 0; n < 4000; n++) {
-        const size_t what = up_to(&ledger, 4);
-
-        if (what < 2) {
-            insert_some(&ledger);
-        } else if (what == 2) {
-            reserve_some(&ledger);
-        } else {
-            free_some(&ledger);
-        }
-        const haft_table_stats stats = stats_of(ledger.shared.table);
-
-        must(stats.live == ledger.count && stats.reserved == 0);
-        must(stats.high_water == stats.live + stats.retired + stats.free);
-        if (what == 4) {
-            must(haft_worker_quiescent(ledger.shared.worker) == HAFT_OK);
-        }
-    }
-    close_shared(&ledger.shared);
 }

@@ -48,58 +48,6 @@ Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)
     haft_local_close(local);
 }
 
-Test(local_capacity, available_is_how_many_inserts_succeed_whatever_the_order_of_reuse)
-{
-    for (uint64_t min_free = 0; min_free < 20; min_free += 5) {
-        haft_local *local = open_local((haft_local_options){
-            .capacity = 30, .layout = {6, 2, 0}, .reuse = HAFT_REUSE_FIFO, .min_free = min_free});
-        uint64_t seed = 61 + min_free;
-        haft_id id;
-
-        for (int round = 0; round < 20 && haft_local_available(local) != 0; round++) {
-            uint64_t inserted = 0;
-            const uint64_t available = haft_local_available(local);
-
-            while (haft_local_insert(local, NULL, &id) == HAFT_OK) {
-                inserted++;
-            }
-            must(inserted == available);
-            for (uint64_t bits = 0; bits < 256; bits++) {
-                if (random_next(&seed) % 2 == 0) {
-                    haft_local_free(local, (haft_id){bits});
-                }
-            }
-        }
-        haft_local_close(local);
-    }
-}
-
-static void expect_churn(haft_local *local, uint64_t most)
-{
-    static haft_id ids[1000];
-    uint64_t count = 0;
-
-    for (int i = 0; i < 1000000; i++) {
-        if (count == 0 || (count < most && i % 3 != 0)) {
-            must(haft_local_insert(local, NULL, &ids[count++]) == HAFT_OK);
-            must(haft_id_index(HAFT_LAYOUT_32_32, ids[count - 1]) < 4 + most);
-        } else {
-            must(haft_local_free(local, ids[--count]) == HAFT_OK);
-        }
-    }
-}
-
-Test(local_capacity, a_million_inserts_and_frees_in_turn_do_not_grow_the_table)
-{
-    for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
-        haft_local *local =
-            open_local((haft_local_options){.capacity = 1 << 20, .reuse = (haft_local_reuse)reuse});
-
-        expect_churn(local, 1000);
-        haft_local_close(local);
-    }
-}
-
 /* --- beforehand --- */
 
 Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)

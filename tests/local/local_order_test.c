@@ -1,7 +1,7 @@
 /*
  * Which slot comes next, and how long ids last.
  *
- * Three orders of the literature, each beside a small reference: ours begins at index 4 and, by
+ * Two orders of the literature, each beside a small reference: ours begins at index 4 and, by
  * default, at generation 1.
  */
 #include "tests/support.h"
@@ -140,36 +140,6 @@ static void frykholm_destroy(void *reference, uint64_t index)
 }
 
 /*
- * The same, "Managing Decoupling Part 4: The ID Lookup Table" (Bitsquid blog, 2011), the array
- * with holes: a LIFO list of free slots.  Its generation is one counter of the whole table, which
- * ours are not, so that here only slots are compared.
- */
-struct holes {
-    uint64_t next[OBJECTS];
-    uint64_t free;
-    uint64_t count;
-};
-
-#define NONE UINT64_MAX
-
-static struct made holes_create(void *reference)
-{
-    struct holes *h = reference;
-    const uint64_t index = h->free == NONE ? h->count++ : h->free;
-
-    h->free = h->free == NONE ? NONE : h->next[index];
-    return (struct made){index, NONE};
-}
-
-static void holes_destroy(void *reference, uint64_t index)
-{
-    struct holes *h = reference;
-
-    h->next[index] = h->free;
-    h->free = index;
-}
-
-/*
  * Michele Caini (skypjack), "ECS back and forth, part 3" (2019): destroyed entities form a list
  * in the entity array itself, each with its version; the list's head and its length beside it.
  */
@@ -223,7 +193,7 @@ static uint64_t expect_same(haft_local *local, void *reference, struct made (*cr
             const haft_id id = insert_into(local);
 
             must(index_of(local, id) == made.index + FIRST);
-            must(made.generation == NONE || generation_of(local, id) == made.generation + 1);
+            must(generation_of(local, id) == made.generation + 1);
             again += generation_of(local, id) > 1;
             ids[count++] = id;
         } else {
@@ -245,14 +215,6 @@ Test(order, fifo_with_min_free_1024_is_frykholms_queue)
     haft_local *local = open_ordered(HAFT_REUSE_FIFO, 1024, OBJECTS, HAFT_LAYOUT_32_32);
 
     cr_expect(gt(u64, expect_same(local, &reference, frykholm_create, frykholm_destroy), 10000));
-}
-
-Test(order, lifo_is_the_array_with_holes)
-{
-    static struct holes reference = {.free = NONE};
-    haft_local *local = open_ordered(HAFT_REUSE_LIFO, 0, OBJECTS, HAFT_LAYOUT_32_32);
-
-    cr_expect(gt(u64, expect_same(local, &reference, holes_create, holes_destroy), 10000));
 }
 
 Test(order, lifo_is_the_implicit_list_of_destroyed_entities)

@@ -32,22 +32,6 @@ static uint32_t index_of(haft_id id)
     return haft_id_index(HAFT_LAYOUT_32_32, id);
 }
 
-Test(local, the_slot_freed_last_is_reused_first_under_another_id)
-{
-    const haft_id a = insert_value(1);
-    const haft_id b = insert_value(2);
-
-    assert_status(haft_local_free(local, a), HAFT_OK);
-    assert_status(haft_local_free(local, b), HAFT_OK);
-    const haft_id c = insert_value(3);
-    const haft_id d = insert_value(4);
-
-    cr_expect(eq(u32, index_of(c), index_of(b)));
-    cr_expect(eq(u32, index_of(d), index_of(a)));
-    cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, c), 2));
-    cr_expect(ne(u64, c.bits, b.bits));
-}
-
 Test(local, an_aborted_slot_is_free_at_once)
 {
     haft_id given_up;

@@ -236,26 +236,6 @@ Test(packed_refresh, with_keep_order_keeps_it)
     packed_close(packed);
 }
 
-Test(packed_refresh, without_keep_order_moves_only_the_last_ones_and_each_once)
-{
-    haft_packed *packed = packed_open_values(10, false);
-    haft_id ids[10];
-
-    packed_fill(packed, ids, 10);
-    const int dead[] = {8, 3, 4, 0};
-
-    for (int i = 0; i < 4; i++) {
-        must(haft_packed_kill(packed, ids[dead[i]]) == HAFT_OK);
-    }
-    must(haft_packed_refresh(packed) == HAFT_OK);
-    cr_expect(eq(u64, haft_packed_count(packed), 6));
-    cr_expect(eq(u64, packed_value_at(packed, 1), 1));
-    cr_expect(eq(u64, packed_value_at(packed, 2), 2));
-    cr_expect(eq(u64, packed_value_at(packed, 5), 5));
-    packed_must_be_sound(packed, 8);
-    packed_close(packed);
-}
-
 /* Each set of dead ones among eight. */
 TEST_ON_EACH_ORDER(packed_refresh, of_every_pattern_of_dead_objects_keeps_exactly_the_others)
 {
