@@ -1,0 +1,523 @@
+/*
+ * White-box: lib/base/os.h, whose answers the rest of the library relies on; on POSIX, also when the
+ * system refuses.
+ *
+ * This program is linked so that os_posix.c's calls of the system come here first.
+ */
+#include "lib/base/os.h"
+#include "tests/support.h"
+#include <criterion/redirect.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(os, .timeout = SUITE_SECONDS);
+
+#define MS UINT64_C(1000000) /* ns */
+
+/* What is refused. */
+static struct {
+    bool writable_memory;
+    bool memory;
+    bool protection;
+    int advice; /* why, as errno; 0: it is taken */
+    bool chance;
+    bool thread;
+    bool semaphore;
+    bool key;
+    bool value;
+    bool handlers;
+} no;
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __real_mprotect(void *address, size_t size, int protection);
+int __real_madvise(void *address, size_t size, int advice);
+ssize_t __real_getrandom(void *bytes, size_t size, unsigned flags);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg);
+int __real_sem_init(sem_t *semaphore, int shared, unsigned value);
+int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+int __real_pthread_setspecific(pthread_key_t key, const void *value);
+int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __wrap_mprotect(void *address, size_t size, int protection);
+int __wrap_madvise(void *address, size_t size, int advice);
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg);
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
+int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    if (no.memory || (no.writable_memory && (protection & PROT_WRITE) != 0)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(address, size, protection, flags, file, offset);
+}
+
+static int refused(int error)
+{
+    errno = error;
+    return -1;
+}
+
+int __wrap_mprotect(void *address, size_t size, int protection)
+{
+    return no.protection ? refused(ENOMEM) : __real_mprotect(address, size, protection);
+}
+
+int __wrap_madvise(void *address, size_t size, int advice)
+{
+    return no.advice != 0 ? refused(no.advice) : __real_madvise(address, size, advice);
+}
+
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags)
+{
+    return no.chance ? refused(EAGAIN) : __real_getrandom(bytes, size, flags);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *arg)
+{
+    return no.thread ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
+}
+
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+    return no.semaphore ? refused(EINVAL) : __real_sem_init(semaphore, shared, value);
+}
+
+int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    return no.key ? EAGAIN : __real_pthread_key_create(key, destructor);
+}
+
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
+{
+    return no.value ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+    return no.handlers ? ENOMEM : __real_pthread_atfork(before, parent, child);
+}
+
+/* --- memory --- */
+
+#define PAGES 16
+
+static size_t size_of_pages(void)
+{
+    return PAGES * os_page_size();
+}
+
+static bool is_all(const char *bytes, size_t size, char value)
+{
+    return bytes[0] == value && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+static char *reserve(bool in_steps)
+{
+    bool steps = !in_steps;
+    char *base = os_reserve(size_of_pages(), &steps);
+
+    cr_assert(ne(ptr, base, NULL));
+    cr_assert(zero(ulong, (unsigned long)((uintptr_t)base % os_page_size())));
+    cr_assert(eq(int, steps, in_steps));
+    cr_assert(is_all(base, size_of_pages(), 0));
+    return base;
+}
+
+Test(os, reserved_memory_is_zero_and_can_be_written_at_once)
+{
+    char *base = reserve(false);
+
+    memset(base, 1, size_of_pages());
+    os_release(base, size_of_pages());
+}
+
+Test(os, memory_that_may_not_be_writable_at_once_can_be_read_and_committed)
+{
+    no.writable_memory = true;
+    char *base = reserve(true);
+
+    no.protection = true;
+    cr_expect(not(os_commit(base, os_page_size())));
+    no.protection = false;
+    cr_assert(os_commit(base, os_page_size()));
+    memset(base, 1, os_page_size());
+    cr_assert(os_commit(base, size_of_pages()));
+    memset(base + os_page_size(), 2, size_of_pages() - os_page_size());
+    cr_expect(is_all(base, os_page_size(), 1));
+    os_release(base, size_of_pages());
+}
+
+Test(os, reserve_without_address_space_is_refused)
+{
+    bool steps;
+
+    no.memory = true;
+    cr_expect(eq(ptr, os_reserve(size_of_pages(), &steps), NULL));
+}
+
+Test(os, reserve_does_without_advice_on_huge_pages)
+{
+    no.advice = EINVAL;
+    os_release(reserve(false), size_of_pages());
+}
+
+Test(os, discarded_pages_are_zero_and_others_as_before)
+{
+    char *base = reserve(false);
+
+    memset(base, 1, size_of_pages());
+    cr_assert(os_discard(base + os_page_size(), os_page_size()));
+    cr_expect(is_all(base, os_page_size(), 1));
+    cr_expect(is_all(base + os_page_size(), os_page_size(), 0));
+    cr_expect(is_all(base + 2 * os_page_size(), size_of_pages() - 2 * os_page_size(), 1));
+    os_release(base, size_of_pages());
+}
+
+Test(os, discard_that_is_refused_changes_nothing)
+{
+    char *base = reserve(false);
+
+    memset(base, 1, size_of_pages());
+    no.advice = EINVAL; /* as for memory that is locked */
+    cr_expect(not(os_discard(base, size_of_pages())));
+    cr_expect(is_all(base, size_of_pages(), 1));
+    os_release(base, size_of_pages());
+}
+
+/* Whether all pages have memory, as the system sees it. */
+static bool are_resident(char *base)
+{
+    unsigned char resident[PAGES] = {0};
+    bool all = true;
+
+    cr_assert(zero(int, mincore(base, size_of_pages(), resident)));
+    for (int i = 0; i < PAGES; i++) {
+        all = all && (resident[i] & 1) != 0;
+    }
+    return all;
+}
+
+Test(os, populated_pages_have_memory_where_the_system_can_be_asked)
+{
+    bool steps;
+    char *base = os_reserve(size_of_pages(), &steps);
+
+    need_a_machine();
+    cr_assert(ne(ptr, base, NULL));
+    cr_expect(not(are_resident(base)));
+    cr_expect(os_populate(base, size_of_pages()));
+    cr_expect(are_resident(base));
+    cr_expect(is_all(base, size_of_pages(), 0));
+    os_release(base, size_of_pages());
+}
+
+Test(os, populate_is_refused_for_want_of_memory_alone)
+{
+    char *base = reserve(false);
+
+    no.advice = ENOMEM;
+    cr_expect(not(os_populate(base, size_of_pages())));
+    no.advice = EINVAL; /* a system that knows no such thing */
+    cr_expect(os_populate(base, size_of_pages()));
+    os_release(base, size_of_pages());
+}
+
+/* --- chance, time, numbers, words --- */
+
+Test(os, random_bits_differ)
+{
+    uint64_t first = 0;
+    uint64_t second = 0;
+
+    cr_assert(os_random(&first) && os_random(&second));
+    cr_expect(ne(u64, first, second));
+    no.chance = true;
+    cr_expect(not(os_random(&first)));
+}
+
+Test(os, time_goes_on_by_what_a_thread_sleeps)
+{
+    const uint64_t before = os_now_ns();
+
+    os_sleep(20 * MS);
+    const uint64_t after = os_now_ns();
+
+    cr_expect(ge(u64, after, before + 20 * MS));
+    os_sleep(1000 * MS + 1); /* more than a second has two parts */
+    cr_expect(ge(u64, os_now_ns(), after + 1000 * MS + 1));
+}
+
+Test(os, a_line_goes_to_stderr_behind_the_name, .init = cr_redirect_stderr)
+{
+    os_print("no %s here");
+    cr_assert_stderr_eq_str("haft: no %s here\n");
+}
+
+Test(os, symbol_of_a_function_names_it_and_its_file)
+{
+    struct os_symbol symbol;
+
+    cr_assert(os_symbol_of((uintptr_t)lrand48 + 1, &symbol));
+    cr_expect(ne(ptr, strstr(symbol.file, "libc"), NULL));
+    cr_expect(gt(ulong, (unsigned long)symbol.file_offset, 0));
+    cr_expect(lt(ulong, (unsigned long)symbol.file_offset, 1UL << 30)); /* no address */
+    cr_expect(eq(ulong, (unsigned long)symbol.function_offset, 1));
+    cr_expect(not(os_symbol_of((uintptr_t)&symbol, &symbol)));
+}
+
+/* --- threads --- */
+
+static struct {
+    uint64_t number;
+    bool takes_signals;
+} seen;
+
+static void look(void *arg)
+{
+    sigset_t blocked;
+
+    cr_assert(eq(ptr, arg, &seen));
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    seen.number = os_thread_number();
+    seen.takes_signals = sigismember(&blocked, SIGALRM) == 0 || sigismember(&blocked, SIGINT) == 0;
+}
+
+static bool takes_signals(void)
+{
+    sigset_t blocked;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    return sigismember(&blocked, SIGALRM) == 0;
+}
+
+Test(os, thread_runs_apart_and_leaves_signals_to_others)
+{
+    struct os_thread thread;
+
+    seen.takes_signals = true;
+    cr_assert(os_thread_start(&thread, look, &seen));
+    os_thread_join(&thread);
+    cr_expect(ne(u64, seen.number, os_thread_number()));
+    cr_expect(eq(u64, os_thread_number(), os_process_number())); /* it is the first thread */
+    cr_expect(not(seen.takes_signals));
+    cr_expect(takes_signals());
+    no.thread = true;
+    cr_expect(not(os_thread_start(&thread, look, &seen)));
+    cr_expect(takes_signals());
+}
+
+static struct os_mutex mutex; /* all zero */
+static struct os_condition condition;
+static struct os_semaphore semaphore;
+static bool is_ready;
+
+static void try_lock(void *arg)
+{
+    bool *had = arg;
+
+    *had = os_mutex_try_lock(&mutex);
+    if (*had) {
+        os_mutex_unlock(&mutex);
+    }
+}
+
+static bool another_thread_has_it(void)
+{
+    struct os_thread thread;
+    bool had = false;
+
+    cr_assert(os_thread_start(&thread, try_lock, &had));
+    os_thread_join(&thread);
+    return had;
+}
+
+static void expect_exclusive(void)
+{
+    os_mutex_lock(&mutex);
+    cr_expect(not(another_thread_has_it()));
+    os_mutex_unlock(&mutex);
+    cr_expect(another_thread_has_it());
+}
+
+Test(os, mutex_that_is_all_zero_is_one_and_so_is_one_that_is_opened)
+{
+    expect_exclusive();
+    memset(&mutex, 0x5a, sizeof mutex);
+    os_mutex_open(&mutex);
+    expect_exclusive();
+    os_mutex_close(&mutex);
+}
+
+Test(os, condition_that_no_thread_wakes_waits_until_the_time)
+{
+    os_condition_open(&condition);
+    os_mutex_lock(&mutex);
+    const uint64_t until = os_now_ns() + 30 * MS;
+
+    while (os_condition_wait(&condition, &mutex, until)) {
+        /* for no reason */
+    }
+    cr_expect(ge(u64, os_now_ns(), until));
+    os_mutex_unlock(&mutex);
+    os_condition_close(&condition);
+}
+
+static void wait_until_ready(void *arg)
+{
+    (void)arg;
+    os_mutex_lock(&mutex);
+    os_semaphore_post(&semaphore);
+    while (!is_ready) {
+        must(os_condition_wait(&condition, &mutex, os_now_ns() + 3600000 * MS));
+    }
+    os_mutex_unlock(&mutex);
+}
+
+Test(os, condition_wakes_all_threads_that_wait)
+{
+    struct os_thread threads[2];
+
+    os_condition_open(&condition);
+    cr_assert(os_semaphore_open(&semaphore));
+    for (int i = 0; i < 2; i++) {
+        cr_assert(os_thread_start(&threads[i], wait_until_ready, NULL));
+        os_semaphore_wait(&semaphore);
+    }
+    os_mutex_lock(&mutex); /* a thread has given it up by waiting */
+    is_ready = true;
+    os_condition_wake_all(&condition);
+    os_mutex_unlock(&mutex);
+    for (int i = 0; i < 2; i++) {
+        os_thread_join(&threads[i]);
+    }
+    os_condition_close(&condition);
+    os_semaphore_close(&semaphore);
+}
+
+static void post_later(int signal)
+{
+    static int signals;
+
+    (void)signal;
+    if (++signals == 3) { /* the wait has been interrupted twice */
+        os_semaphore_post(&semaphore);
+    }
+}
+
+Test(os, semaphore_wait_goes_on_when_it_is_interrupted)
+{
+    const struct sigaction action = {.sa_handler = post_later};
+    const struct itimerval often = {{0, 10000}, {0, 10000}};
+
+    cr_assert(os_semaphore_open(&semaphore));
+    os_semaphore_post(&semaphore);
+    os_semaphore_post(&semaphore);
+    os_semaphore_wait(&semaphore);
+    os_semaphore_wait(&semaphore);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    const uint64_t before = os_now_ns();
+
+    os_semaphore_wait(&semaphore);
+    cr_expect(ge(u64, os_now_ns(), before + 15 * MS));
+    os_semaphore_close(&semaphore);
+    no.semaphore = true;
+    cr_expect(not(os_semaphore_open(&semaphore)));
+}
+
+static struct os_key key;
+static void *ended_with;
+
+static void note_end(void *value)
+{
+    ended_with = value;
+}
+
+static void set_and_end(void *value)
+{
+    must(os_key_set(&key, value));
+}
+
+static void run_thread(void *value)
+{
+    struct os_thread thread;
+
+    ended_with = NULL;
+    cr_assert(os_thread_start(&thread, set_and_end, value));
+    os_thread_join(&thread);
+}
+
+Test(os, key_tells_of_a_thread_that_ends_with_a_value)
+{
+    cr_assert(os_key_open(&key, note_end));
+    run_thread(&key);
+    cr_expect(eq(ptr, ended_with, &key));
+    run_thread(NULL);
+    cr_expect(eq(ptr, ended_with, NULL));
+    no.value = true;
+    cr_expect(not(os_key_set(&key, &key)));
+    os_key_close(&key);
+    no.key = true;
+    cr_expect(not(os_key_open(&key, note_end)));
+}
+
+static char order[8];
+
+static void note(const char *what)
+{
+    strcat(order, what);
+}
+
+static void before(void)
+{
+    note("b");
+}
+
+static void before_that(void)
+{
+    note("B");
+}
+
+static void in_parent(void)
+{
+    note("p");
+}
+
+static void in_child(void)
+{
+    _exit(strcmp(order, "Bb") == 0 ? 42 : 1);
+}
+
+Test(os, fork_calls_what_it_was_handed)
+{
+    int status = 0;
+
+    cr_assert(os_on_fork(before, in_parent, in_child));
+    cr_assert(os_on_fork(before_that, NULL, NULL));
+    const pid_t child = fork();
+
+    if (child == 0) {
+        _exit(2); /* in_child() has been passed over */
+    }
+    cr_assert(gt(int, child, 0));
+    cr_assert(eq(int, waitpid(child, &status, 0), child));
+    cr_expect(eq(int, WEXITSTATUS(status), 42));
+    cr_expect(eq(str, order, "Bbp"));
+    no.handlers = true;
+    cr_expect(not(os_on_fork(before, NULL, NULL)));
+}
