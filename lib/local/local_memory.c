@@ -119,7 +119,13 @@ static uint64_t choose_runs(haft_local *local)
     return chosen;
 }
 
-/* Make the chosen runs fresh ones; the bytes given back. */
+static void make_fresh(haft_local *local, uint64_t run)
+{
+    fresh_runs_push(&local->slots.runs, run);
+    local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(&local->slots.runs, run);
+}
+
+/* Make the chosen runs fresh ones, those that lie together at once; the bytes given back. */
 static uint64_t release_chosen_runs(haft_local *local)
 {
     struct runs *runs = &local->slots.runs;
@@ -131,11 +137,18 @@ static uint64_t release_chosen_runs(haft_local *local)
         local->fresh_slots -= local->fresh_end - local->fresh_at;
         local->fresh_at = local->fresh_end;
     }
-    for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
-        if (runs_link(runs, run) == RUN_CHOSEN) {
-            bytes += slots_release(&local->slots, run, run + 1);
-            fresh_runs_push(runs, run);
-            local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
+    uint64_t run = runs_of(runs, local->used - 1) + 1;
+
+    while (run > runs_least(runs)) {
+        const uint64_t end = run;
+
+        while (run > runs_least(runs) && runs_link(runs, run - 1) == RUN_CHOSEN) {
+            make_fresh(local, --run);
+        }
+        if (run != end) {
+            bytes += slots_release(&local->slots, run, end);
+        } else {
+            run--;
         }
     }
     return bytes;

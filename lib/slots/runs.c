@@ -1,17 +1,19 @@
 /* Page runs: their records, and the list of fresh ones of a table of one thread. */
 #include "lib/slots/runs.h"
-#include "lib/base/os.h"
 #include <stddef.h>
 
-#define COARSE_PAGES 16 /* in a run that cannot end with a page: one page or two are lost */
+#define PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
+#define COARSE_PAGES 16     /* in a run that cannot end with a page: one page or two are lost */
 
-/* The smallest runs that begin and end with a page, if they are not too large. */
+/*
+ * The smallest runs that begin and end with a page, if they are not too large.  Where the system's
+ * pages are larger, only stretches of runs hold whole ones.
+ */
 void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased)
 {
-    const uint64_t page = os_page_size();
     unsigned shift = 0;
 
-    while ((is_biased || (stride << shift) % page != 0) && stride << shift < COARSE_PAGES * page) {
+    while ((is_biased || (stride << shift) % PAGE != 0) && stride << shift < COARSE_PAGES * PAGE) {
         shift++;
     }
     runs->shift = shift;

@@ -6,6 +6,7 @@
  */
 #include "lib/base/os.h"
 #include "tests/support.h"
+#include <string.h>
 #include <sys/mman.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);
@@ -16,6 +17,7 @@ static struct {
     bool no_protect; /* nothing becomes writable */
     bool no_advice;  /* no memory goes back, as when it is locked; none comes beforehand */
     bool no_random;  /* no bits by chance */
+    size_t page;     /* bytes in a page, if not 0 */
 } faults;
 
 char *__real_os_reserve(size_t size, bool *in_steps);
@@ -23,11 +25,13 @@ bool __real_os_commit(char *base, size_t size);
 bool __real_os_discard(char *base, size_t size);
 bool __real_os_populate(char *base, size_t size);
 bool __real_os_random(uint64_t *bits);
+size_t __real_os_page_size(void);
 char *__wrap_os_reserve(size_t size, bool *in_steps);
 bool __wrap_os_commit(char *base, size_t size);
 bool __wrap_os_discard(char *base, size_t size);
 bool __wrap_os_populate(char *base, size_t size);
 bool __wrap_os_random(uint64_t *bits);
+size_t __wrap_os_page_size(void);
 
 char *__wrap_os_reserve(size_t size, bool *in_steps)
 {
@@ -58,6 +62,11 @@ bool __wrap_os_populate(char *base, size_t size)
 bool __wrap_os_random(uint64_t *bits)
 {
     return !faults.no_random && __real_os_random(bits);
+}
+
+size_t __wrap_os_page_size(void)
+{
+    return faults.page != 0 ? faults.page : __real_os_page_size();
 }
 
 #define OBJECTS 10000
@@ -277,4 +286,51 @@ Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower
         must(generation >= 1 && generation <= UINT64_C(1) << 31);
         haft_local_close(local);
     }
+}
+
+/* --- pages that are larger --- */
+
+#define LARGE_PAGE ((size_t)64 << 10)
+
+/* The ids after a trim that leaves one object of `left_of` alone, and the bytes released by it. */
+static uint64_t ids_after_trim(size_t page, uint64_t left_of, haft_id *after)
+{
+    const haft_local_options options = {.capacity = 100000, .object_size = 1016};
+    haft_local *local;
+    uint64_t bytes = 0;
+
+    faults.page = page;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (uint64_t i = 0; i < OBJECTS; i++) {
+        must(i % left_of == 0 || haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_local_trim(local, &bytes), HAFT_OK);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_local_insert(local, NULL, &after[i]) == HAFT_OK);
+    }
+    haft_local_close(local);
+    return bytes;
+}
+
+Test(local_failing, after_a_trim_ids_are_alike_whatever_pages_the_system_has)
+{
+    static haft_id after[2][OBJECTS];
+    const uint64_t bytes[2] = {ids_after_trim(4096, 10, after[0]),
+                               ids_after_trim(LARGE_PAGE, 10, after[1])};
+
+    cr_expect(zero(int, memcmp(after[0], after[1], sizeof after[0])));
+    cr_expect(gt(u64, bytes[0], 0));
+    cr_expect(zero(u64, bytes[1])); /* an object is left in each of these pages */
+}
+
+Test(local_failing, a_trim_releases_larger_pages_that_no_object_lies_in)
+{
+    static haft_id after[OBJECTS];
+    const uint64_t bytes = ids_after_trim(LARGE_PAGE, 2000, after);
+
+    cr_expect(zero(u64, bytes % LARGE_PAGE));
+    cr_expect(gt(u64, bytes, OBJECTS * UINT64_C(1024) - 7 * 3 * LARGE_PAGE));
 }
