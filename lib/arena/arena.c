@@ -114,7 +114,7 @@ void haft_arena_close(haft_arena *head)
 
 /* --- allocation --- */
 
-bool arena_extent(size_t size, size_t *extent)
+static bool arena_extent(size_t size, size_t *extent)
 {
     if (size > PTRDIFF_MAX / 2) {
         return false;
