@@ -89,8 +89,16 @@ class Names:
         made_by = (f"{folder}/BUILD".lstrip("/"), f"{folder}/defs.bzl")
         texts = [COMMENT_LINE.sub("", self.tree[path]) for path in made_by if path in self.tree]
         pieces = {piece.lower() for text in texts for piece in re.findall(r"[A-Za-z0-9]+", text)}
-        return pieces | {piece for path in self.tree if path.rpartition("/")[0] == folder
+        return pieces | {piece for path in self.tree if self.package_of(path) == folder
                          for piece in re.split(r"[_./]", path)}
+
+    def package_of(self, path):
+        """The folder of the nearest BUILD file above."""
+        while path:
+            path = path.rpartition("/")[0]
+            if f"{path}/BUILD".lstrip("/") in self.tree:
+                break
+        return path
 
     def words_of(self, folder):
         return _Composed(self.pieces(folder))
