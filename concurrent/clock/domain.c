@@ -15,6 +15,7 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/sized.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,6 @@ static uint64_t domain_number(void)
     return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
-static const haft_domain_options defaults; /* all zero */
-
 static haft_status check_domain_options(const haft_domain_options *options)
 {
     if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
@@ -52,9 +51,8 @@ static haft_status start_clock(haft_domain *domain)
     return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
 }
 
-haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
+static haft_status open_domain(const haft_domain_options *options, haft_domain **domain)
 {
-    options = options != NULL ? options : &defaults;
     haft_status status = check_domain_options(options);
 
     if (status != HAFT_OK) {
@@ -84,6 +82,15 @@ haft_status haft_domain_open(const haft_domain_options *options, haft_domain **d
     registry_add_domain(opened);
     *domain = opened;
     return HAFT_OK;
+}
+
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain)
+{
+    haft_domain_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_domain(&known, domain) : status;
 }
 
 haft_status domain_check_process(const haft_domain *domain)

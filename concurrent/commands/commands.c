@@ -8,6 +8,7 @@
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
 #include "concurrent/table/roster.h"
+#include "lib/base/sized.h"
 #include <assert.h>
 #include <string.h>
 
@@ -50,11 +51,9 @@ static haft_status open_arena(const haft_commands *commands, haft_arena **arena)
 
 /* --- the set --- */
 
-haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
-                               haft_commands **commands)
+static haft_status open_commands(haft_table *table, const haft_commands_options *with,
+                                 haft_commands **commands)
 {
-    static const haft_commands_options defaults = {.block_size = 0};
-    const haft_commands_options *with = options != NULL ? options : &defaults;
     const haft_allocator allocator =
         with->allocator != NULL ? *with->allocator : haft_allocator_malloc();
     haft_commands *opened =
@@ -82,6 +81,15 @@ haft_status haft_commands_open(haft_table *table, const haft_commands_options *o
     }
     *commands = opened;
     return HAFT_OK;
+}
+
+haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
+                                     size_t size, haft_commands **commands)
+{
+    haft_commands_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_commands(table, &known, commands) : status;
 }
 
 void haft_commands_close(haft_commands *commands)

@@ -15,6 +15,7 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/export/export_file.h"
 #include "concurrent/export/export_text.h"
+#include "lib/base/sized.h"
 #include <stdlib.h>
 
 #define DEFAULT_INTERVAL_MS 1000
@@ -71,7 +72,7 @@ static void write_until_stopped(void *arg)
 
 static haft_status check_export(const haft_export_options *options)
 {
-    if (options == NULL || options->directory == NULL) {
+    if (options->directory == NULL) {
         return HAFT_BAD_DIRECTORY;
     }
     return options->interval_ms == 0 || (options->interval_ms >= LEAST_INTERVAL_MS &&
@@ -138,7 +139,7 @@ static void give_up_claim(void)
     store_relaxed(OWN, &open_in, 0);
 }
 
-haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
+static haft_status open_export(const haft_export_options *options, haft_export **opened)
 {
     haft_status status = check_export(options);
 
@@ -158,6 +159,15 @@ haft_status haft_export_open(const haft_export_options *options, haft_export **o
     free(export);
     give_up_claim();
     return status;
+}
+
+haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
+                                   haft_export **opened)
+{
+    haft_export_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_export(&known, opened) : status;
 }
 
 /* Not in the child of a fork: the lock and the thread are its parent's. */

@@ -48,7 +48,7 @@ static void call_destroy(void *object, haft_id id, haft_worker *worker, void *ar
 
 static void choose_reclaim(haft_table *table, haft_local *local, const haft_share_options *options)
 {
-    if (options != NULL && options->on_reclaim != NULL) {
+    if (options->on_reclaim != NULL) {
         table->on_reclaim = options->on_reclaim;
         table->reclaim_arg = options->reclaim_arg;
     } else if (local->on_destroy != NULL) {
@@ -118,10 +118,15 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     return HAFT_OK;
 }
 
-haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_options *options,
-                       haft_table **table)
+haft_status haft_share_sized(haft_local *local, haft_domain *domain,
+                             const haft_share_options *options, size_t size, haft_table **table)
 {
-    haft_status status = check_moment(local);
+    haft_share_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    if (status == HAFT_OK) {
+        status = check_moment(local);
+    }
 
     if (status != HAFT_OK) {
         return status;
@@ -131,7 +136,7 @@ haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    choose_reclaim(opened, local, options);
+    choose_reclaim(opened, local, &known);
     status = take_over(opened, domain, local);
     if (status != HAFT_OK) {
         if (local->slots.runs.records == NULL) {

@@ -26,6 +26,7 @@
 #ifndef HAFT_ARENA_H
 #define HAFT_ARENA_H
 
+#include <haft/detail/inline.h>
 #include <haft/status.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -129,6 +130,21 @@ typedef struct haft_mark {
 } haft_mark;
 
 /*
+ * haft_arena_open_sized - haft_arena_open(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
+ *
+ * Returns   as haft_arena_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ *           not 0.
+ * Threads   as haft_arena_open().
+ * Ordering  as haft_arena_open().
+ * Progress  as haft_arena_open().
+ * Cost      as haft_arena_open().
+ */
+haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
+                                  haft_arena **arena);
+
+/*
  * haft_arena_open - a new arena, empty, with its first block.  `options` may be NULL: defaults.
  *
  * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
@@ -140,7 +156,10 @@ typedef struct haft_mark {
  * Progress  blocking (malloc); wait-free in a buffer.
  * Cost      O(1).
  */
-haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena);
+HAFT_INLINE haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena)
+{
+    return haft_arena_open_sized(options, sizeof *options, arena);
+}
 
 /*
  * haft_arena_close - the end of the arena and of all that was allocated in it.  Clean-up runs as
@@ -175,7 +194,7 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  * Cost      O(1), inlined while the block has room.  In need of a block of its own: O(such
  *           blocks kept), to find the smallest that will do.
  */
-static inline void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
+HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
     const size_t padding = -(uintptr_t)arena->next & (alignment - 1);
     const size_t room = (size_t)(arena->limit - arena->next);
@@ -191,7 +210,7 @@ static inline void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, siz
     return haft_arena_alloc_further(arena, size, alignment);
 }
 
-static inline void *haft_arena_alloc(haft_arena *arena, size_t size)
+HAFT_INLINE void *haft_arena_alloc(haft_arena *arena, size_t size)
 {
     return haft_arena_alloc_aligned(arena, size, HAFT_ARENA_ALIGNMENT);
 }

@@ -29,6 +29,7 @@
 #define HAFT_COMMANDS_H
 
 #include <haft/arena.h>
+#include <haft/detail/inline.h>
 #include <haft/table.h>
 
 #ifdef __cplusplus
@@ -70,6 +71,21 @@ typedef struct haft_applied {
 } haft_applied;
 
 /*
+ * haft_commands_open_sized - haft_commands_open(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
+ *
+ * Returns   as haft_commands_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ *           not 0.
+ * Threads   as haft_commands_open().
+ * Ordering  as haft_commands_open().
+ * Progress  as haft_commands_open().
+ * Cost      as haft_commands_open().
+ */
+haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
+                                     size_t size, haft_commands **commands);
+
+/*
  * haft_commands_open - a command set for `table`, with a worker of its own on it.  `options` may be
  * NULL: the default of each.
  *
@@ -85,8 +101,11 @@ typedef struct haft_applied {
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
  */
-haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
-                               haft_commands **commands);
+HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
+                                           haft_commands **commands)
+{
+    return haft_commands_open_sized(table, options, sizeof *options, commands);
+}
 
 /*
  * haft_commands_close - the end of a command set.  What was recorded and not applied is forgotten:

@@ -12,6 +12,7 @@
 #ifndef HAFT_DIAGNOSE_H
 #define HAFT_DIAGNOSE_H
 
+#include <haft/detail/inline.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -90,7 +91,7 @@ __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, h
  * Progress  wait-free where the id is live; else lock-free but for on_bad_access.
  * Cost      that of haft_resolve(); the rest only for an id that is not live.
  */
-static inline void *haft_require(const haft_table *table, haft_view view, haft_id id)
+HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id id)
 {
     void *object = haft_resolve(view, id);
 
@@ -108,7 +109,7 @@ static inline void *haft_require(const haft_table *table, haft_view view, haft_i
  * Progress  wait-free but for on_bad_access.
  * Cost      as haft_require().
  */
-static inline void *haft_local_require(const haft_local *local, haft_view view, haft_id id)
+HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, haft_id id)
 {
     void *object = haft_resolve(view, id);
 
@@ -270,7 +271,7 @@ void haft_count_stale(haft_worker *worker);
  * Progress  wait-free.
  * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
  */
-static inline void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
+HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
 {
     void *object = haft_resolve(view, id);
 

@@ -19,9 +19,11 @@
 #define HAFT_DOMAIN_H
 
 #include <haft/clock.h>
+#include <haft/detail/inline.h>
 #include <haft/detail/stats.h>
 #include <haft/detail/tsan.h>
 #include <haft/status.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -88,6 +90,21 @@ typedef struct haft_domain_stats {
 } haft_domain_stats;
 
 /*
+ * haft_domain_open_sized - haft_domain_open(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
+ *
+ * Returns   as haft_domain_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ *           not 0.
+ * Threads   as haft_domain_open().
+ * Ordering  as haft_domain_open().
+ * Progress  as haft_domain_open().
+ * Cost      as haft_domain_open().
+ */
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain);
+
+/*
  * haft_domain_open - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
@@ -98,7 +115,10 @@ typedef struct haft_domain_stats {
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
  * Cost      O(1).
  */
-haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain);
+HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
+{
+    return haft_domain_open_sized(options, sizeof *options, domain);
+}
 
 /*
  * haft_domain_close - the end of a domain.

@@ -29,7 +29,9 @@
 #ifndef HAFT_EXPORT_H
 #define HAFT_EXPORT_H
 
+#include <haft/detail/inline.h>
 #include <haft/status.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -42,6 +44,21 @@ typedef struct haft_export_options {
     const char *directory; /* there already; only trusted users may write to it; copied */
     uint64_t interval_ms;  /* 10 to 3,600,000; 0: 1,000 */
 } haft_export_options;
+
+/*
+ * haft_export_open_sized - haft_export_open(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
+ *
+ * Returns   as haft_export_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ *           not 0.
+ * Threads   as haft_export_open().
+ * Ordering  as haft_export_open().
+ * Progress  as haft_export_open().
+ * Cost      as haft_export_open().
+ */
+haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
+                                   haft_export **opened);
 
 /*
  * haft_export_open - write the file now and every interval from now on.  A process has one.
@@ -59,7 +76,10 @@ typedef struct haft_export_options {
  * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
  * Cost      that of writing the file.
  */
-haft_status haft_export_open(const haft_export_options *options, haft_export **opened);
+HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
+{
+    return haft_export_open_sized(options, sizeof *options, opened);
+}
 
 /*
  * haft_export_write - write the file now, whatever the interval.  What the calling thread has done

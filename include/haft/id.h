@@ -17,6 +17,7 @@
 #ifndef HAFT_ID_H
 #define HAFT_ID_H
 
+#include <haft/detail/inline.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,7 +62,7 @@ typedef struct haft_layout {
 #define HAFT_ID_TEXT_SIZE 48
 
 /* Whether the widths are in range, and `reserved` is 0. */
-static inline bool haft_layout_is_valid(haft_layout layout)
+HAFT_INLINE bool haft_layout_is_valid(haft_layout layout)
 {
     return layout.index_bits >= 3 && layout.index_bits <= 32 && layout.generation_bits >= 1 &&
            layout.generation_bits <= 60 &&
@@ -70,25 +71,25 @@ static inline bool haft_layout_is_valid(haft_layout layout)
 }
 
 /* The largest value of a field `bits` wide, 0 to 64. */
-static inline uint64_t haft_field_max(unsigned bits)
+HAFT_INLINE uint64_t haft_field_max(unsigned bits)
 {
     return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
 }
 
 /* The field `bits` wide that begins at bit `shift`; 0 for a field of width 0. */
-static inline uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
+HAFT_INLINE uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
 {
     return bits == 0 ? 0 : (id.bits >> shift) & haft_field_max(bits);
 }
 
 /* Whether it is HAFT_NIL. */
-static inline bool haft_id_is_nil(haft_id id)
+HAFT_INLINE bool haft_id_is_nil(haft_id id)
 {
     return id.bits == 0;
 }
 
 /* Whether two ids are the same: of the same life of the same slot. */
-static inline bool haft_id_equal(haft_id a, haft_id b)
+HAFT_INLINE bool haft_id_equal(haft_id a, haft_id b)
 {
     return a.bits == b.bits;
 }
@@ -97,8 +98,8 @@ static inline bool haft_id_equal(haft_id a, haft_id b)
  * The id with these fields.  Returns HAFT_NIL if a field does not fit its width: nothing ever
  * spills into the field beside it.
  */
-static inline haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t generation,
-                                   uint64_t tag)
+HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t generation,
+                                 uint64_t tag)
 {
     const unsigned above = (unsigned)layout.index_bits + layout.generation_bits;
     haft_id id = HAFT_NIL;
@@ -116,19 +117,19 @@ static inline haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t 
 }
 
 /* The slot's number. */
-static inline uint32_t haft_id_index(haft_layout layout, haft_id id)
+HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
 {
     return (uint32_t)haft_field_get(id, 0, layout.index_bits);
 }
 
 /* Which of the slot's lives. */
-static inline uint64_t haft_id_generation(haft_layout layout, haft_id id)
+HAFT_INLINE uint64_t haft_id_generation(haft_layout layout, haft_id id)
 {
     return haft_field_get(id, layout.index_bits, layout.generation_bits);
 }
 
 /* The table's constant bits; 0 in a layout without tag. */
-static inline uint64_t haft_id_tag(haft_layout layout, haft_id id)
+HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
 {
     return haft_field_get(id, (unsigned)layout.index_bits + layout.generation_bits,
                           layout.tag_bits);
@@ -138,7 +139,7 @@ static inline uint64_t haft_id_tag(haft_layout layout, haft_id id)
  * The id in 32 bits, for layouts whose widths add up to at most 32.  Returns 0, the nil id, if
  * the layout is wider or `id` has bits above it: an id that is not this layout's stays dead.
  */
-static inline uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
+HAFT_INLINE uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 {
     const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
 
@@ -146,7 +147,7 @@ static inline uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 }
 
 /* The id that haft_id_to_u32() gave `bits` for. */
-static inline haft_id haft_id_from_u32(uint32_t bits)
+HAFT_INLINE haft_id haft_id_from_u32(uint32_t bits)
 {
     haft_id id = HAFT_NIL;
 

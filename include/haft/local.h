@@ -13,6 +13,7 @@
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
 
+#include <haft/detail/inline.h>
 #include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/status.h>
@@ -102,7 +103,7 @@ haft_status haft_local_open_sized(const haft_local_options *options, size_t size
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
-static inline haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_local **local)
 {
     return haft_local_open_sized(options, sizeof *options, local);
 }

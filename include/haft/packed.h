@@ -32,6 +32,7 @@
 #define HAFT_PACKED_H
 
 #include <haft/detail/atomics.h>
+#include <haft/detail/inline.h>
 #include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/id.h>
@@ -131,7 +132,7 @@ haft_status haft_packed_open_sized(const haft_packed_options *options, size_t si
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
-static inline haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
+HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
 {
     return haft_packed_open_sized(options, sizeof *options, packed);
 }
@@ -174,7 +175,7 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
  * Progress  wait-free.
  * Cost      O(1): one load, no branch on the index.
  */
-static inline bool haft_packed_is_live(haft_dense_view view, haft_id id)
+HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 {
     return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
 }
@@ -191,7 +192,7 @@ static inline bool haft_packed_is_live(haft_dense_view view, haft_id id)
  * Progress  wait-free.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
-static inline void *haft_packed_resolve(haft_dense_view view, haft_id id)
+HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 {
     const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
 
@@ -219,7 +220,7 @@ __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed
  * Progress  wait-free but for on_bad_access.
  * Cost      as haft_require().
  */
-static inline void *haft_packed_require(const haft_packed *packed, haft_dense_view view, haft_id id)
+HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view view, haft_id id)
 {
     void *object = haft_packed_resolve(view, id);
 

@@ -24,6 +24,7 @@
 #ifndef HAFT_SCAN_H
 #define HAFT_SCAN_H
 
+#include <haft/detail/inline.h>
 #include <haft/table.h>
 #include <haft/view.h>
 
@@ -76,7 +77,7 @@ haft_range haft_used_range(const haft_table *table, haft_range range);
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
  *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
  */
-static inline bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
+HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
 {
     while (!haft_run_next(&cursor->run, id, object)) {
         const uint64_t at = cursor->run.left.to;

@@ -13,6 +13,7 @@
 #ifndef HAFT_SHARE_H
 #define HAFT_SHARE_H
 
+#include <haft/detail/inline.h>
 #include <haft/local.h>
 #include <haft/table.h>
 
@@ -28,6 +29,21 @@ typedef struct haft_share_options {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
 } haft_share_options;
+
+/*
+ * haft_share_sized - haft_share(), for options of `size` bytes: what programs that
+ * cannot include this header call, with the size of the struct as they know it.  Members beyond it
+ * count as 0.
+ *
+ * Returns   as haft_share(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ *           not 0.
+ * Threads   as haft_share().
+ * Ordering  as haft_share().
+ * Progress  as haft_share().
+ * Cost      as haft_share().
+ */
+haft_status haft_share_sized(haft_local *local, haft_domain *domain,
+                             const haft_share_options *options, size_t size, haft_table **table);
 
 /*
  * haft_share - make a local table a shared one.  `options` may be NULL.
@@ -49,8 +65,11 @@ typedef struct haft_share_options {
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): workers take the free slots over in batches, as they need them.
  */
-haft_status haft_share(haft_local *local, haft_domain *domain, const haft_share_options *options,
-                       haft_table **table);
+HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
+                                   const haft_share_options *options, haft_table **table)
+{
+    return haft_share_sized(local, domain, options, sizeof *options, table);
+}
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with

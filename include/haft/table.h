@@ -11,6 +11,7 @@
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
 
+#include <haft/detail/inline.h>
 #include <haft/detail/options.h>
 #include <haft/detail/stats.h>
 #include <haft/diagnose.h>
@@ -136,8 +137,8 @@ haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options 
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
-static inline haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
-                                          haft_table **table)
+HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
+                                        haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
 }

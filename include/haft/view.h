@@ -17,6 +17,7 @@
 #define HAFT_VIEW_H
 
 #include <haft/detail/atomics.h>
+#include <haft/detail/inline.h>
 #include <haft/id.h>
 
 #ifdef __cplusplus
@@ -39,7 +40,7 @@ typedef struct haft_view {
  * Progress  wait-free.
  * Cost      O(1).
  */
-static inline const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
+HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
     return (const haft_atomic_u64 *)(const void *)(view.base + (id.bits & view.mask) * view.stride);
 }
@@ -62,7 +63,7 @@ static inline const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  * Progress  wait-free.
  * Cost      O(1): one load of shared memory, no store, no branch on the index.
  */
-static inline void *haft_resolve(haft_view view, haft_id id)
+HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 {
     char *slot = view.base + (id.bits & view.mask) * view.stride;
     const uint64_t word =
@@ -81,7 +82,7 @@ static inline void *haft_resolve(haft_view view, haft_id id)
  * Progress  wait-free.
  * Cost      as haft_resolve().
  */
-static inline bool haft_is_live(haft_view view, haft_id id)
+HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
 {
     return haft_load_acquire(HAFT_EDGE_PUBLISH, haft_slot_of(view, id)) == id.bits;
 }
@@ -128,7 +129,7 @@ typedef struct haft_ref {
  * Progress  wait-free.
  * Cost      that of haft_resolve().
  */
-static inline haft_ref haft_ref_of(haft_view view, haft_id id)
+HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 {
     char *object = (char *)haft_resolve(view, id);
     haft_ref ref = {NULL, {0}};
@@ -150,7 +151,7 @@ static inline haft_ref haft_ref_of(haft_view view, haft_id id)
  * Progress  wait-free.
  * Cost      one load and one comparison, and a test for nil.
  */
-static inline bool haft_ref_is_live(haft_ref ref)
+HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
 {
     return ref.word != NULL && haft_load_acquire(HAFT_EDGE_PUBLISH, ref.word) == ref.id.bits;
 }
@@ -169,7 +170,7 @@ static inline bool haft_ref_is_live(haft_ref ref)
  * Progress  wait-free.
  * Cost      one load of shared memory and one comparison, and a test of the ref itself for nil.
  */
-static inline void *haft_ref_get(haft_ref ref)
+HAFT_INLINE void *haft_ref_get(haft_ref ref)
 {
     return haft_ref_is_live(ref) ? (char *)(void *)ref.word + sizeof(uint64_t) : NULL;
 }
@@ -184,17 +185,17 @@ static inline void *haft_ref_get(haft_ref ref)
  * Progress  wait-free.
  * Cost      O(1): no slot is touched.
  */
-static inline haft_id haft_ref_id(haft_ref ref)
+HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
 {
     return ref.id;
 }
 
-static inline bool haft_ref_is_nil(haft_ref ref)
+HAFT_INLINE bool haft_ref_is_nil(haft_ref ref)
 {
     return ref.word == NULL;
 }
 
-static inline bool haft_ref_equal(haft_ref a, haft_ref b)
+HAFT_INLINE bool haft_ref_equal(haft_ref a, haft_ref b)
 {
     return a.word == b.word && a.id.bits == b.id.bits;
 }
@@ -238,7 +239,7 @@ typedef struct haft_run {
  * Progress  wait-free.
  * Cost      O(1): no memory is touched.
  */
-static inline haft_run haft_run_over(haft_view view, haft_range range)
+HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
 {
     const uint64_t to = range.to > view.mask ? view.mask + 1 : range.to;
     const uint64_t from = range.from < HAFT_FIRST_INDEX ? HAFT_FIRST_INDEX : range.from;
@@ -261,7 +262,7 @@ static inline haft_run haft_run_over(haft_view view, haft_range range)
  * Progress  wait-free.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory.
  */
-static inline bool haft_run_next(haft_run *run, haft_id *id, void **object)
+HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
 {
     while (run->left.from < run->left.to) {
         const uint64_t index = run->left.from++;

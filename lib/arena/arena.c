@@ -1,5 +1,6 @@
 /* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/arena.h. */
 #include "lib/arena/arena_blocks.h"
+#include "lib/base/sized.h"
 #include <assert.h>
 #include <string.h>
 
@@ -72,12 +73,9 @@ static char *first_memory(const struct arena *arena, const haft_arena_options *o
     return memory;
 }
 
-haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena)
+static haft_status open_arena(const haft_arena_options *options, haft_arena **arena)
 {
-    static const haft_arena_options defaults;
     struct arena made;
-
-    options = options != NULL ? options : &defaults;
     const haft_status status = take_options(&made, options);
 
     if (status != HAFT_OK) {
@@ -96,6 +94,15 @@ haft_status haft_arena_open(const haft_arena_options *options, haft_arena **aren
     arena_set_next(opened, opened->first.base);
     *arena = &opened->head;
     return HAFT_OK;
+}
+
+haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
+                                  haft_arena **arena)
+{
+    haft_arena_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_arena(&known, arena) : status;
 }
 
 void haft_arena_close(haft_arena *head)
