@@ -61,6 +61,7 @@ options_of()
         uninstall) echo --prefix=/PATH --libdir=TEXT --destdir=TEXT ;;
         docs) echo --output=TEXT ;;
         abi) echo --update --symbols ;;
+        api) echo --output=TEXT ;;
         *) return 1 ;;
     esac
 }

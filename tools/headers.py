@@ -48,6 +48,38 @@ def contracts(text):
             yield match.start(), re.split(r",\s+", ", ".join(titles)), comment
 
 
+def parts_of(comment):
+    """A contract as {"summary": text, "Returns": text, ...}: lines joined where they are not a list."""
+    parts = re.split(r"^(%s) {2,}" % "|".join(FIELDS), comment, flags=re.M)
+    pairs = zip(["summary", *parts[1::2]], [parts[0].split(" - ", 1)[-1], *parts[2::2]])
+    return {name: re.sub(r"^ {10}", "", said.strip(), flags=re.M) for name, said in pairs}
+
+
+def defaults_of(text):
+    """What the functions of a header promise unless they say otherwise: {field: lines}."""
+    found = COMMENT.search(text)
+    head = plain(found.group(1)) if found else ""
+    return {name: match.group() for name in FIELDS
+            if (match := re.search(rf"^{name} {{2,}}.*(?:\n {{10}}.*)*", head, re.M))}
+
+
+def completed(comment, defaults):
+    """A contract with the fields that it leaves to its header."""
+    own = {name: match.group() for name in FIELDS
+           if (match := re.search(rf"^{name} {{2,}}\S.*(?:\n(?: {{10}}.*|(?=\n {{10}})))*", comment, re.M))}
+    first = min((comment.index(each) for each in own.values()), default=len(comment))
+    fields = [own.get(name) or defaults.get(name) for name in FIELDS]
+    return "\n".join([comment[:first].rstrip() + "\n", *(each for each in fields if each)])
+
+
+def whole_contracts(text):
+    """(names, comment with all fields) of each contract of a header but the header's own comment."""
+    defaults = defaults_of(text)
+    for offset, names, comment in contracts(text):
+        if offset != 0:
+            yield names, completed(comment, defaults)
+
+
 def comment_before(text, offset):
     """The comment above, if no blank line lies between."""
     above = [match for match in COMMENT.finditer(text) if match.end() <= offset]

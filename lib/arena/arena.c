@@ -73,7 +73,7 @@ static char *first_memory(const struct arena *arena, const haft_arena_options *o
     return memory;
 }
 
-static haft_status open_arena(const haft_arena_options *options, haft_arena **arena)
+static haft_status new_arena(const haft_arena_options *options, haft_arena **arena)
 {
     struct arena made;
     const haft_status status = take_options(&made, options);
@@ -102,7 +102,7 @@ haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size
     haft_arena_options known;
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
-    return status == HAFT_OK ? open_arena(&known, arena) : status;
+    return status == HAFT_OK ? new_arena(&known, arena) : status;
 }
 
 void haft_arena_close(haft_arena *head)

@@ -110,6 +110,13 @@ documents()
         "$root/tools/prose" links --tree "$1/share/doc/haft"
 }
 
+# python <prefix>: another language calls what dist/api.json describes, by the symbols alone
+with_python()
+{
+    "$root/dev" api --output "$work/api.json" &&
+        python3 "$root/examples/consumers/python/first.py" "$work/api.json" "$1/lib/libhaft.so"
+}
+
 # gdb <prefix>: it loads the script that lies beside the library, and the debug information
 with_gdb()
 {
@@ -195,6 +202,7 @@ promise soname soname "$prefix"
 promise man_pages man_pages "$prefix"
 promise haft_top haft_top "$prefix"
 promise documents documents "$prefix"
+promise python with_python "$prefix"
 promise gdb with_gdb "$prefix"
 all_of "" "$prefix"
 mv "$prefix" "$work/moved"
