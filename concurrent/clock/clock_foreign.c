@@ -1,8 +1,8 @@
 /*
  * What the clocks that wait for a foreign one have in common: how a grace period is waited for.
  *
- * One thread drives at a time.  The tickets would allow for more, but a foreign clock may make waits
- * that overlap slower, each of them.
+ * One thread drives at a time.  The tickets would allow for more, but a foreign clock may make
+ * waits that overlap slower, each of them.
  */
 #include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/foreign.h"

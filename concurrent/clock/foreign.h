@@ -1,10 +1,12 @@
 /*
- * concurrent/clock/foreign.h - the callbacks of a foreign clock, with the notes that ThreadSanitizer
- * needs; nothing happens where a callback is NULL, as all are in a domain without a foreign clock.
+ * concurrent/clock/foreign.h - the callbacks of a foreign clock, with the notes that
+ * ThreadSanitizer needs; nothing happens where a callback is NULL, as all are in a domain without a
+ * foreign clock.
  *
  *   GRACE   last read section that could have matched an id -> reuse of its slot
  *
- * is the foreign clock's own ordering (haft/clock.h).  All functions: the calling thread's sections.
+ * is the foreign clock's own ordering (haft/clock.h).  All functions: the calling thread's
+ * sections.
  */
 #ifndef HAFT_CONCURRENT_FOREIGN_H
 #define HAFT_CONCURRENT_FOREIGN_H

@@ -1,6 +1,6 @@
 /*
- * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG) where
- * no foreign clock knows them.
+ * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG)
+ * where no foreign clock knows them.
  *
  * Edges in this file.
  *   COUNT  open sections: what orders the tick after them is the program's

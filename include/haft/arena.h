@@ -134,7 +134,8 @@ typedef struct haft_mark {
  * cannot include this header call, with the size of the struct as they know it.  Members beyond it
  * count as 0.
  *
- * Returns   as haft_arena_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ * Returns   as haft_arena_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
+ * are
  *           not 0.
  * Threads   as haft_arena_open().
  * Ordering  as haft_arena_open().

@@ -75,7 +75,8 @@ typedef struct haft_applied {
  * cannot include this header call, with the size of the struct as they know it.  Members beyond it
  * count as 0.
  *
- * Returns   as haft_commands_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ * Returns   as haft_commands_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
+ * are
  *           not 0.
  * Threads   as haft_commands_open().
  * Ordering  as haft_commands_open().
@@ -226,7 +227,8 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  *
  * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
  *           done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
+ * foreign
  *                               clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  it is inside a callback of a table
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end

@@ -62,7 +62,8 @@ typedef struct haft_stall {
 /* All zero, as a NULL in their place: the workers clock, and stalls reported after a second. */
 typedef struct haft_domain_options {
     /*
-     * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it is
+ *   * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
+ * is
      * copied.  Workers, frame: NULL.
      */
     const haft_foreign_clock *foreign;
@@ -94,7 +95,8 @@ typedef struct haft_domain_stats {
  * cannot include this header call, with the size of the struct as they know it.  Members beyond it
  * count as 0.
  *
- * Returns   as haft_domain_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ * Returns   as haft_domain_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
+ * are
  *           not 0.
  * Threads   as haft_domain_open().
  * Ordering  as haft_domain_open().
@@ -143,7 +145,8 @@ haft_status haft_domain_close(haft_domain *domain);
  * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
+ * foreign
  *                               clock that can tell (liburcu's but for qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
@@ -193,7 +196,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * opened with, and tell ThreadSanitizer (haft/detail/tsan.h).  Readers that want liburcu's inlined
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
- *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); sections of one
+ *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); sections of
+ * one
  *                   thread nest.  Of liburcu: memb, mb, signal, bp
  *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
@@ -209,10 +213,9 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait are made outside the sections of every domain and
- * foreign clock; a thread that waits for one inside a section of another can wait for itself by way of a
- * third.
- * So a thread that is online in several (with qsbr, or with open workers on domains with the
- * workers clock) goes offline in the others before it calls what waits for one, and
+ * foreign clock; a thread that waits for one inside a section of another can wait for itself by way
+ * of a third. So a thread that is online in several (with qsbr, or with open workers on domains
+ * with the workers clock) goes offline in the others before it calls what waits for one, and
  * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
  * for one another for ever.
  *
@@ -259,7 +262,8 @@ typedef struct haft_job_state {
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: wait-free).
- * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call through
+ * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call
+ * through
  *           a pointer, and the flavour's read lock).
  */
 void haft_section_begin(haft_domain *domain);

@@ -50,7 +50,8 @@ typedef struct haft_export_options {
  * cannot include this header call, with the size of the struct as they know it.  Members beyond it
  * count as 0.
  *
- * Returns   as haft_export_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
+ * Returns   as haft_export_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
+ * are
  *           not 0.
  * Threads   as haft_export_open().
  * Ordering  as haft_export_open().

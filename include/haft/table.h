@@ -153,7 +153,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  *             HAFT_IN_USE       a worker is open, a call without a worker has not returned, or an
  *                               object is pinned.  Pins are looked at last: on_reclaim has run for
  *                               all that was freed, and may have unpinned objects
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a foreign
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
+ * foreign
  *                               clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h

@@ -153,8 +153,8 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
     }
 
 /*
- * haft_urcu_memb, haft_urcu_mb, haft_urcu_signal, haft_urcu_qsbr, haft_urcu_bp - the flavour of that
- * name, for the option `foreign` of a domain.
+ * haft_urcu_memb, haft_urcu_mb, haft_urcu_signal, haft_urcu_qsbr, haft_urcu_bp - the flavour of
+ * that name, for the option `foreign` of a domain.
  *
  * Returns   the clock; it is never freed, and each source file has its own of the same identity.
  * Threads   any.

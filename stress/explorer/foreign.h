@@ -1,6 +1,6 @@
 /*
- * stress/explorer/foreign.h - foreign clocks as the scheduler has them: what haft/clock.h asks of one
- * and no more.
+ * stress/explorer/foreign.h - foreign clocks as the scheduler has them: what haft/clock.h asks of
+ * one and no more.
  *
  * Of a section and a grace period, either what was done in the section is visible when wait() has
  * returned, or what was done before the call of wait() is visible in the section.  A clock may

@@ -1,6 +1,6 @@
 /*
- * White-box: lib/base/os.h, whose answers the rest of the library relies on; on POSIX, also when the
- * system refuses.
+ * White-box: lib/base/os.h, whose answers the rest of the library relies on; on POSIX, also when
+ * the system refuses.
  *
  * This program is linked so that os_posix.c's calls of the system come here first.
  */

@@ -1,4 +1,5 @@
-/* Typed ids, views, refs, tables, workers and scans: each function does what the one it calls does. */
+ * Typed ids, views, refs, tables, workers and scans: each function does what the one it calls does.
+ * */
 #include "tests/slots/typed.h"
 #include "tests/support.h"
 #include <string.h>

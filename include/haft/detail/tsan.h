@@ -1,16 +1,16 @@
 /*
  * haft/detail/tsan.h - the only file that knows ThreadSanitizer exists.
  *
- * The sanitizer cannot see the grace periods of a foreign clock (haft/clock.h).  These two notes tell
- * it about the edge from the last read section that could have used an object to the reuse of its
- * memory.  It believes the clock: whether that waits long enough is not judged.  Without the
+ * The sanitizer cannot see the grace periods of a foreign clock (haft/clock.h).  These two notes
+ * tell it about the edge from the last read section that could have used an object to the reuse of
+ * its memory.  It believes the clock: whether that waits long enough is not judged.  Without the
  * sanitizer they are nothing.
  *
  * A thread that leaves a read section through haft/domain.h or haft_worker_quiescent() needs
  * nothing of this.  A thread that calls the other library directly in a program built with
  * -fsanitize=thread calls haft_note_reader_left() just before the outermost end of a section (of
- * liburcu: read_unlock) and, with qsbr, before quiescent_state, thread_offline, unregister_thread and
- * a synchronize_rcu of the program's.
+ * liburcu: read_unlock) and, with qsbr, before quiescent_state, thread_offline, unregister_thread
+ * and a synchronize_rcu of the program's.
  *
  * Cost under the sanitizer: one token serves the whole process, so a reader that began later and
  * left before the grace period was noted is ordered as well; that can hide a race.
