@@ -19,16 +19,17 @@ import plan
 import trials
 
 OBJECTS = plan.ROOT / ".cache" / "mutants" / "objects"
-FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/screen", "tools/mutants")
+FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/ck", "examples/screen",
+           "tools/mutants")
 TERMINAL = "examples/screen/terminal.c"  # the explorer's line of progress
 CC = os.environ.get("CC", "gcc")
 TSAN = ["-fsanitize=thread"]
 ASAN = ["-fsanitize=address"]
-URCU = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lpthread"]
+FOREIGN = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lck", "-lpthread"]
 UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
 ENTERED = "tools/mutants/entered.c"
 EDGES = "stress/edges.c"
-STRESS_SUPPORT = ("stress/support.c", "stress/hooked.c", EDGES)
+STRESS_SUPPORT = ("stress/support.c", "stress/hooked.c", "examples/ck/clock.c", EDGES)
 
 
 class BuildError(Exception):
@@ -103,20 +104,20 @@ QUICK = [*PLAIN, "-D_DEFAULT_SOURCE", "-Werror"]
 QUICK_TEST = [*PLAIN, "-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30", "-w", "-fno-optimize-sibling-calls"]
 HOOKED = COMMON + ["-D_GNU_SOURCE", "-DHAFT_HOOKED"]
 UNSEEN = ["-fno-sanitize=thread", "-fno-tree-loop-distribute-patterns"]
-UNIT_LIBRARIES = ["-rdynamic", "-lcriterion", "-ljansson"] + URCU
+UNIT_LIBRARIES = ["-rdynamic", "-lcriterion", "-ljansson"] + FOREIGN
 COMBINED = ["-D_GNU_SOURCE"]
 VARIANTS = {
     "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"], UNIT_LIBRARIES),
     "quick": Variant("quick", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK),
     "entered": Variant("entered", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK + ["-finstrument-functions"]),
-    "combinations": Variant("quick", QUICK_TEST + COMBINED, ["-ljansson"] + URCU, LIBRARY, QUICK),
-    "stress": Variant("stress", HOOKED + TSAN, URCU + TSAN),
+    "combinations": Variant("quick", QUICK_TEST + COMBINED, ["-ljansson"] + FOREIGN, LIBRARY, QUICK),
+    "stress": Variant("stress", HOOKED + TSAN, FOREIGN + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
     "explorer_tsan": Variant("explorer_tsan", HOOKED + TSAN, _wrapped() + ["-lpthread"] + TSAN,
                              _scheduler(), HOOKED + UNSEEN),
-    "linearize": Variant("linearize", HOOKED, URCU),
-    "release": Variant("release", COMMON + ["-D_GNU_SOURCE", "-DNDEBUG"], URCU),
-    "stale": Variant("stale", COMMON + ["-D_DEFAULT_SOURCE"] + ASAN, URCU + ASAN),
+    "linearize": Variant("linearize", HOOKED, FOREIGN),
+    "release": Variant("release", COMMON + ["-D_GNU_SOURCE", "-DNDEBUG"], FOREIGN),
+    "stale": Variant("stale", COMMON + ["-D_DEFAULT_SOURCE"] + ASAN, FOREIGN + ASAN),
 }
 
 
