@@ -9,7 +9,7 @@
  *            proper          as it should be used
  *            check_then_use  broken on purpose: haft_is_live, then the address, without section
  *            no_grace        broken on purpose: a foreign clock, memb but that wait() returns at
- * once
+ *                            once
  *            unannounced     broken on purpose: workers clock, and readers without a worker
  *            The broken modes must end with a violation, or with ThreadSanitizer's report.
  */

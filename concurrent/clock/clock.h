@@ -75,9 +75,8 @@ struct clock {
     void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
 
     /*
- *   * In the child of a fork: forget the threads that are gone.  The clock to go on with; NULL:
- * none,
-     * the domain cannot wait.
+     * In the child of a fork: forget the threads that are gone.  The clock to go on with; NULL:
+     * none, the domain cannot wait.
      */
     const struct clock *(*after_fork)(haft_domain *domain);
 };

@@ -7,30 +7,8 @@
 #include "concurrent/extra/collect.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
-#include "concurrent/table/reclaim.h"
-#include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
 #include <stddef.h>
-
-/* Take back what is due.  No more batches than there can be: other threads may go on. */
-static void take_back_due(haft_worker *worker)
-{
-    const haft_table *table = worker->table;
-    const uint64_t most = table->slots.limit - HAFT_FIRST_INDEX;
-    struct batch *batch;
-
-    supply_gather(worker);
-    for (uint64_t i = 0; i < most; i++) {
-        batch = shelf_take_due(worker);
-        if (batch == NULL) {
-            batch = shelf_steal_due(worker);
-        }
-        if (batch == NULL) {
-            return;
-        }
-        reclaim_batch(worker, batch);
-    }
-}
 
 haft_status collect_begin(haft_table *table, haft_worker **worker)
 {
@@ -45,7 +23,7 @@ haft_status collect_begin(haft_table *table, haft_worker **worker)
         store_relaxed(RETRY, &table->collecting, 0);
         return HAFT_NO_MEMORY;
     }
-    take_back_due(*worker);
+    supply_take_back(*worker);
     return HAFT_OK;
 }
 

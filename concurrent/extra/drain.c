@@ -67,24 +67,29 @@ static bool take_all_back(haft_table *table, haft_worker *worker)
     return found;
 }
 
-/* A table that no worker was ever opened on has nothing to take back. */
-static haft_status run_passes(haft_table *table)
+/* Callbacks may free and unpin meanwhile, so a pass that found something is not the last one. */
+static void run_passes(haft_table *table, haft_worker *worker)
 {
-    haft_worker *worker = roster_first(table) != NULL ? worker_borrow(table) : NULL;
-    bool found = worker != NULL;
-
-    if (worker == NULL && roster_first(table) != NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    domain_wait_for(table->domain, domain_ticket(table->domain));
-    while (found) {
+    do {
         implicit_flush(table);
         domain_wait_for(table->domain, domain_ticket(table->domain));
-        found = take_all_back(table, worker);
+    } while (take_all_back(table, worker) && table->on_reclaim != NULL);
+}
+
+/* A table that no worker was ever opened on has nothing to take back, but perhaps readers. */
+static haft_status take_table_back(haft_table *table)
+{
+    if (roster_first(table) == NULL) {
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+        return HAFT_OK;
     }
-    if (worker != NULL) {
-        worker_return(worker);
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
     }
+    run_passes(table, worker);
+    worker_return(worker);
     return HAFT_OK;
 }
 
@@ -102,7 +107,7 @@ static haft_status try_to_close(haft_table *table)
     }
     haft_status status = domain_check_moment(table->domain);
 
-    status = status == HAFT_OK ? run_passes(table) : status;
+    status = status == HAFT_OK ? take_table_back(table) : status;
     return status == HAFT_OK && has_pins(table) ? HAFT_IN_USE : status;
 }
 

@@ -20,6 +20,7 @@
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/given.h"
+#include "concurrent/table/life.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
@@ -52,10 +53,7 @@ static void forget_callback(const haft_table *table, uint64_t id)
     /* Another thread may have restored or recycled the slot since. */
     if (id != 0 && word_index(format, word) == MARK_FREE &&
         word_last_life(format, word, index).bits == id) {
-        const uint64_t next = table->slots.wrapped ? word_wrapped(format, word) : word;
-        const bool is_last = word_generation(format, next) == 0;
-
-        store_relaxed(OWN, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
+        store_relaxed(OWN, at, life_after(&table->slots, word));
     }
 }
 
@@ -93,7 +91,6 @@ static void reset_workers(haft_table *table)
 static void dissolve_list(haft_table *table, enum list_kind kind)
 {
     const struct slots *slots = &table->slots;
-    const uint64_t mark = kind == LIST_ABORTED ? MARK_END : MARK_FREE;
     uint64_t index = tagged_number(load_relaxed(OWN, &table->lists[kind].head));
 
     while (index != NUMBER_NONE) {
@@ -101,7 +98,7 @@ static void dissolve_list(haft_table *table, enum list_kind kind)
         const uint64_t word = load_relaxed(OWN, at);
         const uint64_t link = word_index(&slots->format, word);
 
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark));
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
         index = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
     }
 }
@@ -222,16 +219,12 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
     }
     const bool is_linked = word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
 
-    word = slots_begin_at(slots, index, word);
-    word = slots->wrapped ? word_wrapped(&slots->format, word) : word;
-    const bool is_last = word_generation(&slots->format, word) == 0;
-
+    word = life_after(slots, slots_begin_at(slots, index, word));
     if (!is_linked) {
         slots_poison(slots, at);
     }
-    store_relaxed(OWN, at,
-                  word_with_index(&slots->format, word, is_last ? MARK_EXHAUSTED : MARK_END));
-    if (is_last) {
+    store_relaxed(OWN, at, word);
+    if (word_index(&slots->format, word) == MARK_EXHAUSTED) {
         orphans->stock.exhausted += !is_aside;
         orphans->stock.restore_exhausted += is_aside;
     } else if (is_linked) {

@@ -14,8 +14,6 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
-#include "concurrent/table/reclaim.h"
-#include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
 #include "lib/slots/object.h"
 #include <haft/share.h>
@@ -44,23 +42,12 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
     return mark == MARK_END ? HAFT_OK : HAFT_BUSY;
 }
 
-/* Take back all batches that are due: the slot may be in any of them. */
-static void take_back_due(haft_worker *worker)
-{
-    struct batch *batch;
-
-    supply_gather(worker);
-    while ((batch = shelf_take_due(worker)) != NULL || (batch = shelf_steal_due(worker)) != NULL) {
-        reclaim_batch(worker, batch);
-    }
-}
-
 /* The slot was freed and not taken back: do what can be done about it now. */
 static void hurry_back(haft_worker *worker)
 {
     supply_shortage(worker, HAFT_FULL);
     if (!callback_is_running()) {
-        take_back_due(worker);
+        supply_take_back(worker);
     }
 }
 

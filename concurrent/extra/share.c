@@ -19,6 +19,7 @@
 #include "concurrent/extra/drain.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/given.h"
+#include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
@@ -187,10 +188,7 @@ static void take_stock(haft_local *local)
         uint64_t word = load_relaxed(OWN, at);
 
         if (word_index(format, word) == MARK_FREE) {
-            word = local->wraps ? word_wrapped(format, word) : word;
-            const bool is_last = word_generation(format, word) == 0;
-
-            word = word_with_index(format, word, is_last ? MARK_EXHAUSTED : MARK_END);
+            word = life_after(&local->slots, word);
             slots_poison(&local->slots, at);
             store_relaxed(OWN, at, word);
         }

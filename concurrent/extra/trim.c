@@ -54,14 +54,7 @@ static void collect(struct trim *trim)
     while ((count = legacy_take(trim->worker, BATCH_SLOTS, indices)) != 0) {
         hold(trim, indices, count);
     }
-    for (uint64_t i = 0; i < most; i++) {
-        batch = shelf_take_ready(trim->worker);
-        if (batch == NULL) {
-            batch = shelf_steal_ready(trim->worker);
-        }
-        if (batch == NULL) {
-            break;
-        }
+    for (uint64_t i = 0; i < most && (batch = shelf_find_ready(trim->worker)) != NULL; i++) {
         hold(trim, batch->indices, batch->count);
         batch->count = 0;
         shelf_give_batch(trim->worker, batch);

@@ -69,19 +69,31 @@ static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *nex
     return cas_acquire(PUBLISH, word, id.bits, *next);
 }
 
+/*
+ * The word of a slot that is taken back: free for the life that `word` has the generation of, or
+ * exhausted.
+ */
+static inline uint64_t life_after(const struct slots *slots, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t next = slots->wrapped ? word_wrapped(format, word) : word;
+
+    return word_with_index(format, next,
+                           word_generation(format, next) == 0 ? MARK_EXHAUSTED : MARK_END);
+}
+
 /* A reservation is given up.  False: it was the slot's last life, and the slot is exhausted. */
 static inline bool life_give_up(const struct slots *slots, haft_id id)
 {
     const struct word_format *format = &slots->format;
     atomic_u64 *word = slots_word(slots, word_index(format, id.bits));
-    uint64_t next = word_next_life(format, id.bits, MARK_END);
+    const uint64_t next = life_after(slots, word_next_life(format, id.bits, MARK_END));
 
     assert(life_is_reserved(slots, id));
     slots_poison(slots, word);
-    next = slots->wrapped ? word_wrapped(format, next) : next;
-    if (word_generation(format, next) == 0) { /* nothing to take back */
+    if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
         /* Weakened, a thread that recycles the slot could write before what was written here. */
-        store_release(REVIVE, word, word_with_index(format, next, MARK_EXHAUSTED));
+        store_release(REVIVE, word, next);
         return false;
     }
     store_relaxed(OWN, word, next);

@@ -21,12 +21,6 @@ void lists_open(haft_table *table)
     }
 }
 
-/* What a slot has in its index field when it is alone in the list: what the free or abort wrote. */
-static uint64_t mark_of(enum list_kind kind)
-{
-    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
-}
-
 void list_push(haft_table *table, enum list_kind kind, uint64_t index)
 {
     const struct word_format *format = &table->slots.format;
@@ -40,7 +34,7 @@ void list_push(haft_table *table, enum list_kind kind, uint64_t index)
         const uint64_t next = tagged_number(before);
 
         store_relaxed(OWN, at,
-                      word_with_index(format, word, next == NUMBER_NONE ? mark_of(kind) : next));
+                      word_with_index(format, word, next == NUMBER_NONE ? list_mark(kind) : next));
         /* Weakened, the slot's ticket could be taken before the free that it stands for. */
     } while (!cas_release(LIST, head, before, tagged_next(before, index)));
 }
@@ -84,7 +78,7 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
         atomic_u64 *at = slots_word(slots, index);
         const uint64_t word = load_relaxed(OWN, at);
 
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark_of(kind)));
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
         if (kind == LIST_UNPINNED) {
             store_relaxed(OWN, slots_pins(slots, at), 0);
         }

@@ -10,6 +10,12 @@
 
 #include "concurrent/table/state.h"
 
+/* What a slot's index field says outside the list: what the free or the abort wrote. */
+static inline uint64_t list_mark(enum list_kind kind)
+{
+    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
+}
+
 void lists_open(haft_table *table);
 
 /* Slot `index`, whose word is in the state FREE or END and this thread's alone. */

@@ -15,6 +15,7 @@
 #include "concurrent/table/reclaim.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
+#include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/object.h"
 #include <stddef.h>
@@ -78,15 +79,15 @@ static bool sift(haft_worker *worker, uint64_t index)
     if (table->on_reclaim != NULL) {
         call_back(worker, index, at, word);
     }
-    const uint64_t next = table->slots.wrapped ? word_wrapped(format, word) : word;
-    const bool is_last = word_generation(format, next) == 0;
+    const uint64_t next = life_after(&table->slots, word);
+    const bool is_last = word_index(format, next) == MARK_EXHAUSTED;
     const bool is_aside = index < table->restore_end;
 
     count_up(&worker->counters.reclaimed, 1);
     count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
     slots_poison(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
-    store_release(REVIVE, at, word_with_index(format, next, is_last ? MARK_EXHAUSTED : MARK_END));
+    store_release(REVIVE, at, next);
     if (table->on_reclaim != NULL) {
         store_relaxed(OWN, &worker->in_hand, 0);
     }
@@ -140,11 +141,8 @@ static void take_back(haft_worker *worker, struct batch *source)
 
 static void take_due_batch(haft_worker *worker)
 {
-    struct batch *batch = shelf_take_due(worker);
+    struct batch *batch = shelf_find_due(worker);
 
-    if (batch == NULL) {
-        batch = shelf_steal_due(worker);
-    }
     if (batch != NULL) {
         take_back(worker, batch);
     }

@@ -13,6 +13,7 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/roster.h"
+#include <stddef.h>
 
 struct batch *shelf_empty_batch(haft_worker *worker)
 {
@@ -192,6 +193,20 @@ static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
 struct batch *shelf_steal_due(haft_worker *worker)
 {
     return steal_waiting(worker, domain_done(worker->table->domain));
+}
+
+struct batch *shelf_find_ready(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_ready(worker);
+
+    return batch != NULL ? batch : shelf_steal_ready(worker);
+}
+
+struct batch *shelf_find_due(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_due(worker);
+
+    return batch != NULL ? batch : shelf_steal_due(worker);
 }
 
 struct batch *shelf_take_waiting(haft_worker *worker)

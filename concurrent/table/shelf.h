@@ -39,6 +39,10 @@ struct batch *shelf_steal_ready(haft_worker *worker);
 struct batch *shelf_take_due(haft_worker *worker);
 struct batch *shelf_steal_due(haft_worker *worker);
 
+/* The same, wherever it is. */
+struct batch *shelf_find_ready(haft_worker *worker);
+struct batch *shelf_find_due(haft_worker *worker);
+
 /* Any batch that waits, when no other thread uses the table.  NULL: none. */
 struct batch *shelf_take_waiting(haft_worker *worker);
 

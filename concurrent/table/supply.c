@@ -299,3 +299,15 @@ void supply_gather(haft_worker *worker)
         reclaim_batch(worker, batch);
     }
 }
+
+void supply_take_back(haft_worker *worker)
+{
+    /* No more batches than there can be: other threads may go on. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    struct batch *batch;
+
+    supply_gather(worker);
+    for (uint64_t i = 0; i < most && (batch = shelf_find_due(worker)) != NULL; i++) {
+        reclaim_batch(worker, batch);
+    }
+}

@@ -83,19 +83,18 @@ void worker_do_duties(haft_worker *worker)
     supply_gather(worker);
 }
 
+void worker_flush(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    domain_hurry(worker->table->domain);
+}
+
 /* All that the worker holds is there for others, and what callbacks have freed meanwhile. */
 static void let_go(haft_worker *worker)
 {
     retire_hand_on(worker);
     worker_do_duties(worker);
-    retire_hand_on(worker);
-    domain_hurry(worker->table->domain);
-}
-
-void worker_flush(haft_worker *worker)
-{
-    retire_hand_on(worker);
-    domain_hurry(worker->table->domain);
+    worker_flush(worker);
 }
 
 haft_status haft_worker_flush(haft_worker *worker)

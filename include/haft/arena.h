@@ -135,8 +135,7 @@ typedef struct haft_mark {
  * count as 0.
  *
  * Returns   as haft_arena_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- * are
- *           not 0.
+ *           are not 0.
  * Threads   as haft_arena_open().
  * Ordering  as haft_arena_open().
  * Progress  as haft_arena_open().

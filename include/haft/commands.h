@@ -76,8 +76,7 @@ typedef struct haft_applied {
  * count as 0.
  *
  * Returns   as haft_commands_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- * are
- *           not 0.
+ *           are not 0.
  * Threads   as haft_commands_open().
  * Ordering  as haft_commands_open().
  * Progress  as haft_commands_open().
@@ -228,8 +227,7 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
  *           done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- * foreign
- *                               clock that can tell (haft/domain.h)
+ *                               foreign clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  it is inside a callback of a table
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
  *           of the jobs) has come after the last recording; not from a haft_call.

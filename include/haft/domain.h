@@ -62,9 +62,8 @@ typedef struct haft_stall {
 /* All zero, as a NULL in their place: the workers clock, and stalls reported after a second. */
 typedef struct haft_domain_options {
     /*
- *   * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
- * is
-     * copied.  Workers, frame: NULL.
+     * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
+     * is copied.  Workers, frame: NULL.
      */
     const haft_foreign_clock *foreign;
     haft_clock clock;
@@ -96,8 +95,7 @@ typedef struct haft_domain_stats {
  * count as 0.
  *
  * Returns   as haft_domain_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- * are
- *           not 0.
+ *           are not 0.
  * Threads   as haft_domain_open().
  * Ordering  as haft_domain_open().
  * Progress  as haft_domain_open().
@@ -146,8 +144,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- * foreign
- *                               clock that can tell (liburcu's but for qsbr)
+ *                               foreign clock that can tell (liburcu's but for qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
@@ -197,8 +194,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
  *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); sections of
- * one
- *                   thread nest.  Of liburcu: memb, mb, signal, bp
+ *                   one thread nest.  Of liburcu: memb, mb, signal, bp
  *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
  *                   qsbr, which stands for all such clocks in what follows
@@ -263,8 +259,7 @@ typedef struct haft_job_state {
  * Ordering  end: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: wait-free).
  * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call
- * through
- *           a pointer, and the flavour's read lock).
+ *           through a pointer, and the flavour's read lock).
  */
 void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);

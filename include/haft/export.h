@@ -51,8 +51,7 @@ typedef struct haft_export_options {
  * count as 0.
  *
  * Returns   as haft_export_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- * are
- *           not 0.
+ *           are not 0.
  * Threads   as haft_export_open().
  * Ordering  as haft_export_open().
  * Progress  as haft_export_open().

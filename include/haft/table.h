@@ -154,8 +154,7 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  *                               object is pinned.  Pins are looked at last: on_reclaim has run for
  *                               all that was freed, and may have unpinned objects
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- * foreign
- *                               clock that can tell (haft/domain.h)
+ *                               foreign clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  *             HAFT_NO_MEMORY    for a worker's part, if all the table's workers are implicit and

@@ -1,5 +1,6 @@
+/*
  * Typed ids, views, refs, tables, workers and scans: each function does what the one it calls does.
- * */
+ */
 #include "tests/slots/typed.h"
 #include "tests/support.h"
 #include <string.h>
