@@ -10,6 +10,7 @@
  */
 #include "stress/explorer/hooked.h"
 #include "concurrent/batches/batch.h"
+#include "concurrent/batches/tagged.h"
 #include "stress/edges.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
