@@ -28,14 +28,14 @@ namespace bench
 
 struct Qsbr {
     static const rcu_flavor_struct *flavour() { return &urcu_qsbr_flavor; }
-    static const haft_foreign_clock *foreign() { return haft_urcu_qsbr(); }
+    static const haft_foreign_clock *foreign_clock() { return haft_urcu_qsbr(); }
     static void begin(haft_domain *) { urcu_qsbr_read_lock(); }
     static void end(haft_domain *) { urcu_qsbr_read_unlock(); }
 };
 
 struct Memb {
     static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
-    static const haft_foreign_clock *foreign() { return haft_urcu_memb(); }
+    static const haft_foreign_clock *foreign_clock() { return haft_urcu_memb(); }
     static void begin(haft_domain *) { urcu_memb_read_lock(); }
     static void end(haft_domain *)
     {
@@ -47,14 +47,14 @@ struct Memb {
 /* The same flavour by way of haft/domain.h, which inlines nothing. */
 struct MembCalled {
     static const rcu_flavor_struct *flavour() { return &urcu_memb_flavor; }
-    static const haft_foreign_clock *foreign() { return haft_urcu_memb(); }
+    static const haft_foreign_clock *foreign_clock() { return haft_urcu_memb(); }
     static void begin(haft_domain *domain) { haft_section_begin(domain); }
     static void end(haft_domain *domain) { haft_section_end(domain); }
 };
 
 /* No foreign clock: workers announce their own quiescent points. */
 struct Announced {
-    static const haft_foreign_clock *foreign() { return nullptr; }
+    static const haft_foreign_clock *foreign_clock() { return nullptr; }
     static void begin(haft_domain *) {}
     static void end(haft_domain *) {}
 };

@@ -126,7 +126,7 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
         haft_domain_options domain_options = {};
         haft_table_options options = {};
 
-        domain_options.foreign = Flavour::foreign();
+        domain_options.foreign_clock = Flavour::foreign_clock();
         domain_options.clock = clock;
         require(haft_domain_open(&domain_options, &domain));
         options.capacity = capacity;

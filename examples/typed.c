@@ -125,7 +125,8 @@ int main(int argc, char **argv)
         ship_local_insert(fleet, &(struct ship){.hull = 3}, &them) || !fight(fleet, us, them)) {
         return 1;
     }
-    const haft_domain_options clock = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_THREAD};
+    const haft_domain_options clock = {.foreign_clock = haft_urcu_memb(),
+                                       .clock = HAFT_CLOCK_THREAD};
     if (haft_domain_open(&clock, &domain) ||
         ship_share(fleet, domain, NULL, &ships) || /* the same ships, under the same ids */
         torpedo_table_open(domain, &(haft_table_options){.capacity = 100}, &torpedoes)) {

@@ -12,7 +12,7 @@
 static void try_domain(const struct values *values)
 {
     const haft_domain_options options = {
-        .foreign = values->gives_flavour ? haft_urcu_memb() : NULL,
+        .foreign_clock = values->gives_flavour ? haft_urcu_memb() : NULL,
         .clock = (haft_clock)values->clock,
     };
     const bool wants_flavour =
@@ -22,7 +22,7 @@ static void try_domain(const struct values *values)
 
     tell_answer("domain_open", said);
     must(said == (values->clock >= HAFT_CLOCK_COUNT        ? HAFT_BAD_CLOCK
-                  : wants_flavour != values->gives_flavour ? HAFT_BAD_FOREIGN
+                  : wants_flavour != values->gives_flavour ? HAFT_BAD_FOREIGN_CLOCK
                                                            : HAFT_OK),
          "domain_open");
     must((said == HAFT_OK) == (domain != NULL), "domain_open leaves its argument alone");

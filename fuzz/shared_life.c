@@ -164,7 +164,7 @@ static void open_domain(struct play *play)
     static bool is_registered;
     const bool is_rcu = play->setup.clock == HAFT_CLOCK_CALLER;
     const haft_domain_options options = {
-        .foreign = is_rcu ? haft_urcu_memb() : NULL,
+        .foreign_clock = is_rcu ? haft_urcu_memb() : NULL,
         .clock = play->setup.clock,
     };
 

@@ -186,7 +186,7 @@ static void open_stage(struct stage *stage)
     haft_worker *worker;
 
     if (run_is(&stage->run, "no_grace")) {
-        stage->run.foreign = clock_without_grace();
+        stage->run.foreign_clock = clock_without_grace();
     }
     stage->unannounced = run_is(&stage->run, "unannounced");
     stage->check_then_use = run_is(&stage->run, "check_then_use");

@@ -79,13 +79,13 @@ static bool take_flavour(struct run *run, const char *argument)
 {
     const struct {
         const char *name;
-        const haft_foreign_clock *foreign;
+        const haft_foreign_clock *foreign_clock;
     } flavours[] = {{"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"ck", &ck_clock}};
 
     for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
         if (strcmp(argument, flavours[i].name) == 0) {
             run->flavour_name = argument;
-            run->foreign = flavours[i].foreign;
+            run->foreign_clock = flavours[i].foreign_clock;
             return true;
         }
     }
@@ -133,7 +133,7 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
     }
     if (run.clock == HAFT_CLOCK_WORKERS || run.clock == HAFT_CLOCK_FRAME) {
         run.flavour_name = "none";
-        run.foreign = NULL;
+        run.foreign_clock = NULL;
     }
     printf("%s: rounds %llu threads %u seed %llu %s %s %s\n", run.program,
            (unsigned long long)run.rounds, run.threads, (unsigned long long)run.seed,
@@ -205,7 +205,7 @@ const haft_foreign_clock *clock_without_grace(void)
 
 haft_domain *open_domain(const struct run *run)
 {
-    const haft_domain_options options = {.foreign = run->foreign, .clock = run->clock};
+    const haft_domain_options options = {.foreign_clock = run->foreign_clock, .clock = run->clock};
     haft_domain *domain;
 
     must(run, haft_domain_open(&options, &domain), "opening the domain");

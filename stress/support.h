@@ -29,7 +29,7 @@ struct run {
     uint64_t seed;
     const char *mode; /* one of the program's, the first by default */
     const char *flavour_name;
-    const haft_foreign_clock *foreign;
+    const haft_foreign_clock *foreign_clock;
     const char *clock_name;
     haft_clock clock;
 };

@@ -171,7 +171,7 @@ static const haft_foreign_clock *foreign_of(int sections)
 haft_domain_options domain_options(struct setting setting)
 {
     const haft_domain_options options = {
-        .foreign = foreign_of(setting.sections),
+        .foreign_clock = foreign_of(setting.sections),
         .clock = setting.clock,
     };
     return options;

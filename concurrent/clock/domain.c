@@ -39,11 +39,12 @@ static haft_status check_domain_options(const haft_domain_options *options)
     if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
         return HAFT_BAD_CLOCK;
     }
-    const bool is_right = clocks[options->clock]->is_foreign
-                              ? options->foreign != NULL && foreign_is_whole(options->foreign)
-                              : options->foreign == NULL;
+    const bool is_right =
+        clocks[options->clock]->is_foreign
+            ? options->foreign_clock != NULL && foreign_is_whole(options->foreign_clock)
+            : options->foreign_clock == NULL;
 
-    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN;
+    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
 }
 
 static haft_status start_clock(haft_domain *domain)
@@ -65,8 +66,8 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     }
     memset(opened, 0, sizeof *opened);
     opened->number = domain_number();
-    if (options->foreign != NULL) {
-        opened->foreign = *options->foreign;
+    if (options->foreign_clock != NULL) {
+        opened->foreign = *options->foreign_clock;
     }
     opened->clock = clocks[options->clock];
     opened->on_stall = options->on_stall;

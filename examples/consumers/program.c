@@ -30,7 +30,8 @@ static int use(haft_domain *domain)
 
 int main(void)
 {
-    const haft_domain_options options = {.foreign = haft_urcu_qsbr(), .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options options = {.foreign_clock = haft_urcu_qsbr(),
+                                         .clock = HAFT_CLOCK_CALLER};
     haft_domain *domain;
 
     if (haft_version() != HAFT_VERSION || haft_domain_open(&options, &domain)) {

@@ -53,7 +53,8 @@ int main(void)
 
     /* guide: open */
     must(haft_domain_open(
-        &(haft_domain_options){.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER}, &domain));
+        &(haft_domain_options){.foreign_clock = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER},
+        &domain));
     must(haft_table_open(
         domain,
         &(haft_table_options){.capacity = 100, .object_size = sizeof(struct page), .pins = true},

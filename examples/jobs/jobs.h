@@ -25,7 +25,7 @@ enum { AT_ONCE = 1000, MONSTERS = 100000, LIVES = 3, HITS = 4 };
 struct setting {
     unsigned threads;
     haft_clock clock;
-    const haft_foreign_clock *foreign;
+    const haft_foreign_clock *foreign_clock;
     unsigned block_ms; /* how long one job blocks at most; 0: none does */
     bool lets_go;      /* it parks meanwhile */
 };

@@ -50,7 +50,7 @@ static const haft_foreign_clock *none(void)
 static const struct {
     const char *name;
     haft_clock clock;
-    const haft_foreign_clock *(*foreign)(void);
+    const haft_foreign_clock *(*foreign_clock)(void);
 } clocks[] = {
     {"memb", HAFT_CLOCK_CALLER, haft_urcu_memb}, {"qsbr", HAFT_CLOCK_CALLER, haft_urcu_qsbr},
     {"ck", HAFT_CLOCK_CALLER, ck_epoch_clock},   {"thread", HAFT_CLOCK_THREAD, haft_urcu_memb},
@@ -86,7 +86,7 @@ static void take_clock(struct setting *setting, const char *name)
         if (strcmp(name, clocks[i].name) == 0 &&
             (clocks[i].clock != HAFT_CLOCK_FRAME || job_system.has_frames)) {
             setting->clock = clocks[i].clock;
-            setting->foreign = clocks[i].foreign();
+            setting->foreign_clock = clocks[i].foreign_clock();
             return;
         }
     }
@@ -166,7 +166,7 @@ static void report(const struct jobs *jobs, const struct outcome *outcome)
 static bool open_table(struct jobs *jobs)
 {
     const haft_domain_options clock = {
-        .foreign = jobs->setting.foreign,
+        .foreign_clock = jobs->setting.foreign_clock,
         .clock = jobs->setting.clock,
         .stall_ns = 100000000,
     };

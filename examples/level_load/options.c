@@ -128,7 +128,7 @@ static bool take_target(struct options *options, const char *path, GError **erro
 
 static bool take_clock(struct options *options, const char *name, GError **error)
 {
-    options->clock.foreign = haft_urcu_memb();
+    options->clock.foreign_clock = haft_urcu_memb();
     if (name == NULL || g_str_equal(name, "caller")) {
         options->clock_name = "caller";
         options->clock.clock = HAFT_CLOCK_CALLER;
@@ -138,7 +138,7 @@ static bool take_clock(struct options *options, const char *name, GError **error
     } else if (g_str_equal(name, "workers")) {
         options->clock_name = "workers";
         options->clock.clock = HAFT_CLOCK_WORKERS;
-        options->clock.foreign = NULL;
+        options->clock.foreign_clock = NULL;
     } else {
         return refuse(error, "--clock must be caller, thread or workers, not '%s'", name);
     }

@@ -94,9 +94,9 @@ static bool take_number(const char *option, const char *text, uint64_t least, ui
 static bool take_flavour(struct options *options, const char *name, struct failure *failure)
 {
     if (strcmp(name, "memb") == 0) {
-        options->foreign = haft_urcu_memb();
+        options->foreign_clock = haft_urcu_memb();
     } else if (strcmp(name, "qsbr") == 0) {
-        options->foreign = haft_urcu_qsbr();
+        options->foreign_clock = haft_urcu_qsbr();
     } else {
         return refuse(failure, "--flavour must be memb or qsbr, not '%s'", name);
     }

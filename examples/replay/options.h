@@ -11,7 +11,7 @@
 struct options {
     const char *trace_path;
     const char *flavour_name; /* NULL, both: the workers clock has none */
-    const haft_foreign_clock *foreign;
+    const haft_foreign_clock *foreign_clock;
     const char *clock_name;
     haft_clock clock;
     unsigned workers;

@@ -20,7 +20,7 @@ static bool cannot_open(struct failure *failure, const char *what, haft_status s
 static bool open_table(struct run *run, struct failure *failure)
 {
     const haft_domain_options clock = {
-        .foreign = run->options->foreign,
+        .foreign_clock = run->options->foreign_clock,
         .clock = run->options->clock,
     };
     const haft_table_options objects = {

@@ -65,7 +65,7 @@ typedef struct haft_domain_options {
      * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
      * is copied.  Workers, frame: NULL.
      */
-    const haft_foreign_clock *foreign;
+    const haft_foreign_clock *foreign_clock;
     haft_clock clock;
 
     /*
@@ -108,7 +108,7 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
  * haft_domain_open - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
- *             HAFT_BAD_FOREIGN, HAFT_BAD_CLOCK   the option of that name
+ *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
  * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.

@@ -2,7 +2,7 @@
  * haft/urcu.h - liburcu's flavours as foreign clocks; of haft's files the only one that knows
  * liburcu.
  *
- *   const haft_domain_options options = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER};
+ *   const haft_domain_options options = {.foreign_clock = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER};
  *
  * The program links the flavours that it names (-lurcu-memb ...); haft itself links none.  This
  * header declares all flavours, where liburcu's own declare one a source file.
@@ -154,7 +154,7 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
 
 /*
  * haft_urcu_memb, haft_urcu_mb, haft_urcu_signal, haft_urcu_qsbr, haft_urcu_bp - the flavour of
- * that name, for the option `foreign` of a domain.
+ * that name, for the option `foreign_clock` of a domain.
  *
  * Returns   the clock; it is never freed, and each source file has its own of the same identity.
  * Threads   any.

@@ -61,9 +61,9 @@ static const struct {
     [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
                                 "restore_range: with the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
-    [HAFT_BAD_FOREIGN] =
-        {"HAFT_BAD_FOREIGN",
-         "foreign: for the thread and the caller clock, with ctx and the callbacks "
+    [HAFT_BAD_FOREIGN_CLOCK] =
+        {"HAFT_BAD_FOREIGN_CLOCK",
+         "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
     [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
     [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},

@@ -44,9 +44,9 @@ static void ignore_leak(const haft_leak *leak, void *arg)
 static void open_domain(void)
 {
     const haft_domain_options options = {
-        .foreign = is_memb()   ? backend_memb()
-                   : is_qsbr() ? backend_qsbr()
-                               : NULL,
+        .foreign_clock = is_memb()   ? backend_memb()
+                         : is_qsbr() ? backend_qsbr()
+                                     : NULL,
         .clock = clock_of_plan(),
         .on_stall = ignore_stall,
     };

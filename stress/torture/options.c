@@ -108,7 +108,7 @@ static void take_flavour(struct argp_state *state, struct run *run, const char *
 {
     const struct {
         const char *name;
-        const haft_foreign_clock *foreign;
+        const haft_foreign_clock *foreign_clock;
     } flavours[] = {
         {"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"mb", haft_urcu_mb()},
         {"bp", haft_urcu_bp()},     {"ck", &ck_clock},
@@ -117,7 +117,7 @@ static void take_flavour(struct argp_state *state, struct run *run, const char *
     for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
         if (strcmp(name, flavours[i].name) == 0) {
             run->flavour_name = flavours[i].name;
-            run->foreign = flavours[i].foreign;
+            run->foreign_clock = flavours[i].foreign_clock;
             return;
         }
     }
@@ -161,10 +161,10 @@ static void finish_parsing(struct argp_state *state, const struct raw *raw)
     if (options->seconds == 0) {
         argp_error(state, "--seconds and --minutes are 0");
     }
-    if (!has_flavour && run->foreign != NULL) {
+    if (!has_flavour && run->foreign_clock != NULL) {
         argp_error(state, "--flavour has no meaning with --clock %s", run->clock_name);
     }
-    if (has_flavour && run->foreign == NULL) {
+    if (has_flavour && run->foreign_clock == NULL) {
         take_flavour(state, run, "memb");
     }
 }

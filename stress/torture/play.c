@@ -166,15 +166,15 @@ static uint64_t ages_allowed(const struct run *run)
 static void open_play(struct play *play)
 {
     const struct options *options = play->options;
-    haft_domain_options domain = {.foreign = options->run.foreign,
+    haft_domain_options domain = {.foreign_clock = options->run.foreign_clock,
                                   .clock = options->run.clock,
                                   .on_stall = on_stall,
                                   .stall_arg = play,
                                   .stall_ns = STALL_NS};
     pthread_rwlockattr_t attributes;
 
-    if (options->without_grace && domain.foreign != NULL) {
-        domain.foreign = clock_without_grace();
+    if (options->without_grace && domain.foreign_clock != NULL) {
+        domain.foreign_clock = clock_without_grace();
     }
     play->has_frames = options->run.clock == HAFT_CLOCK_FRAME;
     play->ages_allowed = ages_allowed(&options->run);

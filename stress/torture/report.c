@@ -148,7 +148,7 @@ static void print_as_json(const struct options *options, const struct result *re
     printf("{\n  \"seconds\": %.1f,\n  \"interrupted\": %s,\n  \"clock\": \"%s\",\n",
            (double)result->elapsed_ns / 1e9, result->is_interrupted ? "true" : "false",
            run->clock_name);
-    if (run->foreign != NULL) {
+    if (run->foreign_clock != NULL) {
         printf("  \"flavour\": \"%s\",\n", run->flavour_name);
     } else {
         printf("  \"flavour\": null,\n");

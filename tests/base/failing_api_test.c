@@ -15,7 +15,7 @@ static haft_table *table;
 static void open_domain(haft_clock clock)
 {
     const bool has_flavour = clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.foreign = has_flavour ? haft_urcu_memb() : NULL,
+    const haft_domain_options with = {.foreign_clock = has_flavour ? haft_urcu_memb() : NULL,
                                       .clock = clock};
 
     must(haft_domain_open(&with, &domain) == HAFT_OK);
@@ -35,7 +35,7 @@ static haft_status open_any_domain(void **opened)
 {
     const bool has_flavour =
         clock_to_open == HAFT_CLOCK_THREAD || clock_to_open == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.foreign = has_flavour ? haft_urcu_memb() : NULL,
+    const haft_domain_options with = {.foreign_clock = has_flavour ? haft_urcu_memb() : NULL,
                                       .clock = clock_to_open};
     haft_domain *made = *opened;
     const haft_status status = haft_domain_open(&with, &made);

@@ -20,7 +20,7 @@ static haft_table *table;
 
 static haft_status open_domain(void **opened)
 {
-    const haft_domain_options thread_clock = {.foreign = haft_urcu_memb(),
+    const haft_domain_options thread_clock = {.foreign_clock = haft_urcu_memb(),
                                               .clock = HAFT_CLOCK_THREAD};
     haft_domain *made = *opened;
     const haft_status status = haft_domain_open(&thread_clock, &made);

@@ -13,7 +13,8 @@ static haft_table *table;
 
 static haft_status open_callers(void)
 {
-    const haft_domain_options callers = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options callers = {.foreign_clock = haft_urcu_memb(),
+                                         .clock = HAFT_CLOCK_CALLER};
 
     return haft_domain_open(&callers, &domain);
 }

@@ -82,7 +82,7 @@ Test(status, name_of_a_bad_option_is_the_enumerator)
     expect_name(HAFT_BAD_PINS);
     expect_name(HAFT_BAD_RESTORE_RANGE);
     expect_name(HAFT_BAD_WARN_AT);
-    expect_name(HAFT_BAD_FOREIGN);
+    expect_name(HAFT_BAD_FOREIGN_CLOCK);
     expect_name(HAFT_BAD_CLOCK);
     expect_name(HAFT_BAD_BLOCK_SIZE);
     expect_name(HAFT_BAD_MAX_BLOCK_SIZE);
@@ -110,7 +110,7 @@ Test(status, text_of_a_bad_option_begins_with_its_name)
         {HAFT_BAD_PINS, "pins"},
         {HAFT_BAD_RESTORE_RANGE, "restore_range"},
         {HAFT_BAD_WARN_AT, "warn_at"},
-        {HAFT_BAD_FOREIGN, "foreign"},
+        {HAFT_BAD_FOREIGN_CLOCK, "foreign_clock"},
         {HAFT_BAD_CLOCK, "clock"},
         {HAFT_BAD_BLOCK_SIZE, "block_size"},
         {HAFT_BAD_MAX_BLOCK_SIZE, "max_block_size"},

@@ -21,14 +21,14 @@ Test(domain, without_a_flavour_is_refused)
 {
     haft_domain_options options = {.clock = HAFT_CLOCK_THREAD};
 
-    expect_refused(options, HAFT_BAD_FOREIGN);
+    expect_refused(options, HAFT_BAD_FOREIGN_CLOCK);
     options.clock = HAFT_CLOCK_CALLER;
-    expect_refused(options, HAFT_BAD_FOREIGN);
+    expect_refused(options, HAFT_BAD_FOREIGN_CLOCK);
 }
 
 Test(domain, an_unknown_clock_is_refused)
 {
-    haft_domain_options options = {.foreign = haft_urcu_memb()};
+    haft_domain_options options = {.foreign_clock = haft_urcu_memb()};
 
     options.clock = HAFT_CLOCK_COUNT;
     expect_refused(options, HAFT_BAD_CLOCK);
@@ -70,11 +70,12 @@ Test(domain, without_options_has_the_workers_clock)
 
 Test(domain, a_flavour_without_a_clock_that_takes_one_is_refused)
 {
-    const haft_domain_options default_clock = {.foreign = haft_urcu_memb()};
-    const haft_domain_options frame = {.foreign = haft_urcu_memb(), .clock = HAFT_CLOCK_FRAME};
+    const haft_domain_options default_clock = {.foreign_clock = haft_urcu_memb()};
+    const haft_domain_options frame = {.foreign_clock = haft_urcu_memb(),
+                                       .clock = HAFT_CLOCK_FRAME};
 
-    expect_refused(default_clock, HAFT_BAD_FOREIGN);
-    expect_refused(frame, HAFT_BAD_FOREIGN);
+    expect_refused(default_clock, HAFT_BAD_FOREIGN_CLOCK);
+    expect_refused(frame, HAFT_BAD_FOREIGN_CLOCK);
 }
 
 TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)
@@ -128,9 +129,9 @@ TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
     close_shared(&a);
 }
 
-static void insert_free_and_close(const haft_foreign_clock *foreign, haft_clock clock)
+static void insert_free_and_close(const haft_foreign_clock *foreign_clock, haft_clock clock)
 {
-    const haft_domain_options options = {.foreign = foreign, .clock = clock};
+    const haft_domain_options options = {.foreign_clock = foreign_clock, .clock = clock};
     struct shared shared = open_shared_on(&options, &table_options);
     const haft_id id = insert(shared.worker);
 

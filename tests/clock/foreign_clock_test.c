@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-TestSuite(foreign, .timeout = SUITE_SECONDS);
+TestSuite(foreign_clock, .timeout = SUITE_SECONDS);
 
 static const haft_table_options table_options = {.capacity = 100, .object_size = 8};
 
@@ -114,7 +114,7 @@ static void make_online(struct fake *fake)
 
 static struct shared open_with(const struct fake *fake, haft_clock clock)
 {
-    const haft_domain_options domain = {.foreign = &fake->clock, .clock = clock};
+    const haft_domain_options domain = {.foreign_clock = &fake->clock, .clock = clock};
 
     return open_shared_on(&domain, &table_options);
 }
@@ -127,9 +127,10 @@ static void free_one(struct shared *shared)
 
 /* --- what is not whole --- */
 
-static haft_status open_status(const haft_foreign_clock *foreign)
+static haft_status open_status(const haft_foreign_clock *foreign_clock)
 {
-    const haft_domain_options options = {.foreign = foreign, .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options options = {.foreign_clock = foreign_clock,
+                                         .clock = HAFT_CLOCK_CALLER};
     haft_domain *domain = NULL;
     const haft_status status = haft_domain_open(&options, &domain);
 
@@ -144,10 +145,10 @@ static haft_status open_status(const haft_foreign_clock *foreign)
     do {                                                                                           \
         haft_foreign_clock without = (fake).clock;                                                 \
         without.member = NULL;                                                                     \
-        cr_expect(eq(int, open_status(&without), HAFT_BAD_FOREIGN), "without " #member);           \
+        cr_expect(eq(int, open_status(&without), HAFT_BAD_FOREIGN_CLOCK), "without " #member);     \
     } while (0)
 
-Test(foreign, without_a_callback_that_is_required_is_refused)
+Test(foreign_clock, without_a_callback_that_is_required_is_refused)
 {
     struct fake sections;
     struct fake online;
@@ -164,10 +165,10 @@ Test(foreign, without_a_callback_that_is_required_is_refused)
     expect_refused_without(online, quiescent);
     expect_refused_without(online, inside);
     cr_expect(eq(int, open_status(&(haft_foreign_clock){.ctx = &online, .wait = count_wait}),
-                 HAFT_BAD_FOREIGN));
+                 HAFT_BAD_FOREIGN_CLOCK));
 }
 
-Test(foreign, needs_no_callback_but_those)
+Test(foreign_clock, needs_no_callback_but_those)
 {
     struct fake fake;
 
@@ -184,7 +185,7 @@ Test(foreign, needs_no_callback_but_those)
     cr_expect(gt(u32, fake.waits, 0));
 }
 
-Test(foreign, may_go_when_the_domain_is_open)
+Test(foreign_clock, may_go_when_the_domain_is_open)
 {
     struct fake fake;
 
@@ -202,7 +203,7 @@ Test(foreign, may_go_when_the_domain_is_open)
 
 /* --- sections and jobs --- */
 
-Test(foreign, sections_are_passed_on_one_by_one_and_jobs_as_the_outermost)
+Test(foreign_clock, sections_are_passed_on_one_by_one_and_jobs_as_the_outermost)
 {
     struct fake fake;
 
@@ -233,7 +234,7 @@ Test(foreign, sections_are_passed_on_one_by_one_and_jobs_as_the_outermost)
     cr_expect(eq(u32, fake.begins, fake.ends));
 }
 
-Test(foreign, online_and_offline_are_passed_on_when_they_change_something)
+Test(foreign_clock, online_and_offline_are_passed_on_when_they_change_something)
 {
     struct fake fake;
 
@@ -265,7 +266,7 @@ Test(foreign, online_and_offline_are_passed_on_when_they_change_something)
     cr_expect(eq(u32, fake.onlines, fake.offlines));
 }
 
-Test(foreign, jobs_of_domains_with_one_ctx_are_jobs_of_one_clock)
+Test(foreign_clock, jobs_of_domains_with_one_ctx_are_jobs_of_one_clock)
 {
     struct fake fakes[2];
 
@@ -291,7 +292,7 @@ Test(foreign, jobs_of_domains_with_one_ctx_are_jobs_of_one_clock)
     close_shared(&other);
 }
 
-Test(foreign, without_inside_an_inner_job_is_known_and_a_section_is_not)
+Test(foreign_clock, without_inside_an_inner_job_is_known_and_a_section_is_not)
 {
     struct fake fake;
 
@@ -321,14 +322,14 @@ static void open_crowd(void)
 {
     for (int i = 0; i <= MOST_CLOCKS; i++) {
         make_sections(&crowd[i]);
-        const haft_domain_options options = {.foreign = &crowd[i].clock,
+        const haft_domain_options options = {.foreign_clock = &crowd[i].clock,
                                              .clock = HAFT_CLOCK_CALLER};
 
         assert_status(haft_domain_open(&options, &domains[i]), HAFT_OK);
     }
 }
 
-Test(foreign, a_thread_has_jobs_of_eight_clocks_at_once)
+Test(foreign_clock, a_thread_has_jobs_of_eight_clocks_at_once)
 {
     haft_job_state states[MOST_CLOCKS];
 
@@ -348,7 +349,7 @@ Test(foreign, a_thread_has_jobs_of_eight_clocks_at_once)
     }
 }
 
-Test(foreign, a_job_of_a_ninth_clock_ends_the_process, .signal = SIGABRT)
+Test(foreign_clock, a_job_of_a_ninth_clock_ends_the_process, .signal = SIGABRT)
 {
     open_crowd();
     for (int i = 0; i <= MOST_CLOCKS; i++) {
@@ -363,7 +364,7 @@ static bool is_not_registered(void *ctx)
     return false;
 }
 
-Test(foreign, a_section_of_a_thread_that_is_not_registered_is_noticed, .signal = SIGABRT)
+Test(foreign_clock, a_section_of_a_thread_that_is_not_registered_is_noticed, .signal = SIGABRT)
 {
     struct fake fake;
 
@@ -410,13 +411,13 @@ static void expect_one_driver(haft_clock clock)
     close_shared(&shared);
 }
 
-Test(foreign, wait_is_called_by_one_thread_at_a_time)
+Test(foreign_clock, wait_is_called_by_one_thread_at_a_time)
 {
     expect_one_driver(HAFT_CLOCK_CALLER);
     expect_one_driver(HAFT_CLOCK_THREAD);
 }
 
-Test(foreign, wait_is_called_outside_of_an_outermost_job)
+Test(foreign_clock, wait_is_called_outside_of_an_outermost_job)
 {
     struct fake fake;
 
@@ -479,7 +480,7 @@ static void fork_with(bool (*after_fork)(void *ctx), bool goes_on, child_body *b
     close_shared(&shared);
 }
 
-Test(foreign, after_a_fork_a_domain_goes_on_as_the_clock_says)
+Test(foreign_clock, after_a_fork_a_domain_goes_on_as_the_clock_says)
 {
     need_a_machine();
     fork_with(NULL, false, refuse_to_wait);

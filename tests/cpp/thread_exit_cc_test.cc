@@ -93,13 +93,13 @@ int main()
 
     for (const haft_clock clock : {HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD}) {
         with.clock = clock;
-        with.foreign = haft_urcu_memb();
+        with.foreign_clock = haft_urcu_memb();
         expect_nothing_left(with);
-        with.foreign = haft_urcu_qsbr();
+        with.foreign_clock = haft_urcu_qsbr();
         expect_nothing_left(with);
     }
     with.clock = HAFT_CLOCK_WORKERS;
-    with.foreign = nullptr;
+    with.foreign_clock = nullptr;
     expect_nothing_left(with);
     return failures == 0 ? 0 : 1;
 }

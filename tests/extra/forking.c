@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 static const struct {
-    const haft_foreign_clock *(*foreign)(void);
+    const haft_foreign_clock *(*foreign_clock)(void);
     haft_clock clock;
 } rows[ROWS] = {
     [MEMB_CALLS] = {haft_urcu_memb, HAFT_CLOCK_CALLER},
@@ -22,7 +22,7 @@ static const struct {
 haft_domain_options options_of(int row)
 {
     const haft_domain_options options = {
-        .foreign = rows[row].foreign != NULL ? rows[row].foreign() : NULL,
+        .foreign_clock = rows[row].foreign_clock != NULL ? rows[row].foreign_clock() : NULL,
         .clock = rows[row].clock,
     };
     return options;

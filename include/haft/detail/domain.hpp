@@ -57,12 +57,12 @@ class domain
         return open(options);
     }
     /* The thread or the caller clock, with a foreign one such as haft_urcu_memb(). */
-    static result<domain> open(haft_clock clock, const haft_foreign_clock *foreign) noexcept
+    static result<domain> open(haft_clock clock, const haft_foreign_clock *foreign_clock) noexcept
     {
         haft_domain_options options = {};
 
         options.clock = clock;
-        options.foreign = foreign;
+        options.foreign_clock = foreign_clock;
         return open(options);
     }
 

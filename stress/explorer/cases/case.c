@@ -97,9 +97,9 @@ static haft_domain_options domain_options(const struct table_wish *wish)
         return (haft_domain_options){.clock = HAFT_CLOCK_FRAME};
     }
     return (haft_domain_options){
-        .foreign = wish->is_qsbr   ? &model_online
-                   : wish->is_late ? &model_late
-                                   : &model_sections,
+        .foreign_clock = wish->is_qsbr   ? &model_online
+                         : wish->is_late ? &model_late
+                                         : &model_sections,
         .clock = wish->has_thread ? HAFT_CLOCK_THREAD : HAFT_CLOCK_CALLER,
     };
 }
@@ -128,7 +128,8 @@ void open_table(const struct table_wish *wish)
 
 void open_shared(haft_local *local)
 {
-    const haft_domain_options domain = {.foreign = &model_sections, .clock = HAFT_CLOCK_CALLER};
+    const haft_domain_options domain = {.foreign_clock = &model_sections,
+                                        .clock = HAFT_CLOCK_CALLER};
 
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
     require_status(haft_share(local, fixture.domain, NULL, &fixture.table), HAFT_OK, "sharing");
