@@ -80,17 +80,15 @@ typedef struct haft_foreign_clock {
      */
     bool (*inside)(void *ctx);
 
-    /*
-     * Whether the calling thread may begin a section: asserted by debug builds.  NULL: not asked.
-     */
+    /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
     bool (*is_registered)(void *ctx);
 
     /*
-     * In the child of a fork, from haft_after_fork_child(): forget the threads that are gone.
-     * True: from now on wait() waits for the child's threads alone, and the domain goes on with the
-     * caller clock.  False: the clock cannot, and the domain goes on with the frame clock, without
-     * this one.  NULL: what waits or closes answers HAFT_FORKED in the child, as without
-     * haft_after_fork_child().
+     * In the child of a fork, from haft_after_fork_child(), once for each domain: forget the
+     * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
+     * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
+     * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
+     * child, as without haft_after_fork_child().
      */
     bool (*after_fork)(void *ctx);
 } haft_foreign_clock;

@@ -2,7 +2,8 @@
  * haft/urcu.h - liburcu's flavours as foreign clocks; of haft's files the only one that knows
  * liburcu.
  *
- *   const haft_domain_options options = {.foreign_clock = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER};
+ *   options.foreign_clock = haft_urcu_memb();
+ *   options.clock = HAFT_CLOCK_CALLER;
  *
  * The program links the flavours that it names (-lurcu-memb ...); haft itself links none.  This
  * header declares all flavours, where liburcu's own declare one a source file.
