@@ -14,6 +14,11 @@ static haft_status open_local(const haft_table_options *options, struct subject 
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
         .huge_pages = options->huge_pages,
         .places = options->places,
         .reuse = subject->kind == FIFO ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
@@ -65,6 +70,11 @@ static haft_status open_packed(const haft_table_options *options, struct subject
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
+        .warn_at = options->warn_at,
+        .on_fill = options->on_fill,
+        .fill_arg = options->fill_arg,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
         .keep_order = subject->kind == KILLED,
     };
 

@@ -113,14 +113,6 @@ TEST_ON_EACH_CLOCK(stall, callback_once_per_stall_with_how_long_and_what_waits)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(stall, without_a_callback_it_is_counted)
-{
-    struct shared shared = open_noting(*setting, NULL);
-
-    stall_once(&shared, 1);
-    close_shared(&shared);
-}
-
 Test(stall, with_the_longest_limit_there_is_none)
 {
     struct calls calls = {.count = 0};

@@ -1,7 +1,6 @@
 /* The warning before a table is full: when on_fill is called, and what it may call. */
 #include "lib/slots/fill.h"
 #include "tests/support.h"
-#include <haft/packed.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 #include <string.h>
@@ -49,6 +48,8 @@ Test(fill, a_count_from_before_the_warning_neither_warns_nor_lets_it_warn_again)
     fill_look(&fill, fill_seen(&fill), "players", 9, 10);
     cr_expect(eq(int, seen.calls, 1));
     fill_look(&fill, fill_seen(&fill), "players", 3, 10);
+    fill_look(&fill, before, "players", 9, 10);
+    cr_expect(eq(int, seen.calls, 1));
     fill_look(&fill, fill_seen(&fill), "players", 9, 10);
     cr_expect(eq(int, seen.calls, 2));
 }
@@ -88,38 +89,35 @@ static void free_local(int from, int to)
     }
 }
 
-static void expect_exact(haft_local_reuse reuse)
+TEST_ON_EACH_KIND(fill, of_one_thread_is_told_with_the_object_that_reaches_it_and_once)
 {
-    open_local(reuse, WARN_AT);
-    insert_local(0, WARN_AT - 1);
-    cr_expect(zero(int, seen.calls));
-    insert_local(WARN_AT - 1, WARN_AT);
-    cr_expect(eq(int, seen.calls, 1));
+    const haft_table_options options = {.name = "players",
+                                        .capacity = CAPACITY,
+                                        .object_size = 8,
+                                        .warn_at = WARN_AT,
+                                        .on_fill = note,
+                                        .fill_arg = &seen};
+    struct subject subject = subject_open(*kind == SHARED ? LOCAL : *kind, &options);
+
+    for (int i = 0; i < CAPACITY; i++) {
+        must(subject_insert(&subject, NULL, &seen.ids[i]) == HAFT_OK);
+        must(seen.calls == (i >= WARN_AT - 1));
+    }
     cr_expect(eq(u64, seen.in_use, WARN_AT));
     cr_expect(eq(u64, seen.capacity, CAPACITY));
     cr_expect(eq(str, seen.table, "players"));
-    insert_local(WARN_AT, CAPACITY);
-    cr_expect(eq(int, seen.calls, 1));
-    haft_local_close(seen.local);
-}
+    for (int round = 1; round < 3; round++) {
+        const int low = round == 1 ? LOW + 1 : LOW; /* one more than the eighth below */
 
-Test(fill, of_a_local_table_is_told_with_the_object_that_reaches_it_and_once)
-{
-    expect_exact(HAFT_REUSE_LIFO);
-    expect_exact(HAFT_REUSE_FIFO);
-}
-
-Test(fill, is_told_again_only_after_it_fell_by_an_eighth)
-{
-    open_local(HAFT_REUSE_LIFO, WARN_AT);
-    insert_local(0, WARN_AT);
-    free_local(LOW + 1, WARN_AT); /* one more than the eighth below */
-    insert_local(LOW + 1, WARN_AT);
-    cr_expect(eq(int, seen.calls, 1));
-    free_local(LOW, WARN_AT);
-    insert_local(LOW, WARN_AT);
-    cr_expect(eq(int, seen.calls, 2));
-    haft_local_close(seen.local);
+        for (int i = low; i < (round == 1 ? CAPACITY : WARN_AT); i++) {
+            must(subject_free(&subject, seen.ids[i]) == HAFT_OK);
+        }
+        for (int i = low; i < WARN_AT; i++) {
+            must(subject_insert(&subject, NULL, &seen.ids[i]) == HAFT_OK);
+        }
+        cr_expect(eq(int, seen.calls, round));
+    }
+    subject_close(&subject);
 }
 
 Test(fill, of_one_object_is_told_each_time_the_table_was_empty)
@@ -187,35 +185,6 @@ Test(fill, of_a_local_table_may_free_and_insert)
     cr_expect(eq(u64, haft_local_count(seen.local), WARN_AT - 1));
     cr_expect(not(haft_is_live(haft_local_view(seen.local), seen.ids[WARN_AT - 1])));
     haft_local_close(seen.local);
-}
-
-Test(fill, of_a_packed_table_is_told_with_the_object_that_reaches_it)
-{
-    const haft_packed_options options = {
-        .name = "players",
-        .capacity = CAPACITY,
-        .object_size = 8,
-        .warn_at = WARN_AT,
-        .on_fill = note,
-        .fill_arg = &seen,
-    };
-    haft_packed *packed;
-    haft_id ids[CAPACITY];
-
-    assert_status(haft_packed_open(&options, &packed), HAFT_OK);
-    for (int i = 0; i < CAPACITY; i++) {
-        must(haft_packed_insert(packed, NULL, &ids[i]) == HAFT_OK);
-        must(seen.calls == (i >= WARN_AT - 1));
-    }
-    cr_expect(eq(u64, seen.in_use, WARN_AT));
-    for (int i = LOW; i < CAPACITY; i++) {
-        must(haft_packed_free(packed, ids[i]) == HAFT_OK);
-    }
-    for (int i = LOW; i < WARN_AT; i++) {
-        must(haft_packed_insert(packed, NULL, &ids[i]) == HAFT_OK);
-    }
-    cr_expect(eq(int, seen.calls, 2));
-    haft_packed_close(packed);
 }
 
 /* --- the shared table: by batches --- */
@@ -429,29 +398,18 @@ Test(fill, goes_with_a_local_table_that_is_shared_and_back)
 
 /* --- options --- */
 
-static void expect_refused(uint64_t warn_at, haft_on_fill *on_fill)
+static void expect_refused(int kind, uint64_t warn_at, haft_on_fill *on_fill)
 {
-    const haft_local_options local_options = {
-        .capacity = 10, .warn_at = warn_at, .on_fill = on_fill};
-    const haft_packed_options packed_options = {
-        .capacity = 10, .object_size = 8, .warn_at = warn_at, .on_fill = on_fill};
     const haft_table_options options = {.capacity = 10, .warn_at = warn_at, .on_fill = on_fill};
-    struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 1});
-    haft_local *local = NULL;
-    haft_packed *packed = NULL;
-    haft_table *table = NULL;
+    struct subject subject;
 
-    expect_status(haft_local_open(&local_options, &local), HAFT_BAD_WARN_AT);
-    expect_status(haft_packed_open(&packed_options, &packed), HAFT_BAD_WARN_AT);
-    expect_status(haft_table_open(shared.domain, &options, &table), HAFT_BAD_WARN_AT);
-    cr_expect(local == NULL && packed == NULL && table == NULL);
-    close_shared(&shared);
+    expect_status(subject_try_open(kind, &options, &subject), HAFT_BAD_WARN_AT);
 }
 
-Test(fill, above_the_capacity_or_without_its_function_is_refused)
+TEST_ON_EACH_KIND(fill, above_the_capacity_or_without_its_function_is_refused)
 {
-    expect_refused(11, note);
-    expect_refused(UINT64_MAX, note);
-    expect_refused(5, NULL);
-    expect_refused(0, note);
+    expect_refused(*kind, 11, note);
+    expect_refused(*kind, UINT64_MAX, note);
+    expect_refused(*kind, 5, NULL);
+    expect_refused(*kind, 0, note);
 }

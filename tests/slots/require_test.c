@@ -1,6 +1,5 @@
 /* Ids that must be live: what is given, and what is done about those that are not. */
 #include "tests/extra/level.h"
-#include "tests/packed/packed.h"
 #include <haft/diagnose.h>
 #include <haft/threads.h>
 #include <setjmp.h>
@@ -37,150 +36,65 @@ static void note(const haft_bad_access *access, void *arg)
     }
 }
 
-/* One of the three tables, with one stale and one live id. */
-enum { ONE_LOCAL, ONE_PACKED, ONE_SHARED, ALL_TABLES };
-
+/* A table with one stale and one live id. */
 struct table {
-    int kind;
-    haft_local *local;
-    haft_packed *packed;
-    struct shared shared;
+    struct subject subject;
     haft_id live;
     haft_id stale;
 };
-
-#define TEST_ON_ALL_TABLES(suite, name)                                                            \
-    ParameterizedTestParameters(suite, name)                                                       \
-    {                                                                                              \
-        static int all[ALL_TABLES] = {ONE_LOCAL, ONE_PACKED, ONE_SHARED};                          \
-        return cr_make_param_array(int, all, ALL_TABLES);                                          \
-    }                                                                                              \
-    ParameterizedTest(int *kind, suite, name)
 
 static haft_status insert_one(struct table *table, haft_id *id)
 {
     const uint64_t value = 7;
 
-    switch (table->kind) {
-    case ONE_LOCAL:
-        return haft_local_insert(table->local, &value, id);
-    case ONE_PACKED:
-        return haft_packed_insert(table->packed, &value, id);
-    default:
-        return haft_insert(table->shared.worker, &value, id);
-    }
-}
-
-static haft_status free_one(struct table *table, haft_id id)
-{
-    switch (table->kind) {
-    case ONE_LOCAL:
-        return haft_local_free(table->local, id);
-    case ONE_PACKED:
-        return haft_packed_free(table->packed, id);
-    default:
-        return haft_free(table->shared.worker, id);
-    }
+    return subject_insert(&table->subject, &value, id);
 }
 
 static void *require_one(struct table *table, haft_id id)
 {
-    switch (table->kind) {
-    case ONE_LOCAL:
-        return haft_local_require(table->local, haft_local_view(table->local), id);
-    case ONE_PACKED:
-        return haft_packed_require(table->packed, haft_packed_view(table->packed), id);
-    default:
-        return haft_require(table->shared.table, table->shared.view, id);
+    const struct subject *subject = &table->subject;
+
+    if (subject->packed != NULL) {
+        return haft_packed_require(subject->packed, haft_packed_view(subject->packed), id);
     }
-}
-
-static void *resolve_one(struct table *table, haft_id id)
-{
-    return table->kind == ONE_LOCAL    ? haft_resolve(haft_local_view(table->local), id)
-           : table->kind == ONE_PACKED ? haft_packed_resolve(haft_packed_view(table->packed), id)
-                                       : haft_resolve(table->shared.view, id);
-}
-
-static haft_status diagnose_one(struct table *table, haft_id id)
-{
-    return table->kind == ONE_LOCAL    ? haft_local_diagnose(table->local, id)
-           : table->kind == ONE_PACKED ? haft_packed_diagnose(table->packed, id)
-                                       : haft_diagnose(table->shared.table, id);
-}
-
-static void open_kind(struct table *table, haft_on_bad_access *on_bad_access, void *arg)
-{
-    const haft_layout layout = {16, 16, 8, 0};
-
-    if (table->kind == ONE_LOCAL) {
-        const haft_local_options options = {.name = "ships",
-                                            .capacity = 100,
-                                            .object_size = 8,
-                                            .layout = layout,
-                                            .tag = 5,
-                                            .on_bad_access = on_bad_access,
-                                            .bad_access_arg = arg};
-
-        assert_status(haft_local_open(&options, &table->local), HAFT_OK);
-    } else if (table->kind == ONE_PACKED) {
-        const haft_packed_options options = {.name = "ships",
-                                             .capacity = 100,
-                                             .object_size = 8,
-                                             .layout = layout,
-                                             .tag = 5,
-                                             .on_bad_access = on_bad_access,
-                                             .bad_access_arg = arg};
-
-        assert_status(haft_packed_open(&options, &table->packed), HAFT_OK);
-    } else {
-        const haft_table_options options = {.name = "ships",
-                                            .capacity = 100,
-                                            .object_size = 8,
-                                            .layout = layout,
-                                            .tag = 5,
-                                            .on_bad_access = on_bad_access,
-                                            .bad_access_arg = arg};
-
-        table->shared = open_shared(MEMB_CALLER, &options);
-    }
+    return subject->local != NULL ? haft_local_require(subject->local, subject->view, id)
+                                  : haft_require(subject->shared.table, subject->view, id);
 }
 
 static struct table open_one(int kind, haft_on_bad_access *on_bad_access, void *arg)
 {
-    struct table table = {.kind = kind};
+    const haft_table_options options = {.name = "ships",
+                                        .capacity = 100,
+                                        .object_size = 8,
+                                        .layout = {16, 16, 8, 0},
+                                        .tag = 5,
+                                        .on_bad_access = on_bad_access,
+                                        .bad_access_arg = arg};
+    struct table table = {.subject = subject_open(kind, &options)};
 
-    open_kind(&table, on_bad_access, arg);
     assert_status(insert_one(&table, &table.stale), HAFT_OK);
-    assert_status(free_one(&table, table.stale), HAFT_OK);
+    assert_status(subject_free(&table.subject, table.stale), HAFT_OK);
     assert_status(insert_one(&table, &table.live), HAFT_OK);
     return table;
 }
 
 static void close_one(struct table *table)
 {
-    if (table->kind == ONE_LOCAL) {
-        haft_local_close(table->local);
-    } else if (table->kind == ONE_PACKED) {
-        haft_packed_close(table->packed);
-    } else {
-        close_shared(&table->shared);
-    }
-    expect_no_leaks();
+    subject_close(&table->subject);
 }
 
-TEST_ON_ALL_TABLES(require, a_live_id_gives_its_object_and_nobody_is_called)
+TEST_ON_EACH_KIND(require, a_live_id_gives_its_object_and_nobody_is_called)
 {
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
 
-    cr_expect(eq(ptr, require_one(&table, table.live), resolve_one(&table, table.live)));
+    cr_expect(eq(ptr, require_one(&table, table.live), subject_find(&table.subject, table.live)));
     cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
     cr_expect(zero(int, told.calls));
     close_one(&table);
 }
 
-TEST_ON_ALL_TABLES(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
+TEST_ON_EACH_KIND(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
 {
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
@@ -198,7 +112,7 @@ TEST_ON_ALL_TABLES(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
     close_one(&table);
 }
 
-TEST_ON_ALL_TABLES(require, the_status_is_the_diagnosis)
+TEST_ON_EACH_KIND(require, the_status_is_the_diagnosis)
 {
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
@@ -217,13 +131,13 @@ TEST_ON_ALL_TABLES(require, the_status_is_the_diagnosis)
         cr_expect(zero(ptr, require_one(&table, id)));
         cr_expect(eq(int, told.calls, (int)i + 1));
         cr_expect(eq(u64, told.id.bits, bits[i]));
-        cr_expect(eq(int, told.status, diagnose_one(&table, id)));
+        cr_expect(eq(int, told.status, subject_diagnose(&table.subject, id)));
         cr_expect(ne(int, told.status, HAFT_OK));
     }
     close_one(&table);
 }
 
-TEST_ON_ALL_TABLES(require, on_bad_access_may_leave_by_longjmp)
+TEST_ON_EACH_KIND(require, on_bad_access_may_leave_by_longjmp)
 {
     jmp_buf here;
     struct told told = {.leave = &here};
@@ -246,12 +160,12 @@ static void replace(const haft_bad_access *access, void *arg)
     haft_id id;
 
     (void)access;
-    cr_expect(eq(u64, *(uint64_t *)resolve_one(table, table->live), 7));
+    cr_expect(eq(u64, *(uint64_t *)subject_find(&table->subject, table->live), 7));
     assert_status(insert_one(table, &id), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)require_one(table, id), 7));
 }
 
-TEST_ON_ALL_TABLES(require, on_bad_access_may_use_the_table)
+TEST_ON_EACH_KIND(require, on_bad_access_may_use_the_table)
 {
     static struct table table;
 
@@ -260,12 +174,12 @@ TEST_ON_ALL_TABLES(require, on_bad_access_may_use_the_table)
     close_one(&table);
 }
 
-TEST_ON_ALL_TABLES(require, resolve_of_a_stale_id_calls_nobody)
+TEST_ON_EACH_KIND(require, resolve_of_a_stale_id_calls_nobody)
 {
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
 
-    cr_expect(zero(ptr, resolve_one(&table, table.stale)));
+    cr_expect(zero(ptr, subject_find(&table.subject, table.stale)));
     cr_expect(zero(int, told.calls));
     close_one(&table);
 }
@@ -282,17 +196,17 @@ static void require_stale(int kind)
 
 Test(require, without_on_bad_access_a_stale_id_of_a_local_table_aborts, .signal = SIGABRT)
 {
-    require_stale(ONE_LOCAL);
+    require_stale(LOCAL);
 }
 
 Test(require, without_on_bad_access_a_stale_id_of_a_packed_table_aborts, .signal = SIGABRT)
 {
-    require_stale(ONE_PACKED);
+    require_stale(PACKED);
 }
 
 Test(require, without_on_bad_access_a_stale_id_of_a_shared_table_aborts, .signal = SIGABRT)
 {
-    require_stale(ONE_SHARED);
+    require_stale(SHARED);
 }
 
 static void show_stderr(int signal)
@@ -312,12 +226,12 @@ Test(require, aborting_says_table_id_and_status_on_stderr, .exit_code = 0)
 
     stderr = file;
     signal(SIGABRT, show_stderr);
-    require_stale(ONE_LOCAL);
+    require_stale(LOCAL);
 }
 
 Test(require, a_live_id_needs_no_policy)
 {
-    struct table table = open_one(ONE_LOCAL, NULL, NULL);
+    struct table table = open_one(LOCAL, NULL, NULL);
 
     cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
     close_one(&table);
@@ -326,9 +240,9 @@ Test(require, a_live_id_needs_no_policy)
 Test(require, what_is_dead_in_a_packed_table_resolves)
 {
     struct told told = {0};
-    struct table table = open_one(ONE_PACKED, note, &told);
+    struct table table = open_one(PACKED, note, &told);
 
-    assert_status(haft_packed_kill(table.packed, table.live), HAFT_OK);
+    assert_status(haft_packed_kill(table.subject.packed, table.live), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
     cr_expect(zero(int, told.calls));
     close_one(&table);
@@ -377,10 +291,12 @@ Test(require, the_policy_of_a_table_stays_when_it_becomes_a_local_one)
 Test(require, an_id_live_when_it_is_diagnosed_resolves_after_all)
 {
     struct told told = {0};
-    struct table table = open_one(ONE_SHARED, note, &told);
+    struct table table = open_one(SHARED, note, &told);
 
-    cr_expect(eq(ptr, haft_require_failed(table.shared.table, table.live, table.shared.view.base),
-                 resolve_one(&table, table.live)));
+    cr_expect(eq(
+        ptr,
+        haft_require_failed(table.subject.shared.table, table.live, table.subject.shared.view.base),
+        subject_find(&table.subject, table.live)));
     cr_expect(zero(int, told.calls));
     close_one(&table);
 }
