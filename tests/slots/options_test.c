@@ -1,4 +1,5 @@
 /* Options of all kinds of table: defaults, limits, refusals. */
+#include "tests/packed/packed.h"
 #include "tests/support.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 
 TestSuite(options, .timeout = SUITE_SECONDS);
+TestSuite(local_options, .timeout = SUITE_SECONDS);
+TestSuite(packed_options, .timeout = SUITE_SECONDS);
 
 static const haft_table_options good = {.capacity = 10, .object_size = 24};
 
@@ -276,4 +279,144 @@ Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
     assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
     assert_status(haft_table_close(table), HAFT_OK);
     close_shared(&shared);
+}
+
+/* --- of local tables alone --- */
+
+static void expect_open(haft_local_options options, haft_status expected)
+{
+    haft_local *const untouched = (haft_local *)(void *)&options;
+    haft_local *local = untouched;
+
+    cr_expect(eq(int, haft_local_open(&options, &local), expected));
+    if (local != untouched) {
+        haft_local_close(local);
+    }
+    cr_expect(eq(int, local != untouched, expected == HAFT_OK));
+    expect_no_leaks();
+}
+
+Test(local_options, an_unknown_order_of_reuse_is_refused)
+{
+    expect_open((haft_local_options){.capacity = 1, .reuse = (haft_local_reuse)2}, HAFT_BAD_REUSE);
+    expect_open((haft_local_options){.capacity = 1, .reuse = (haft_local_reuse)-1}, HAFT_BAD_REUSE);
+    expect_open((haft_local_options){.capacity = 1, .reuse = HAFT_REUSE_FIFO}, HAFT_OK);
+}
+
+Test(local_options, min_free_without_fifo_is_refused)
+{
+    expect_open((haft_local_options){.capacity = 1, .min_free = 1}, HAFT_BAD_MIN_FREE);
+    expect_open((haft_local_options){.capacity = 1, .min_free = 1, .reuse = HAFT_REUSE_FIFO},
+                HAFT_OK);
+}
+
+Test(local_options, min_free_and_capacity_must_fit_the_index_bits_together)
+{
+    haft_local_options options = {
+        .capacity = 5, .layout = {4, 4, 0}, .reuse = HAFT_REUSE_FIFO, .min_free = 7};
+
+    expect_open(options, HAFT_OK);
+    options.min_free = 8;
+    expect_open(options, HAFT_BAD_MIN_FREE);
+    options.min_free = UINT64_MAX;
+    expect_open(options, HAFT_BAD_MIN_FREE);
+    options.min_free = UINT64_MAX - 4;
+    expect_open(options, HAFT_BAD_MIN_FREE);
+    options.capacity = 12;
+    options.min_free = 1;
+    expect_open(options, HAFT_BAD_MIN_FREE);
+    options.min_free = 0;
+    expect_open(options, HAFT_OK);
+}
+
+Test(local_options, a_bad_option_of_all_tables_is_named_first)
+{
+    expect_open((haft_local_options){.capacity = 0, .min_free = 1}, HAFT_BAD_CAPACITY);
+    expect_open((haft_local_options){.capacity = 5, .layout = {2, 1, 0}, .min_free = 1},
+                HAFT_BAD_LAYOUT);
+}
+
+Test(local_options, wrap_works_on_every_layout)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        expect_open((haft_local_options){.capacity = 4, .layout = layouts[i], .wrap = true},
+                    HAFT_OK);
+    }
+}
+
+Test(local_options, bad_ones_are_told_from_a_lack_of_address_space)
+{
+    haft_local_options huge = {.capacity = UINT64_C(1) << 31, .object_size = UINT64_C(1) << 30};
+    haft_local *local = NULL;
+
+    huge.min_free = UINT64_C(1) << 31;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_MIN_FREE));
+    huge.min_free = 0;
+    huge.reuse = (haft_local_reuse)7;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_REUSE));
+    huge.reuse = HAFT_REUSE_FIFO;
+    huge.min_free = UINT64_MAX;
+    cr_expect(eq(int, haft_local_open(&huge, &local), HAFT_BAD_MIN_FREE));
+    cr_expect(eq(ptr, local, NULL));
+}
+
+/* --- of packed tables alone --- */
+
+static const haft_packed_options good_packed = {.capacity = 10, .object_size = 24};
+
+static void expect_packed_refused(haft_packed_options options, haft_status expected)
+{
+    haft_packed *const untouched = (haft_packed *)(void *)&options;
+    haft_packed *packed = untouched;
+
+    cr_expect(eq(int, haft_packed_open(&options, &packed), expected));
+    cr_expect(eq(ptr, packed, untouched));
+    expect_no_leaks();
+}
+
+Test(packed_options, a_capacity_without_end_is_refused_with_a_fixed_step_too)
+{
+    haft_packed_options options = good_packed;
+
+    options.capacity = UINT64_MAX;
+    options.growth_step = HAFT_PACKED_FIXED;
+    expect_packed_refused(options, HAFT_BAD_CAPACITY);
+}
+
+Test(packed_options, object_size_0_or_no_multiple_of_the_alignment_is_refused)
+{
+    haft_packed_options options = good_packed;
+
+    options.object_alignment = 16; /* of objects of 24 bytes */
+    expect_packed_refused(options, HAFT_BAD_OBJECT_ALIGNMENT);
+    options.object_alignment = 0;
+    options.object_size = 0;
+    expect_packed_refused(options, HAFT_BAD_OBJECT_SIZE);
+    options.object_size = 1;
+    packed_close(packed_open(&options));
+}
+
+Test(packed_options, objects_stand_object_size_apart_from_a_page_on)
+{
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        for (size_t times = 1; times <= 3; times++) {
+            const haft_packed_options options = {
+                .capacity = 20, .object_size = alignment * times, .object_alignment = alignment};
+            haft_packed *packed = packed_open(&options);
+            char *objects = haft_packed_objects(packed);
+            haft_id id;
+
+            must((uintptr_t)objects % 4096 == 0);
+            for (size_t i = 0; i < 20; i++) {
+                must(haft_packed_insert(packed, NULL, &id) == HAFT_OK);
+                char *object = haft_packed_resolve(haft_packed_view(packed), id);
+
+                must(object == objects + i * alignment * times);
+                must((uintptr_t)object % alignment == 0);
+                memset(object, 0xff, alignment * times);
+            }
+            packed_must_be_sound(packed, alignment * times);
+            packed_close(packed);
+        }
+    }
 }
