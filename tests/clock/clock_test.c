@@ -132,13 +132,9 @@ static void expect_asleep(struct setting setting)
     close_shared(&shared);
 }
 
-Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time_memb)
+Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time)
 {
     expect_asleep(memb_thread);
-}
-
-Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time_qsbr)
-{
     expect_asleep(qsbr_thread);
 }
 

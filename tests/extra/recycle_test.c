@@ -158,30 +158,6 @@ Test(recycle, slots_of_the_restore_range_can_be_restored_again)
     close_shared(&shared);
 }
 
-static haft_status recycled_inside;
-
-static void recycle_inside(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)arg;
-    recycled_inside = haft_recycle_exhausted(haft_worker_table(worker), NULL);
-}
-
-Test(recycle, from_on_reclaim_is_refused)
-{
-    haft_table_options with_call = short_lived;
-
-    with_call.on_reclaim = recycle_inside;
-    struct shared shared = open_shared(MEMB_CALLER, &with_call);
-
-    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
-    settle(shared.worker);
-    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
-    expect_status(recycled_inside, HAFT_IN_CALLBACK);
-    close_shared(&shared);
-}
-
 /* A thread that wears slots out, and looks whether they are its own while they live. */
 struct wearing {
     pthread_t thread;

@@ -2,8 +2,6 @@
 #include "tests/support.h"
 #include <sched.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TestSuite(threads, .timeout = SUITE_SECONDS);
 
@@ -329,31 +327,5 @@ TEST_ON_EACH_CLOCK(threads, one_inserts_and_another_frees_without_running_out)
     join(shared.domain, thread);
     cr_expect(not(pipe.failed));
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
-    close_shared(&shared);
-}
-
-/* --- fork --- */
-
-TEST_ON_EACH_CLOCK(threads, the_child_of_a_fork_resolves_what_the_parent_inserted)
-{
-    struct shared shared = open_shared(*setting, &options);
-    const haft_id live = insert(shared.worker);
-    const haft_id freed = insert(shared.worker);
-    int status = -1;
-
-    assert_status(haft_free(shared.worker, freed), HAFT_OK);
-    const pid_t child = fork();
-
-    if (child == 0) {
-        haft_section_begin(shared.domain);
-        const bool right =
-            haft_resolve(shared.view, live) != NULL && haft_resolve(shared.view, freed) == NULL;
-
-        haft_section_end(shared.domain);
-        _exit(right ? 0 : 1);
-    }
-    cr_assert(gt(int, child, 0));
-    cr_assert(eq(int, waitpid(child, &status, 0), child));
-    cr_expect(zero(int, status));
     close_shared(&shared);
 }
