@@ -19,7 +19,7 @@ options_of()
         fresh) echo --keep ;;
         verify)
             echo --only=TEXT --quick --minutes=1..10000 --seconds=1..1000000 \
-                --operations=1..1000000000000 --list --no-write --json
+                --operations=1..1000000000000 --changes=1..1000000 --list --no-write --json
             ;;
         fuzz)
             echo --seconds=0..1000000000 "--target=$(fuzz_targets)" --operations=0..1000000000000 \
@@ -52,8 +52,9 @@ options_of()
             ;;
         bench-named) echo '--benchmark_*' '--v=*' ;;
         mutants)
-            echo --operations --only=TEXT --jobs=1..4096 --all-checks --fresh --seconds=1..1000000 \
-                --json --list --write --lint
+            echo --operations --random=1..1000000 --seed=0..9223372036854775807 --only=TEXT \
+                --jobs=1..4096 --all-checks --fresh --seconds=1..1000000 --json --list --write \
+                --lint --self-test
             ;;
         schedules) echo "--case=$(explorer_cases)" --write --json ;;
         lint) echo --fix ;;

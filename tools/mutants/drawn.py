@@ -28,11 +28,9 @@ import trials
 
 import progress  # behind those that say where it is
 
-FOLDERS = ("lib", "concurrent")
 EXPLORED = re.compile(r"concurrent/(?!export|commands)|lib/(slots|base)/")
 BEHIND_UNITS = ("combinations 300", "explorer all 100")  # checks
 FAST = 2  # seconds of a processor, that a unit test may take
-LIMIT = 15  # seconds, of a check that hangs
 
 
 def _patch(change, text):
@@ -43,14 +41,6 @@ def _patch(change, text):
 def _mutant(change, text):
     return plan.Mutant(change.name, f"{change.before}  ->  {change.after}", (), change=change,
                        patch=_patch(change, text))
-
-
-def sources():
-    """{path: text} of the files that are drawn from."""
-    paths = (path for folder in FOLDERS for path in sorted((plan.ROOT / folder).rglob("*.[ch]")))
-    named = {path.relative_to(plan.ROOT).as_posix(): path for path in paths}
-    return {name: path.read_text(encoding="utf-8") for name, path in named.items()
-            if name not in changes.PARTS}
 
 
 # --- drawing ---
@@ -91,7 +81,7 @@ def _what_compiles(builder, outcomes, mutant):
 
 def draw(options, builder, outcomes):
     """The mutants, without their checks."""
-    texts, tried = sources(), 0
+    texts, tried = plan.sources(), 0
 
     def is_mutant(change):
         nonlocal tried
@@ -100,7 +90,8 @@ def draw(options, builder, outcomes):
         return _what_compiles(builder, outcomes, _mutant(change, texts[change.path]))
 
     try:
-        by_file = {path: changes.of_text(plan.ROOT, path, text) for path, text in texts.items()}
+        by_file = {path: changes.of_text(plan.ROOT, path, text) for path, text in texts.items()
+                   if path not in changes.PARTS}
     except changes.UnreadableError as error:
         raise plan.PlanError(str(error)) from error
     found = drawn(by_file, options.random, options.seed, is_mutant)

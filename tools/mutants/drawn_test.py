@@ -136,9 +136,6 @@ def problems_of_reports():
         yield "the table lacks a gap"
 
 
-def main():
-    problems = [*problems_of_changes(), *problems_of_drawing(), *problems_of_judging(),
-                *problems_of_reports()]
-    for problem in problems:
-        print(f"self-test: {problem}")
-    return 1 if problems else 0
+def problems():
+    found = [*problems_of_changes(), *problems_of_drawing(), *problems_of_judging(), *problems_of_reports()]
+    return [f"self-test: {problem}" for problem in found]

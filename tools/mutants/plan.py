@@ -117,6 +117,12 @@ def everything():
     return edges() + patches()
 
 
+def sources():
+    """{path: text} of the library's files."""
+    paths = (path for folder in ("lib", "concurrent") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
 def stale_patches():
     """Yields a line for each patch that does not apply to the tree as it is."""
     for mutant in patches():
