@@ -2,7 +2,7 @@
  * typed.c - ships and torpedoes refer to each other by ids that the compiler tells apart.
  *
  * First on one thread, with the torpedoes dense in a packed table; then in tables that all threads
- * share.  A ship that sinks need not know who aims at it: ids to it just lead nowhere.
+ * share.  A ship that sinks need not know what aims at it: ids to it just lead nowhere.
  */
 #include <haft/domain.h>
 #include <haft/typed.h>

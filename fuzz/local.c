@@ -204,7 +204,7 @@ static void free_some(struct play *play)
     }
 }
 
-/* What is left to clear when no destructor is called for it. */
+/* The objects to clear when no destructor is called for them. */
 static void clear_rest(struct play *play)
 {
     struct model *model = &play->model;

@@ -1,8 +1,8 @@
 /*
  * fuzz/model.h - what a table should be: one array of slots, and a list of the free ones.
  *
- * It knows nothing of words, batches or pages, but for the size of the runs that trimming gives
- * back.  Where a table may choose (the slot of a shared table's next id), the model only says
+ * It knows nothing of words, batches or pages, except the size of the page runs that trimming
+ * releases.  Where a table may choose (the slot of a shared table's next id), the model only says
  * whether the choice was allowed.
  */
 #ifndef HAFT_FUZZ_MODEL_H

@@ -1,5 +1,5 @@
 /*
- * fuzz/options.h - the values that an input gives to options, and who tries them.
+ * fuzz/options.h - the values that an input gives to options, and the functions that try them.
  */
 #ifndef HAFT_FUZZ_OPTIONS_H
 #define HAFT_FUZZ_OPTIONS_H

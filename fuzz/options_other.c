@@ -102,7 +102,7 @@ static void try_arena(const struct values *values)
     }
 }
 
-/* The directory is one that nobody can have, so no export is ever open. */
+/* The directory cannot exist, so no export is ever open. */
 static void try_export(const struct values *values)
 {
     const haft_export_options options = {

@@ -12,7 +12,7 @@ static struct play *current;
 static const uint8_t *current_data;
 static size_t current_size;
 
-/* --- what was done, and what is wrong --- */
+/* --- calls that were made, and what is wrong --- */
 
 void play_tell(void)
 {

@@ -186,7 +186,7 @@ bool object_is(const struct play *play, const void *object, uint64_t value);
 /* What is resolved, NULL included, is what the model has. */
 void play_check_object(struct play *play, haft_id id, const void *object);
 
-/* --- what was done, and what is wrong --- */
+/* --- calls that were made, and what is wrong --- */
 
 void tell(const struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void differ(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,6 +1,6 @@
 /*
- * Any bytes for a saved level: it is refused with a reason; or loading what was saved of it gives
- * the same again.
+ * Any bytes for a saved level: it is refused with a reason; or saving and loading it gives the
+ * same again.
  */
 #include "examples/level_load/saved.h"
 #include "fuzz/target.h"

@@ -1,6 +1,6 @@
 /*
  * The shared table beside the model.  Which slot is next is the table's choice; the model says
- * whether it may be: in nobody's use, past its grace period, under an id never issued before.
+ * whether it may be: in no use, past its grace period, under an id never issued before.
  */
 #include "fuzz/play.h"
 #include <haft/domain.h>
@@ -116,7 +116,7 @@ void shared_took(struct play *play, haft_id id)
         must_be(slot->given_up || !play->setup.destroys, "on_reclaim comes before reuse");
     } else {
         must_be(slot->state == UNUSED || slot->state == FRESH || slot->state == FREE,
-                "the slot is in nobody's use");
+                "the slot is in no use");
     }
     must_be(slot->generation != 0, "an exhausted slot is not reused");
     must_equal(id.bits, model_id(model, index, slot->generation).bits, "the new id");

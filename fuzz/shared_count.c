@@ -29,7 +29,7 @@ static uint64_t count_aside(const struct model *model, enum slot_state state)
     return found;
 }
 
-/* Live and reserved; with an exact capacity what was restored counts as well. */
+/* Live and reserved; with an exact capacity restored objects count as well. */
 uint64_t shared_taken(const struct model *model)
 {
     const uint64_t all = model->counts[LIVE] + model->counts[TAKEN];
@@ -51,7 +51,7 @@ void shared_check_refusal(struct play *play, haft_status said, bool waited)
     const struct model *model = &play->model;
     const bool may_be_elsewhere = model->counts[RETIRED] != 0 || play->depth != 0 ||
                                   (play->workers[0] != NULL && play->workers[1] != NULL);
-    /* A floor only, and what was restored and freed makes the count too low. */
+    /* A floor only, and objects restored and freed make the count too low. */
     const bool is_blurred =
         !model->is_exact && count_aside(model, RETIRED) + count_aside(model, ENDING) != 0;
 

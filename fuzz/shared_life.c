@@ -52,7 +52,7 @@ void shared_check_stats(struct play *play)
 
 /* --- memory given back --- */
 
-/* Whether nobody uses the slot, so that trimming may have had it in hand. */
+/* Whether the slot is in no use, so that trimming may have had it in hand. */
 static bool is_idle(const struct play *play, const struct slot *slot)
 {
     switch (slot->state) {
@@ -131,7 +131,7 @@ void shared_trim(struct play *play)
     }
 }
 
-/* What was freed is readable until its grace period has passed, and until on_reclaim. */
+/* A freed object is readable until its grace period has passed, and until on_reclaim. */
 static void check_retired(const struct play *play)
 {
     const struct model *model = &play->model;

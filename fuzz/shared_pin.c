@@ -1,4 +1,4 @@
-/* Pins beside the model: what is pinned stays, whoever frees it, and its table stays open. */
+/* Pins beside the model: a pinned object stays, free or not, and its table stays open. */
 #include "fuzz/play.h"
 #include <haft/pin.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ uint64_t shared_pinned(const struct model *model)
     return found;
 }
 
-/* Not from on_reclaim: whoever waits for a slot there would wait for an unpin that never comes. */
+/* Not from on_reclaim: a wait for a slot there would wait for an unpin that never comes. */
 void shared_pin(struct play *play)
 {
     const haft_id id = play_id(play);

@@ -98,7 +98,7 @@ void shared_restore(struct play *play)
     }
 }
 
-/* Grace periods have passed: no slot of the range is busy, but for pins. */
+/* Grace periods have passed: no slot of the range is busy, except pinned ones. */
 void shared_restore_freed(struct play *play)
 {
     const struct model *model = &play->model;

@@ -1,6 +1,6 @@
 /*
  * fuzz/target.h - what a fuzz target is: a function of bytes.  libfuzzer.c makes a libFuzzer
- * program of it, run.c one that replays files and draws inputs by itself.
+ * program of it, run.c one that replays files and draws inputs.
  */
 #ifndef HAFT_FUZZ_TARGET_H
 #define HAFT_FUZZ_TARGET_H

@@ -76,7 +76,7 @@ static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earli
 
 /*
  * Whether the process that writes the file still runs: then it holds a lock beside it.  Numbers of
- * processes do not tell, it may be in a container with numbers of its own.
+ * processes do not tell, it may be in a container, which numbers processes anew.
  */
 static bool is_of_the_living(const char *directory, const char *name)
 {

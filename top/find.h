@@ -13,8 +13,8 @@ struct finding {
 };
 
 /*
- * Looks at the directory; at one process's file alone if `process` is not 0.  What was found there
- * before goes into the snapshots' `before`.  False, with `error` set, if there is no such
+ * Looks at the directory; at one process's file alone if `process` is not 0.  Earlier
+ * snapshots go into the `before` of these.  False, with `error` set, if there is no such
  * directory.
  */
 bool find_exports(struct finding *finding, const char *directory, uint64_t process, GError **error);

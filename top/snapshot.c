@@ -31,7 +31,7 @@ static bool refuse(GError **error, const char *path, const char *format, ...)
 
 /* --- the file --- */
 
-/* Others could have put something else there: no links, no devices, nobody else's files. */
+/* Others could have put something else there: no links, no devices, no other user's files. */
 static bool check_file(int file, const char *path, GError **error)
 {
     struct stat found;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SIGHT CELL       /* how far an agent sees by itself */
+#define SIGHT CELL       /* how far an agent sees alone */
 #define MEMORY 9.0F      /* how far it keeps an eye on one that it knows */
 #define REACH 0.6F       /* of a hunter's bite */
 #define ELBOW 0.7F       /* room that agents keep around them */
@@ -19,8 +19,8 @@
 #define OLD_AGE 900        /* frames; then prey may die any time */
 #define OLD_DEATHS 0.004F
 #define BITE_ENERGY 60
-#define DIGESTION 14     /* frames after a bite, or birth, in which a hunter hunts nobody */
-#define RIVALS 2         /* so many in sight cost a hunter as much as living does */
+#define DIGESTION 14     /* frames after a bite, or birth, in which a hunter does not hunt */
+#define RIVALS 2         /* this many in sight cost a hunter as much as living does */
 #define BIRTH_ENERGY 330 /* of a hunter that divides */
 
 struct vector {

@@ -1,5 +1,5 @@
 /*
- * canvas.h - light that agents leave behind: added up, fading from frame to frame, so that who
+ * canvas.h - light that agents leave behind: added up, fading from frame to frame, so that what
  * moves draws a trail.  Each line of prey has a cool colour, hunters glow red.
  */
 #ifndef BOIDS_CANVAS_H
@@ -19,7 +19,7 @@ struct canvas {
 bool canvas_open(struct canvas *canvas, size_t width, size_t height);
 void canvas_close(struct canvas *canvas);
 
-/* Fades what was there, and adds all agents. */
+/* Fades the light that is there, and adds all agents. */
 void canvas_add(struct canvas *canvas, const struct world *world);
 
 /* Light into bytes: bright spots saturate as on film. */

@@ -4,8 +4,8 @@
  * How a frame goes (world.c):
  *   1. one thread sorts the agents by place and opens a recorder for each job of 512 of them,
  *      with the ids that its newborn will have;
- *   2. the jobs move their agents (behave.c), on any threads in any order, and record who is
- *      born and who dies;
+ *   2. the jobs move their agents (behave.c), on any threads in any order, and record births
+ *      and deaths;
  *   3. apply carries that out in the order of the jobs' keys, the list of agents is renewed, and
  *      the tick lets the slots of the dead be used again.
  * Chance is a function of seed, frame and agent.  So nothing depends on which thread ran what, and

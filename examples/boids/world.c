@@ -6,7 +6,7 @@
 
 #define JOB_AGENTS 512
 #define JOB_BIRTHS 48   /* that one job may record in a frame */
-#define HUNTER_PART 40  /* one in so many is a hunter at the start */
+#define HUNTER_PART 40  /* one in this many is a hunter at the start */
 #define LEAST_HUNTERS 8 /* below, some come from elsewhere */
 
 uint64_t chance_of(uint64_t seed, uint64_t frame, uint64_t who)
@@ -55,7 +55,7 @@ static haft_status settle(struct world *world, enum kind kind, uint64_t number)
     return HAFT_OK;
 }
 
-/* At the frame boundary: too few hunters are made more, whoever is to blame. */
+/* At the frame boundary: too few hunters are made more, for whatever reason. */
 static void invite_hunters(haft_recorder *recorder, void *payload)
 {
     struct world *world = *(struct world **)payload;
@@ -178,7 +178,7 @@ static void sort_into_cells(struct world *world)
     world->sorted = unsorted;
 }
 
-/* Jobs go by what there is to do, not by who does it: so the frame is the same for any crew. */
+/* Jobs follow the work, not the threads: so the frame is the same for any crew. */
 static haft_status open_jobs(struct world *world)
 {
     const uint64_t births = world->count < world->room ? JOB_BIRTHS : 0;

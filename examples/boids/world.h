@@ -1,12 +1,12 @@
 /*
- * world.h - who lives where.
+ * world.h - the agents and their places.
  *
  * An agent is an object of one haft table, and knows others by their ids.  Its place is stored
  * twice: in each frame all jobs read the place of this frame, of any agent, and write that of the
- * next, of their own agents.  So there are no races, and it does not matter who is moved first.
+ * next, of their own agents.  So there are no races, and the order of moves does not matter.
  *
- * Nobody is born or dies in the middle of a frame: jobs record that, each with a recorder of its
- * own, and it is carried out when all have ended.  So every pointer into the table is good for
+ * No agent is born or dies in the middle of a frame: each job records that with its recorder, and
+ * it is carried out when all have ended.  So every pointer into the table is good for
  * the whole frame, and with the frame clock resolving an id is one comparison and nothing else.
  */
 #ifndef BOIDS_WORLD_H
@@ -41,7 +41,7 @@ struct job {
     haft_recorder *recorder;
     size_t first;
     size_t end;
-    uint64_t stale; /* ids that named nobody any more */
+    uint64_t stale; /* ids that named no agent any more */
     size_t born_count;
     struct agent **born;
 };

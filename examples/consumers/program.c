@@ -1,6 +1,6 @@
 /*
- * program.c - a program that uses haft as it was installed: a table on a liburcu flavour of its
- * own choice.  The four build files beside it and below say how it is built.
+ * program.c - a program that uses haft as it was installed: a table on a liburcu flavour that
+ * it chooses.  The four build files beside it and below say how it is built.
  */
 #include <haft/haft.h>
 #include <haft/urcu.h>

@@ -1,7 +1,7 @@
 /*
  * The threads of a job system as haft sees them: each has a worker from its first job on.
  *
- * Pools tell nobody when their threads begin and end; thread-specific data does.
+ * Pools do not tell when their threads begin and end; thread-specific data does.
  */
 #include "jobs.h"
 #include <pthread.h>

@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* As if it waited for a disk: until all monsters have died, but for no longer than block_ms. */
+/* As if it waited for a disk: until all monsters have died, or block_ms are over. */
 static void sleep_long(const struct setting *setting)
 {
     const struct timespec moment = {.tv_nsec = 1000000};

@@ -60,7 +60,7 @@ bool job_system_run(struct jobs *jobs)
 #pragma omp single
         while (frame->count != 0) {
             run(jobs, frame);
-            jobs_end_frame(jobs); /* the tasks have ended: nobody holds a pointer */
+            jobs_end_frame(jobs); /* the tasks have ended: none holds a pointer */
             advance(frame);
         }
         crew_leave(jobs); /* OpenMP keeps its threads, so they close their workers themselves */

@@ -16,7 +16,7 @@ enum kind { A_FILE, A_FOLDER, A_JOB };
 /*
  * What a slot holds.
  *
- * haft protects the lifetime of an object, not its contents.  While the level is shared nobody
+ * haft protects the lifetime of an object, not its contents.  While the level is shared no job
  * changes kind, name or links; and the results of a file are written by one job alone, the one
  * whose range its slot is in, and not read before haft_unshare().  Folders, whose totals many
  * jobs would have to write at once, are left for afterwards: level_add_totals().

@@ -95,7 +95,7 @@ static bool save_and_load(const struct options *options, struct level *level, st
     }
     result->load_ns = since(begin);
     if (!done && (*error)->code == EXIT_REFUSED) {
-        (*error)->code = EXIT_WRONG; /* what was just saved must be acceptable */
+        (*error)->code = EXIT_WRONG; /* the file just saved must be acceptable */
     }
     if (done) {
         verify_same(level, &again);

@@ -7,7 +7,7 @@
 #include "level.h"
 #include "options.h"
 
-/* Times in nanoseconds; 0 for what was not done. */
+/* Times in nanoseconds; 0 for steps that were left out. */
 struct result {
     struct census census;
     uint64_t skipped; /* links, devices and the like */

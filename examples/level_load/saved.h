@@ -39,7 +39,7 @@ bool saved_write(const char *path, const GString *text, GError **error);
 bool saved_parse(const char *name, const char *text, size_t length, struct level *level,
                  GError **error);
 
-/* The same of a file. */
+/* Parses a file. */
 bool saved_read(const char *path, struct level *level, GError **error);
 
 #endif /* LEVEL_LOAD_SAVED_H */

@@ -151,7 +151,7 @@ static void run_job(gpointer data, gpointer pool_data)
     }
     g_string_free(path, TRUE);
     end_job(pool, worker, job);
-    haft_thread_offline(pool->domain); /* a thread without a job keeps nobody waiting */
+    haft_thread_offline(pool->domain); /* a thread without a job keeps no grace period waiting */
 }
 
 /* --- all jobs --- */

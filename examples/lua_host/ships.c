@@ -188,7 +188,7 @@ static int owned(lua_State *lua)
     return 1;
 }
 
-/* __gc and __close; once more, or after somebody sank it, the id is stale: nothing happens. */
+/* __gc and __close; once more, or after another script sank it, the id is stale: no effect. */
 static int let_go(lua_State *lua)
 {
     const haft_id *held = luaL_checkudata(lua, 1, OWNED);

@@ -2,8 +2,8 @@
  * model.h - processes, their threads and descriptors, as a trace of calls brings them about.
  *
  * An object of the trace is a descriptor in one process, from what opened it to what closed it.
- * Threads share their process's descriptors, a forked child has copies, which are objects of its
- * own.  A descriptor that was open before the recording began is allocated where it is first met.
+ * Threads share their process's descriptors, a forked child has copies, which are other objects.
+ * A descriptor that was open before the recording began is allocated where it is first met.
  * What is open when a process ends is freed there, and what is close-on-exec in execve.
  */
 #ifndef RECORD_MODEL_H

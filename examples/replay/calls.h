@@ -27,7 +27,7 @@ static inline bool breaks(int kind, haft_id id)
     return REPLAY_BREAK == kind && (id.bits ^ id.bits >> 32) % 101 == 0;
 }
 
-/* The bytes of the slot that an id leads to, whoever lives there. */
+/* The bytes of the slot that an id leads to, live or not. */
 static inline void *bytes_at(haft_view view, haft_id id)
 {
     return view.base + (id.bits & view.mask) * view.stride + sizeof(uint64_t);

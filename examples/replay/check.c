@@ -98,7 +98,7 @@ static void sample_end(struct member *member, uint64_t begin)
 /* --- second frees --- */
 
 /*
- * A free with a stale id must be refused.  It must also leave alone who lives there now: that
+ * A free with a stale id must be refused.  It must also leave the slot's new object alone: that
  * shows when the new object is used, freed and reclaimed.
  */
 static void check_refused(struct member *member, haft_id id)

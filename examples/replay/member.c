@@ -1,4 +1,4 @@
-/* What a pool thread has of its own: a haft worker, a random generator, counters. */
+/* A pool thread's part: a haft worker, a random generator, counters. */
 #include "failure.h"
 #include "run.h"
 #include <stdlib.h>

@@ -261,7 +261,7 @@ static void finish(struct run *run, struct result *result)
     check_count(member, "rows carried out", sum->rows, total_rows(run));
     check_count(member, "objects freed", sum->frees, sum->allocations);
     check_count(member, "objects reclaimed", sum->reclaimed, sum->frees);
-    add_members(run, sum); /* with what was just found wrong */
+    add_members(run, sum); /* with the complaints just found */
     result->cross_thread_frees = run->trace->cross_thread_frees * run->options->repeat;
     result->complaints = run->complaints;
 }

@@ -4,13 +4,13 @@
  * Each traced thread of each replay in flight is a job.  A job carries rows out until it has
  * done its share, and is then pushed again; or until a row must wait for another thread's row of
  * the same object.  Then the job is parked at that hand-off: it leaves its worker, and the job
- * that carries the earlier row out pushes it again.  Nobody waits, inside a read section or
+ * that carries the earlier row out pushes it again.  No thread waits, inside a read section or
  * outside, and a job that could do nothing is not run.  There is always one that can: the
  * earliest row in the file that has not been carried out waits for nothing.
  *
  * A hand-off is one byte.  OPEN -> PARKED by the job that waits, with CAS; either -> PASSED by
  * the job that hands on, with an exchange.  Both acquire and release: what happened to an object
- * is visible to its next row, and a parked job's position to whoever pushes it.
+ * is visible to its next row, and a parked job's position to the job that pushes it.
  */
 #include "run.h"
 

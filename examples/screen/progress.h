@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Draws the bar, ten times a second at most, unless the run may end before anybody has read it.
- * `what` is done, in the plural; with a `total` of 0, nobody knows how many there will be. */
+ * `what` is done, in the plural; a `total` of 0 means an unknown number. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t elapsed_ns);
 
 /* Takes it away again. */
