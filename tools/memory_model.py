@@ -1,6 +1,6 @@
 """docs/memory-model.md must say of each edge what the code does.  For the table of edges:
 
-  - each edge of include/haft/detail/atomics.h has one row, and each row an edge; GRACE is a foreign clock's;
+  - each edge of include/haft/detail/atomics.h has one row, and each row an edge; GRACE is foreign clocks';
   - of the functions in backquotes, the column "release side" names those with a releasing operation
     of the edge, all of them and no others, and so does "acquire side" with acquiring ones;
   - "what breaks without it" has a text;
