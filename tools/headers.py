@@ -34,11 +34,6 @@ def fields_of(comment):
     return tuple(re.findall(r"^(%s) {2,}\S" % "|".join(FIELDS), comment, re.M))
 
 
-def field(comment, name):
-    match = re.search(rf"^{name} +(.*)", comment, re.M)
-    return match.group(1) if match else ""
-
-
 def contracts(text):
     """The contracts of a header: (offset, names, comment)."""
     for match in COMMENT.finditer(text):
@@ -88,33 +83,42 @@ def comment_before(text, offset):
     return plain(above[-1].group(1))
 
 
-def _problems_of_contracts(text, functions):
+def squeezed(said):
+    return re.sub(r"\s+", " ", said)
+
+
+def _problems_of_fields(name, comment, defaults):
+    fields = fields_of(comment)
+    if list(fields) != [each for each in FIELDS if each in fields]:
+        yield f"{name}: has {', '.join(fields)}"
+    parts = parts_of(comment)
+    for each in fields:
+        if each in defaults and squeezed(f"{each} {parts[each]}") == squeezed(defaults[each]):
+            yield f"{name}: {each} is what the header says: leave it out"
+    if "Progress" in parts and not PROGRESS.match(parts["Progress"]):
+        yield f"{name}: progress is wait-free, lock-free, blocking, or that of another"
+
+
+def _problems_of_contracts(text, functions, defaults):
     for offset, names, comment in contracts(text):
         if offset == 0 or not set(names) & functions.keys():
             continue
         for name in names:
             if name not in functions:
                 yield offset, f"{name}: no such function"
-        if fields_of(comment) != FIELDS:
-            yield offset, f"{names[0]}: has {', '.join(fields_of(comment)) or 'no fields'}"
-        elif not PROGRESS.match(field(comment, "Progress")):
-            yield offset, f"{names[0]}: progress is wait-free, lock-free, blocking, or that of another"
+        for problem in _problems_of_fields(names[0], comment, defaults):
+            yield offset, problem
 
 
 def problems(text):
-    """(offset, problem) for each function without a contract, and each contract that lacks something.
-
-    A contract is a comment that begins with the names of its functions and a dash and has all five
-    fields in this order.  A header whose first comment says "All functions here:" has said it for
-    functions with only a comment of their own, and functions that only haft's inline functions call say
-    "Not for programs".
-    """
+    """(offset, problem): a header that has functions and not the defaults of all fields, a function without a
+    comment, a contract whose fields are out of order or repeat the defaults."""
     functions = declared(text)
+    defaults = defaults_of(text)
     named = {name for _, names, _ in contracts(text) for name in names}
-    blanket = "All functions here:" in text[: text.find("*/")]
-    yield from _problems_of_contracts(text, functions)
+    if functions and tuple(defaults) != FIELDS:
+        yield 0, f"its functions have defaults for {', '.join(defaults) or 'no field'} only"
+    yield from _problems_of_contracts(text, functions, defaults)
     for name, offset in functions.items():
-        if name in named or "Not for programs" in comment_before(text, offset):
-            continue
-        if not blanket or not comment_before(text, offset):
+        if name not in named and not comment_before(text, offset):
             yield offset, f"{name}: no contract"

@@ -21,7 +21,13 @@
  * In builds with AddressSanitizer all bytes that are not allocated are poisoned, and there are
  * poisoned bytes behind each allocation: a pointer kept beyond a reset or rewind is reported.
  *
- * All functions: one thread at a time for each arena, no ordering, no locks.
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each arena.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_ARENA_H
 #define HAFT_ARENA_H
@@ -78,7 +84,6 @@ typedef struct haft_allocator {
  * Returns   that.  Its blocks may be freed with free(), and free() blocks of malloc's.  An
  *           alignment that is not a power of two gets NULL.
  * Threads   any, and so may its functions be called.
- * Ordering  none.
  * Progress  wait-free; its functions as malloc.
  * Cost      O(1).  resize copies where malloc's own alignment does not do.
  */
@@ -130,44 +135,27 @@ typedef struct haft_mark {
 } haft_mark;
 
 /*
- * haft_arena_open_sized - haft_arena_open(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
- *
- * Returns   as haft_arena_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- *           are not 0.
- * Threads   as haft_arena_open().
- * Ordering  as haft_arena_open().
- * Progress  as haft_arena_open().
- * Cost      as haft_arena_open().
- */
-haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
-                                  haft_arena **arena);
-
-/*
- * haft_arena_open - a new arena, empty, with its first block.  `options` may be NULL: defaults.
+ * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options` may
+ * be NULL: defaults.
  *
  * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
  *             HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE, HAFT_BAD_BUFFER_SIZE
  *                              the option of that name
  *             HAFT_NO_MEMORY   the allocator gave none
- * Threads   any one.
- * Ordering  none.
  * Progress  blocking (malloc); wait-free in a buffer.
- * Cost      O(1).
  */
+haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
+                                  haft_arena **arena);
 HAFT_INLINE haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena)
 {
     return haft_arena_open_sized(options, sizeof *options, arena);
 }
 
 /*
- * haft_arena_close - the end of the arena and of all that was allocated in it.  Clean-up runs as
- * in haft_arena_reset().
+ * haft_arena_close - the end of the arena and of all that was allocated in it.  Clean-up runs as in
+ * haft_arena_reset().
  *
- * Returns   nothing.
  * Threads   one; not from a clean-up function.
- * Ordering  none.
  * Progress  blocking (free).
  * Cost      O(blocks), and the clean-up.
  */
@@ -178,21 +166,19 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
 
 /*
  * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
- * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that each allocation has
- * an address of its own.
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that each allocation has an
+ * address of its own.
  *
  * What does not fit into the block in use goes to the next one, and the rest of the former lies
- * idle until a reset or rewind.  What would not fit there either gets a block of its own size,
- * and the block in use stays in use.
+ * idle until a reset or rewind.  What would not fit there either gets a block of its own size, and
+ * the block in use stays in use.
  *
- * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, if
- *           `size` is larger than any memory, and if `alignment` is not a power of two up to
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, if `size`
+ *           is larger than any memory, and if `alignment` is not a power of two up to
  *           HAFT_ARENA_MAX_ALIGNMENT.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free while the block has room; else blocking (malloc).
- * Cost      O(1), inlined while the block has room.  In need of a block of its own: O(such
- *           blocks kept), to find the smallest that will do.
+ * Cost      O(1), inlined while the block has room.  In need of a block of its own: O(such blocks
+ *           kept), to find the smallest that will do.
  */
 HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
@@ -220,8 +206,6 @@ HAFT_INLINE void *haft_arena_alloc(haft_arena *arena, size_t size)
  * HAFT_ARENA_ALIGNMENT; contents undefined, or zeros.
  *
  * Returns   as haft_arena_alloc(); NULL also if the product is larger than a size_t.
- * Threads   one.
- * Ordering  none.
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc(), and the zeros.
  */
@@ -240,13 +224,11 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
  * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
  * until a reset or rewind.
  *
- * `old_size` is exactly what was asked for last, `alignment` as it was then.  New size 0 leaves
- * an allocation of size 0.  `memory` NULL, `old_size` 0: as haft_arena_alloc_aligned().
+ * `old_size` is exactly what was asked for last, `alignment` as it was then.  New size 0 leaves an
+ * allocation of size 0.  `memory` NULL, `old_size` 0: as haft_arena_alloc_aligned().
  *
  * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
  *           haft_arena_alloc_aligned(); the allocation is as it was then.
- * Threads   one.
- * Ordering  none.
  * Progress  as haft_arena_alloc().
  * Cost      O(1) in place; else as haft_arena_alloc() and the copy.
  */
@@ -257,8 +239,6 @@ void *haft_arena_resize(haft_arena *arena, void *memory, size_t old_size, size_t
  * haft_arena_resize_array - haft_arena_resize() from `old_count` to `new_count` times `size`.
  *
  * Returns   as haft_arena_resize(); NULL also if the product is larger than a size_t.
- * Threads   one.
- * Ordering  none.
  * Progress  as haft_arena_resize().
  * Cost      as haft_arena_resize().
  */
@@ -267,12 +247,10 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 
 /*
  * haft_arena_copy, haft_arena_strdup, haft_arena_strndup - a copy in the arena: of `size` bytes,
- * aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a string,
- * with a zero behind them.  `bytes` may be NULL if `size` is 0.
+ * aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a string, with
+ * a zero behind them.  `bytes` may be NULL if `size` is 0.
  *
  * Returns   the copy; NULL as haft_arena_alloc().
- * Threads   one.
- * Ordering  none.
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc(), and the copy.
  */
@@ -284,10 +262,8 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
  * haft_arena_printf, haft_arena_vprintf - a formatted string in the arena.  Arguments may lie in
  * the arena themselves.
  *
- * Returns   the string.  NULL, and nothing has changed, as haft_arena_alloc(), and if printf
- *           itself refuses the format or an argument.
- * Threads   one.
- * Ordering  none.
+ * Returns   the string.  NULL, and nothing has changed, as haft_arena_alloc(), and if printf itself
+ *           refuses the format or an argument.
  * Progress  as haft_arena_alloc().
  * Cost      formatting, straight into the block in use; a second time only if it has no room.
  */
@@ -301,21 +277,15 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
  *
  * Returns   the mark.  It is good until the arena is reset or closed, or rewound to an earlier
  *           mark.  Marks nest, and need not be used.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
  * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
- * then runs first.  An allocation from before that has grown since falls back: what is left of
- * it is its old place and size.  The mark may be used again.
+ * then runs first.  An allocation from before that has grown since falls back: what is left of it
+ * is its old place and size.  The mark may be used again.
  *
- * Returns   nothing.
  * Threads   one; not from a clean-up function.
- * Ordering  none.
  * Progress  wait-free but for the clean-up.
  * Cost      O(1 + blocks of their own given back), and the clean-up.
  */
@@ -325,9 +295,7 @@ void haft_arena_rewind(haft_arena *arena, haft_mark mark);
  * haft_arena_reset - give back all that was allocated.  Clean-up runs first, what was registered
  * last before the rest.  All blocks are kept, and used again in the same order.
  *
- * Returns   nothing.
  * Threads   one; not from a clean-up function.
- * Ordering  none.
  * Progress  wait-free but for the clean-up.
  * Cost      O(1), and the clean-up; with AddressSanitizer O(bytes).
  */
@@ -335,14 +303,12 @@ void haft_arena_reset(haft_arena *arena);
 
 /*
  * haft_arena_on_reset - call `clean_up(arg)` when the arena is reset or closed, or rewound to a
- * mark set before this call; once, whichever comes first.  What is registered last runs first.
- * All that was allocated before is still there then.  The function may allocate, and may
- * register; it may not reset, rewind or close this arena.
+ * mark set before this call; once, whichever comes first.  What is registered last runs first.  All
+ * that was allocated before is still there then.  The function may allocate, and may register; it
+ * may not reset, rewind or close this arena.
  *
  * Returns   HAFT_OK; `clean_up` NULL is nothing to do.  Otherwise nothing is registered:
  *             HAFT_NO_MEMORY   no room for the note, which lies in the arena itself
- * Threads   one.
- * Ordering  none.
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc() of three pointers.
  */
@@ -352,33 +318,20 @@ haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), 
  * haft_arena_trim - give all blocks that hold nothing now, but for the first, back to where they
  * came from.
  *
- * Returns   nothing.
- * Threads   one.
- * Ordering  none.
  * Progress  blocking (free).
  * Cost      O(blocks given back).
  */
 void haft_arena_trim(haft_arena *arena);
 
-/*
- * haft_arena_stats_get - how much is used, was used at most, and is there.
- *
- * Returns   that.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- */
+/* haft_arena_stats_get - how much is used, was used at most, and is there. */
 haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
- * haft_arena_allocator - the arena as a haft_allocator; good until the arena is closed.  Its
- * resize is haft_arena_resize().  Its free gives the bytes of the last allocation back, unless
- * a mark was set behind it, and of any other nothing until a reset or rewind.
+ * haft_arena_allocator - the arena as a haft_allocator; good until the arena is closed.  Its resize
+ * is haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was
+ * set behind it, and of any other nothing until a reset or rewind.
  *
- * Returns   that.
  * Threads   one, and so may its functions be called.
- * Ordering  none.
  * Progress  wait-free; its functions as haft_arena_alloc().
  * Cost      O(1); its free O(1).
  */

@@ -16,14 +16,22 @@
  *
  * Repeatable: one worker, which the command set owns, reserves the ids when recorders are opened
  * and frees what is destroyed; apply goes by the recorders' keys and, within one, by the order of
- * recording, on one thread.  So the same commands give the same ids and the same table however
- * many threads the jobs ran on and in whatever order, provided that
+ * recording, on one thread.  So the same commands give the same ids and the same table however many
+ * threads the jobs ran on and in whatever order, provided that
  *   - the table's domain has the frame clock,
  *   - recorders are opened with the same keys, in the same order, for as many creations,
  *   - nothing is created or destroyed but through the set, or through haft_commands_worker() on
  *     the set's thread,
  *   - no object is pinned while it is destroyed: the last unpin would decide when its slot is free.
  * Other clocks work as well, and then ids need not repeat.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   the set's thread.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_COMMANDS_H
 #define HAFT_COMMANDS_H
@@ -71,23 +79,8 @@ typedef struct haft_applied {
 } haft_applied;
 
 /*
- * haft_commands_open_sized - haft_commands_open(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
- *
- * Returns   as haft_commands_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- *           are not 0.
- * Threads   as haft_commands_open().
- * Ordering  as haft_commands_open().
- * Progress  as haft_commands_open().
- * Cost      as haft_commands_open().
- */
-haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
-                                     size_t size, haft_commands **commands);
-
-/*
- * haft_commands_open - a command set for `table`, with a worker of its own on it.  `options` may be
- * NULL: the default of each.
+ * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker of its
+ * own on it.  `options` may be NULL: the default of each.
  *
  * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
@@ -101,6 +94,8 @@ haft_status haft_commands_open_sized(haft_table *table, const haft_commands_opti
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
  */
+haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
+                                     size_t size, haft_commands **commands);
 HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
                                            haft_commands **commands)
 {
@@ -111,7 +106,6 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
  * haft_commands_close - the end of a command set.  What was recorded and not applied is forgotten:
  * its ids are given up and will never be live, calls are not made, nothing is destroyed.
  *
- * Returns   nothing.
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from
  *           on_reclaim or a haft_call.
  * Ordering  as haft_worker_close().
@@ -127,17 +121,14 @@ void haft_commands_close(haft_commands *commands);
  *
  * Returns   that; the worker is closed with the set and not otherwise.
  * Threads   any; the worker may be used by the set's thread.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_worker *haft_commands_worker(const haft_commands *commands);
 haft_table *haft_commands_table(const haft_commands *commands);
 
 /*
  * haft_recorder_open - a recorder for one job, until the next apply, and the ids of up to
- * `max_creates` objects that the job may create.  Ids go out in the order of these calls.  Keys
- * may be any numbers; apply goes from the lowest to the highest.
+ * `max_creates` objects that the job may create.  Ids go out in the order of these calls.  Keys may
+ * be any numbers; apply goes from the lowest to the highest.
  *
  * What is not used of `max_creates` is given up at apply: it costs each such slot a generation and
  * a grace period, so do not ask for far too many.
@@ -166,25 +157,21 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
  *             HAFT_USED_UP   the recorder was opened for no more
  * Threads   one at a time for each recorder, alongside any use of other recorders, from
  *           haft_recorder_open() until the program's own synchronisation (the job's end) before
- *           haft_commands_apply(), which ends the recorder; or a haft_call of this recorder.
- *           Not from on_reclaim.
+ *           haft_commands_apply(), which ends the recorder; or a haft_call of this recorder.  Not
+ *           from on_reclaim.
  * Ordering  none.  At apply: release, as haft_publish().
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object);
 
 /*
  * haft_recorder_destroy - record the destruction of an object: one that is live, or one created in
- * this frame by any recorder.  What the id names is not looked at before apply; how it turned
- * out is counted there.
+ * this frame by any recorder.  What the id names is not looked at before apply; how it turned out
+ * is counted there.
  *
  * Returns   HAFT_OK.  Otherwise nothing is recorded:
  *             HAFT_NO_MEMORY   no memory to record it
  * Threads   as haft_recorder_create().
- * Ordering  none.
  * Progress  wait-free, but for malloc when more is recorded than ever before.
- * Cost      O(1).
  */
 haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
 
@@ -195,7 +182,6 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
  * Returns   HAFT_OK.  Otherwise nothing is recorded:
  *             HAFT_NO_MEMORY   no memory to record it
  * Threads   as haft_recorder_create().
- * Ordering  none.
  * Progress  wait-free, but for malloc when more is recorded than ever before.
  * Cost      O(1), and the copy.
  */
@@ -207,22 +193,19 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
  *
  * Returns   the set; the key.
  * Threads   as haft_recorder_create().
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_commands *haft_recorder_commands(const haft_recorder *recorder);
 uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
  * haft_commands_apply - carry out what was recorded since the last apply: first all creations, then
- * all calls, then all destructions, each by key and order of recording.  All recorders end.  At
- * its end it hands on what it freed, so that one tick is enough for it, and calls
+ * all calls, then all destructions, each by key and order of recording.  All recorders end.  At its
+ * end it hands on what it freed, so that one tick is enough for it, and calls
  * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
- * that is freed by other means before the destructions, by a call for example, counts as stale;
- * one that another thread frees while they are under way, as either.
+ * that is freed by other means before the destructions, by a call for example, counts as stale; one
+ * that another thread frees while they are under way, as either.
  *
  * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
  *           done:
@@ -230,10 +213,9 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  *                               foreign clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  it is inside a callback of a table
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
- *           of the jobs) has come after the last recording; not from a haft_call.
- *           With qsbr and the workers clock it is a quiescent point of the thread: pointers
- *           resolved before are void.  Others may resolve meanwhile, if the clock is not the
- *           frame clock.
+ *           of the jobs) has come after the last recording; not from a haft_call.  With qsbr and
+ *           the workers clock it is a quiescent point of the thread: pointers resolved before are
+ *           void.  Others may resolve meanwhile, if the clock is not the frame clock.
  * Ordering  as haft_publish() for creations and haft_free() for destructions.
  * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing by itself.
  * Cost      O(commands + reservations + recorders), and the calls.

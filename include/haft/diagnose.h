@@ -8,6 +8,14 @@
  *   haft_resolve_counted()                        resolving that counts what it did not find
  *
  * haft_diagnose() and its kin, which answer with a status, are with their tables.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DIAGNOSE_H
 #define HAFT_DIAGNOSE_H
@@ -64,9 +72,6 @@ typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
  *
  * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
  *           means that the text was cut.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      two snprintfs.
  */
 int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
@@ -105,7 +110,6 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
  * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
  *           aborted.
  * Threads   as haft_resolve() of a local table.
- * Ordering  none.
  * Progress  wait-free but for on_bad_access.
  * Cost      as haft_require().
  */
@@ -163,9 +167,9 @@ typedef struct haft_leak {
 
 /*
  * on_leak: called by haft_local_close(), haft_packed_close() and haft_table_close() of a table with
- * `places`, once for each place where objects that are still live were allocated, the most
- * objects first; before on_destroy runs for them.  It may not call the table.  Without one, each
- * is a line on stderr such as
+ * `places`, once for each place where objects that are still live were allocated, the most objects
+ * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
+ * on stderr such as
  *
  *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
  *   17v3
@@ -177,8 +181,6 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
  *
  * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
  *           means that the text was cut.
- * Threads   any.
- * Ordering  none.
  * Progress  blocking (dladdr).
  * Cost      some snprintfs, and looking the place up.
  */
@@ -190,8 +192,6 @@ int haft_leak_format(const haft_leak *leak, char *text, size_t size);
  * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
  *
  * Returns   as haft_leak_format().
- * Threads   any.
- * Ordering  none.
  * Progress  blocking (dladdr).
  * Cost      looking the place up.
  */
@@ -215,8 +215,6 @@ int haft_place_format(const void *place, char *text, size_t size);
  * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
  *           means that the text was cut.
  * Threads   any; haft_local, haft_packed: one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
  */
 int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);
@@ -235,7 +233,6 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *tex
  *
  * Returns   as above.
  * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
- * Ordering  none.
  * Progress  wait-free; with `places` blocking (dladdr).
  * Cost      O(1): some snprintfs, and looking places up.
  */
@@ -254,10 +251,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 /*
  * haft_count_stale - count one id that was not live, in stale_resolves of the table's statistics.
  *
- * Returns   nothing.
  * Threads   the worker's thread.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1): a load and a store of the worker's own.
  */
 void haft_count_stale(haft_worker *worker);
@@ -268,7 +262,6 @@ void haft_count_stale(haft_worker *worker);
  * Returns   as haft_resolve().
  * Threads   the worker's thread, inside a read section; `view` is its table's.
  * Ordering  as haft_resolve().
- * Progress  wait-free.
  * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
  */
 HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)

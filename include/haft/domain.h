@@ -3,8 +3,8 @@
  * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
- * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The
- * clock says what a read section is:
+ * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The clock
+ * says what a read section is:
  *
  *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
  *                    as liburcu (see below)
@@ -12,8 +12,16 @@
  *                    an open worker on the domain may resolve
  *   frame            from one haft_domain_tick() to the next
  *
- * Batches of freed slots take tickets; the driver of the clock waits for one full grace period
- * and then marks all tickets that were taken before it began as done.
+ * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
+ * then marks all tickets that were taken before it began as done.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DOMAIN_H
 #define HAFT_DOMAIN_H
@@ -90,22 +98,7 @@ typedef struct haft_domain_stats {
 } haft_domain_stats;
 
 /*
- * haft_domain_open_sized - haft_domain_open(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
- *
- * Returns   as haft_domain_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- *           are not 0.
- * Threads   as haft_domain_open().
- * Ordering  as haft_domain_open().
- * Progress  as haft_domain_open().
- * Cost      as haft_domain_open().
- */
-haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
-                                   haft_domain **domain);
-
-/*
- * haft_domain_open - a new domain; `options` NULL: all defaults.
+ * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
@@ -113,8 +106,9 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
  * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
- * Cost      O(1).
  */
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain);
 HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
     return haft_domain_open_sized(options, sizeof *options, domain);
@@ -129,12 +123,10 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  *                               that can tell (liburcu's but for qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
- * Threads   one thread outside read sections, when no other thread uses the domain any more.
- *           With qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
+ * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
+ *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end.
- * Ordering  none.
  * Progress  blocking: waits for a grace period that its thread is in the middle of.
- * Cost      O(1).
  */
 haft_status haft_domain_close(haft_domain *domain);
 
@@ -166,9 +158,9 @@ haft_status haft_domain_wait(haft_domain *domain);
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_WRONG_CLOCK  the domain has another clock
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- * Threads   one thread, while no thread holds a resolved pointer: the program's own
- *           synchronisation (the end of the frame's jobs) comes between their last use and the
- *           tick.  Debug builds assert that no haft_section_begin() is without its end.
+ * Threads   one thread, while no thread holds a resolved pointer: the program's own synchronisation
+ *           (the end of the frame's jobs) comes between their last use and the tick.  Debug builds
+ *           assert that no haft_section_begin() is without its end.
  * Ordering  release: the frame's uses come before the reuse of what was freed.
  * Progress  lock-free.
  * Cost      O(1): two shared operations.
@@ -179,10 +171,6 @@ haft_status haft_domain_tick(haft_domain *domain);
  * haft_domain_stats_get - the clock's counters.
  *
  * Returns   a snapshot; each number is exact by itself, together they may be of different moments.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -210,7 +198,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait are made outside the sections of every domain and
  * foreign clock; a thread that waits for one inside a section of another can wait for itself by way
- * of a third. So a thread that is online in several (with qsbr, or with open workers on domains
+ * of a third.  So a thread that is online in several (with qsbr, or with open workers on domains
  * with the workers clock) goes offline in the others before it calls what waits for one, and
  * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
  * for one another for ever.
@@ -225,8 +213,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                  its time offline, and all that waits, and pointers do not outlive the handler
  *   frame          the handler is one of the frame's jobs: the signal is blocked during the tick
  *
- * A thread is registered before its first section and unregistered after its last, once for
- * each foreign clock, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
+ * A thread is registered before its first section and unregistered after its last, once for each
+ * foreign clock, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
  * first: while it is online, every grace period waits for its next quiescent point.
  */
 
@@ -234,12 +222,10 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
  * sections of the domain's foreign clock.  With qsbr it is online from register to unregister.
  *
- * Returns   nothing.
- * Threads   the calling thread, in turn, outside read sections.  A thread that the other
- *           library's own call registered is not registered again.
+ * Threads   the calling thread, in turn, outside read sections.  A thread that the other library's
+ *           own call registered is not registered again.
  * Ordering  unregister: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: blocking, a registry's lock).
- * Cost      O(1).
  */
 void haft_thread_register(haft_domain *domain);
 void haft_thread_unregister(haft_domain *domain);
@@ -254,7 +240,6 @@ typedef struct haft_job_state {
 /*
  * haft_section_begin, haft_section_end - a read section of the calling thread.
  *
- * Returns   nothing.
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: wait-free).
@@ -288,8 +273,8 @@ void haft_section_end(haft_domain *domain);
  * Returns   begin: the state before, which end takes back, the last one first.
  * Threads   begin: a registered thread.  end: the same thread; debug builds assert it, since a job
  *           that moves to another thread (a fiber) ends before it moves and begins again after.
- *           With the workers clock a thread without workers as well: the job holds nothing up
- *           until it opens one.
+ *           With the workers clock a thread without workers as well: the job holds nothing up until
+ *           it opens one.
  * Ordering  outermost end: release towards grace periods.
  * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
  *           Workers clock, the first job of a thread without workers: malloc.  Where the system
@@ -327,7 +312,6 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
  * callback may hold pointers; debug builds assert that they are not called there.
  *
- * Returns   nothing.
  * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
  *           nothing happens).
  * Ordering  offline: release towards grace periods.

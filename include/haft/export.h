@@ -23,8 +23,16 @@
  *                 haft_table_stats
  *
  * Members may be added within a version.  Numbers of tables and domains are not used again within a
- * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are
- * their thread's alone.
+ * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
+ * thread's alone.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_EXPORT_H
 #define HAFT_EXPORT_H
@@ -46,23 +54,8 @@ typedef struct haft_export_options {
 } haft_export_options;
 
 /*
- * haft_export_open_sized - haft_export_open(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
- *
- * Returns   as haft_export_open(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library
- *           are not 0.
- * Threads   as haft_export_open().
- * Ordering  as haft_export_open().
- * Progress  as haft_export_open().
- * Cost      as haft_export_open().
- */
-haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
-                                   haft_export **opened);
-
-/*
- * haft_export_open - write the file now and every interval from now on.  A process has one.
- * `options` may be NULL: none is set, so the directory is refused.
+ * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.  A
+ * process has one.  `options` may be NULL: none is set, so the directory is refused.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
@@ -72,10 +65,11 @@ haft_status haft_export_open_sized(const haft_export_options *options, size_t si
  *                                    processes of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
  * Threads   any; also in the child of a fork, whatever the other threads were doing.
- * Ordering  none.
  * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
  * Cost      that of writing the file.
  */
+haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
+                                   haft_export **opened);
 HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
 {
     return haft_export_open_sized(options, sizeof *options, opened);
@@ -89,8 +83,6 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
  *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which
  *                              has no export
  *             HAFT_NO_MEMORY
- * Threads   any.
- * Ordering  none.
  * Progress  blocking (a lock, files, malloc).
  * Cost      O(open tables and their workers).  The export's thread does the same each interval.
  */
@@ -100,10 +92,6 @@ haft_status haft_export_write(haft_export *opened);
  * haft_export_path - where the file is.
  *
  * Returns   the path, beginning with `directory` as given; owned by the export.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 const char *haft_export_path(const haft_export *opened);
 
@@ -111,11 +99,8 @@ const char *haft_export_path(const haft_export *opened);
  * haft_export_close - the end of the export and of its file.  In the child of a fork the file,
  * which is the parent's, stays.
  *
- * Returns   nothing.
  * Threads   one thread, when no other uses the export.  Tables may be open.
- * Ordering  none.
  * Progress  blocking: waits for the export's thread.
- * Cost      O(1).
  */
 void haft_export_close(haft_export *opened);
 

@@ -1,8 +1,8 @@
 /*
  * haft/fork.h - going on with domains and tables in the child of a fork.
  *
- * The child has the memory of one instant and one thread of many.  The others stand still for
- * ever, perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
+ * The child has the memory of one instant and one thread of many.  The others stand still for ever,
+ * perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
  *
  * A program that does not call the functions below: the child may do what is wait-free or lock-free
  * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
@@ -45,6 +45,14 @@
  * With bp the program calls liburcu's own as well, around these: urcu_bp_before_fork() first, and
  * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: those are
  * handed over after these.)  Without them what waits in the child may wait for ever.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_FORK_H
 #define HAFT_FORK_H
@@ -56,26 +64,20 @@ extern "C" {
 /*
  * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
  * Until haft_after_fork_parent() other threads wait in what takes these: opening and closing tables
- * and domains, writing an export, opening and closing implicit workers.  Nothing else waits, and
- * no callback is waited for.
+ * and domains, writing an export, opening and closing implicit workers.  Nothing else waits, and no
+ * callback is waited for.
  *
- * Returns   nothing.
  * Threads   the one that forks next, outside read sections (between haft_section_begin and _end),
  *           not from a callback.  Called again before the fork, it counts: so do the others.
- * Ordering  none.
  * Progress  blocking: two locks, each held for short moments.
- * Cost      O(1).
  */
 void haft_before_fork(void);
 
 /*
  * haft_after_fork_parent - the parent's other threads go on.  Also to be called if fork failed.
  *
- * Returns   nothing.
  * Threads   the one that called haft_before_fork().
- * Ordering  none.
  * Progress  wait-free, but for waking threads.
- * Cost      O(1).
  */
 void haft_after_fork_parent(void);
 
@@ -84,10 +86,7 @@ void haft_after_fork_parent(void);
  * slots of all tables.  Inside a callback, which the contract of haft_before_fork() excludes, debug
  * builds assert; others leave the slots of the tables where they are.
  *
- * Returns   nothing.
  * Threads   the child's one thread, before it calls anything else of haft.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(slots ever used, of all open tables): it writes to the words of free slots, so pages
  *           that the child shared with its parent are copied.
  */

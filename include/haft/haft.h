@@ -1,8 +1,20 @@
 /*
  * haft/haft.h - all of haft's C headers at once, and its version.
  *
+ * Functions named ..._sized take the size of the options struct as the caller knows it: for
+ * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
+ * the library does not know are refused (HAFT_UNKNOWN_OPTION) unless they are 0.
+ *
  * Each header can be included alone and says in its first lines what it is for; README.md has them
  * by purpose.  C++ programs may take haft/haft.hpp instead.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_HAFT_H
 #define HAFT_HAFT_H
@@ -51,10 +63,6 @@ extern "C" {
  * HAFT_VERSION and HAFT_VERSION_TEXT are those of the headers that it was compiled with.
  *
  * Returns   the number; the text, a constant string.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 uint32_t haft_version(void);
 const char *haft_version_text(void);

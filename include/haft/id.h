@@ -12,7 +12,13 @@
  * Indices 0 to 3 are never issued: in the slots they are marks.  So HAFT_NIL, which is all
  * zeros, names nothing in any table.
  *
- * All functions here: any thread, no ordering, wait-free, O(1).
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_ID_H
 #define HAFT_ID_H
@@ -136,8 +142,8 @@ HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
 }
 
 /*
- * The id in 32 bits, for layouts whose widths add up to at most 32.  Returns 0, the nil id, if
- * the layout is wider or `id` has bits above it: an id that is not this layout's stays dead.
+ * The id in 32 bits, for layouts whose widths add up to at most 32.  Returns 0, the nil id, if the
+ * layout is wider or `id` has bits above it: an id that is not this layout's stays dead.
  */
 HAFT_INLINE uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 {
@@ -159,11 +165,8 @@ HAFT_INLINE haft_id haft_id_from_u32(uint32_t bits)
  * haft_id_format - an id as text for logs: "17v3" is index 17, generation 3; "17v3t5" has tag 5;
  * "nil"; bits above the layout are appended as "+0x...".
  *
- * Returns   the number of characters without the final zero, as snprintf does: more than
- *           size - 1 means that the text was cut.  HAFT_ID_TEXT_SIZE bytes always suffice.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
+ * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
+ *           means that the text was cut.  HAFT_ID_TEXT_SIZE bytes always suffice.
  * Cost      one snprintf.
  */
 int haft_id_format(haft_layout layout, haft_id id, char *text, size_t size);
@@ -171,11 +174,8 @@ int haft_id_format(haft_layout layout, haft_id id, char *text, size_t size);
 /*
  * haft_id_parse - the id that haft_id_format() wrote as `text`.
  *
- * Returns   true, with the id in `*id`.  False, leaving `*id` alone, if the text is not exactly
- *           of that form or a field does not fit the layout.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
+ * Returns   true, with the id in `*id`.  False, leaving `*id` alone, if the text is not exactly of
+ *           that form or a field does not fit the layout.
  * Cost      O(length of the text).
  */
 bool haft_id_parse(haft_layout layout, const char *text, haft_id *id);

@@ -5,10 +5,16 @@
  *
  *   void *object = haft_resolve(haft_local_view(local), id);
  *
- * All functions: one thread at a time, no ordering, no locks.
- *
  * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
  * reported, until its slot is used again.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
@@ -33,12 +39,12 @@ typedef enum haft_local_reuse {
 
 /*
  * What runs once for each object that was live, when it is freed, by haft_local_clear() or by
- * haft_local_close().  `id` is stale already; the object's bytes are there until this returns,
- * and its slot is not used for another object before.  Objects that are reserved have none.
+ * haft_local_close().  `id` is stale already; the object's bytes are there until this returns, and
+ * its slot is not used for another object before.  Objects that are reserved have none.
  *
  * It may call any function of this header on the table but haft_local_close(), and
- * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being
- * closed, inserting answers HAFT_FULL.
+ * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being closed,
+ * inserting answers HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -60,37 +66,23 @@ typedef struct haft_local_options {
 
 /*
  * How long ids last.  A generation of b bits, first generation f, gives a slot L = 2^b - f lives.
- * With HAFT_REUSE_FIFO and min_free = m, at least m other slots are freed between a slot's end
- * and its reuse, so a slot's k-th life begins at the earliest with
+ * With HAFT_REUSE_FIFO and min_free = m, at least m other slots are freed between a slot's end and
+ * its reuse, so a slot's k-th life begins at the earliest with
  *
  *   the ((k - 1) * (m + 1) + 1)-th id that the table issues.
  *
- * So the first slot is exhausted at the earliest when the ((L - 1) * (m + 1) + 1)-th is freed;
- * with wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16
- * bits and m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
+ * So the first slot is exhausted at the earliest when the ((L - 1) * (m + 1) + 1)-th is freed; with
+ * wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16 bits and
+ * m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
  *
- * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free
- * slot, stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins
- * a new queue.  The m slots come on top of the capacity.
+ * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free slot,
+ * stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins a new
+ * queue.  The m slots come on top of the capacity.
  */
 
 /*
- * haft_local_open_sized - haft_local_open(), for options of `size` bytes: what programs that cannot
- * include this header call, with the size of the struct as they know it.  Members beyond it count
- * as 0.
- *
- * Returns   as haft_local_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
- *           library are not 0.
- * Threads   any one.
- * Ordering  none.
- * Progress  as haft_local_open().
- * Cost      as haft_local_open().
- */
-haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
-                                  haft_local **local);
-
-/*
- * haft_local_open - a new table.  `options` may be NULL: none is set, so the capacity is refused.
+ * haft_local_open, haft_local_open_sized - a new table.  `options` may be NULL: none is set, so the
+ * capacity is refused.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
@@ -98,11 +90,11 @@ haft_status haft_local_open_sized(const haft_local_options *options, size_t size
  *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
- * Threads   any one.
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local);
 HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_local **local)
 {
     return haft_local_open_sized(options, sizeof *options, local);
@@ -112,11 +104,7 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  * haft_local_set_destroy - what runs from now on when an object's life ends, in place of the option
  * on_destroy; such as in a table that came from haft_unshare().  NULL: nothing.
  *
- * Returns   nothing.
  * Threads   one; not from on_destroy.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
@@ -124,9 +112,6 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  * haft_local_close - the end of the table and of all objects in it, in order of index; not from
  * on_destroy.
  *
- * Returns   nothing.
- * Threads   one.
- * Ordering  none.
  * Progress  blocking (munmap).
  * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
  */
@@ -138,10 +123,6 @@ void haft_local_close(haft_local *local);
  *
  * Returns   the view, for haft_resolve() and its kin; the layout; the name; the object size;
  *           whether there is room for pins.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_view haft_local_view(const haft_local *local);
 haft_layout haft_local_layout(const haft_local *local);
@@ -157,22 +138,12 @@ bool haft_local_has_pins(const haft_local *local);
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_LOADING     before haft_local_load_end()
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - make a reserved id live; or give it up: it will never be
  * live, and its slot is free at once.
- *
- * Returns   nothing.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
@@ -181,9 +152,6 @@ void haft_local_abort(haft_local *local, haft_id id);
  * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
  *
  * Returns   as haft_local_reserve().
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1), and the copy.
  */
 haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id);
@@ -192,34 +160,25 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
  * haft_local_free - end an object's life; on_destroy runs.  Its slot is reused under another id,
  * when `reuse` says; one that has lived its last generation never, unless the table wraps.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what
- *           haft_local_diagnose() says of the id.
- * Threads   one.
- * Ordering  none.
+ * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what haft_local_diagnose()
+ *           says of the id.
  * Progress  wait-free but for on_destroy.
- * Cost      O(1).
  */
 haft_status haft_local_free(haft_local *local, haft_id id);
 
 /*
  * haft_local_diagnose - why an id does or does not resolve.
  *
- * Returns   as haft_diagnose() in haft/table.h; HAFT_STALE also for generations below one that
- *           was restored.  Once a slot has wrapped, HAFT_STALE for all dead ids of used slots.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_STALE also for generations below one that was
+ *           restored.  Once a slot has wrapped, HAFT_STALE for all dead ids of used slots.
  */
 haft_status haft_local_diagnose(const haft_local *local, haft_id id);
 
 /*
- * haft_local_for_each - call `visit` for each live object, in order of index.  The visitor may
- * free any object and insert; an object inserted meanwhile may or may not be visited.
+ * haft_local_for_each - call `visit` for each live object, in order of index.  The visitor may free
+ * any object and insert; an object inserted meanwhile may or may not be visited.
  *
  * Returns   the number of calls.  A visitor that returns false ends the walk.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for the visitor.
  * Cost      O(slots ever used).
  */
@@ -231,21 +190,14 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
  * themselves (haft/view.h).  Such a loop may free what it meets and insert, as a visitor may.
  *
  * Returns   the range: empty in a table that never had an object.  Later slots lie beyond it.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_range haft_local_used_range(const haft_local *local);
 
 /*
- * haft_local_clear - free every live object, in order of index, and give every reservation up.
- * All ids from before are stale for ever (with `wrap`, until generations begin again).  What
- * on_destroy inserts meanwhile may stay; what it reserves may be given up.
+ * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
+ * ids from before are stale for ever (with `wrap`, until generations begin again).  What on_destroy
+ * inserts meanwhile may stay; what it reserves may be given up.
  *
- * Returns   nothing.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for on_destroy.
  * Cost      O(slots ever used).
  */
@@ -255,12 +207,6 @@ void haft_local_clear(haft_local *local);
  * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
  * haft_local_available - how many more objects fit: the capacity less those that are live or
  * reserved, whose destructor runs, and slots that are exhausted.
- *
- * Returns   that.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 uint64_t haft_local_count(const haft_local *local);
 bool haft_local_is_empty(const haft_local *local);
@@ -272,16 +218,14 @@ uint64_t haft_local_available(const haft_local *local);
  * haft_local_reserve_capacity - have memory for `count` more objects now.
  *
  * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
- *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
- *           no table has changed:
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise no
+ *           table has changed:
  *             HAFT_FULL        `count` is more than haft_local_available()
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
- * Threads   one.
- * Ordering  none.
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else
- *           O(1), and memory is touched as slots are used.
+ * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1),
+ *           and memory is touched as slots are used.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
@@ -291,17 +235,14 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
  * old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
  *
  * Returns   how many slots.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(slots ever used).
  */
 uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
- * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.
- * All ids from before stay stale.  To that end the slots of a run of pages go on at the
- * highest next generation among them, which costs some of them lives.
+ * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.  All
+ * ids from before stay stale.  To that end the slots of a run of pages go on at the highest next
+ * generation among them, which costs some of them lives.
  *
  * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
  * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
@@ -312,8 +253,6 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  *           nothing has changed:
  *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
  *             HAFT_LOADING     before haft_local_load_end()
- * Threads   one.
- * Ordering  none.
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), a system call a run.
  */
@@ -334,11 +273,9 @@ haft_status haft_local_trim(haft_local *local, uint64_t *given_back);
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for the system.
- * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and for an
- *           index above all used so far O(slots between them), whose memory is then touched.
+ * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and for an index
+ *           above all used so far O(slots between them), whose memory is then touched.
  */
 haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
 
@@ -348,24 +285,21 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
  *
  * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only, and while
  *           the table is being closed.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for the system.
  * Cost      as haft_local_restore().
  */
 haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
- * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale
- * after loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a
- * live one with its id and object, to be restored by haft_local_restore(); for others with NULL
- * and the id of the next life, for haft_local_restore_free().  Reservations count as given up.
+ * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale after
+ * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
+ * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
+ * id of the next life, for haft_local_restore_free().  Reservations count as given up.
  *
  * Loading only the live objects brings stale ids to life sooner or later.
  *
  * Returns   the number of calls.  A visitor that returns false ends the walk.
  * Threads   one; the visitor may free objects.
- * Ordering  none.
  * Progress  wait-free but for the visitor.
  * Cost      O(slots ever used).
  */
@@ -375,13 +309,9 @@ uint64_t haft_local_for_each_slot(haft_local *local,
 /*
  * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
  * that is empty or not.  Meanwhile reserving and inserting answer HAFT_LOADING, as does what
- * concerns memory; all else works.  At the end the free slots are put in order: the lowest index
- * is used first, but runs of pages without a used slot come after the others.
+ * concerns memory; all else works.  At the end the free slots are put in order: the lowest index is
+ * used first, but runs of pages without a used slot come after the others.
  *
- * Returns   nothing.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1); load_end O(slots ever used).
  */
 void haft_local_load_begin(haft_local *local);

@@ -4,6 +4,14 @@
  * Each id gets the result of a single call, in the order of the array; what many share is done
  * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
  * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_MANY_H
 #define HAFT_MANY_H
@@ -22,7 +30,6 @@ extern "C" {
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
  *           haft_reserve() does.  Else it is HAFT_OK.  What was reserved is the caller's: it is
  *           published, or given up by haft_abort().
- * Threads   as haft_reserve().
  * Ordering  as haft_reserve(), for each.
  * Progress  lock-free (on_reclaim, where given, is the caller's).
  * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
@@ -33,10 +40,8 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
 /*
  * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
  *
- * Returns   nothing.
  * Threads   as haft_publish().
  * Ordering  as haft_publish(), for each.
- * Progress  wait-free.
  * Cost      O(count): one store each.
  */
 void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);

@@ -1,6 +1,14 @@
 /*
  * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
  * have lived all their generations, for a table that must go on.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_MEMORY_H
 #define HAFT_MEMORY_H
@@ -12,15 +20,15 @@ extern "C" {
 #endif
 
 /*
- * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids
- * from before stay stale.  To that end the slots of a run of pages go on at the highest next
- * generation among them, which costs some of them lives.  For large tables that were full and
- * are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids from
+ * before stay stale.  To that end the slots of a run of pages go on at the highest next generation
+ * among them, which costs some of them lives.  For large tables that were full and are not: free,
+ * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
- * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has
- * as few pages as begin and end with a slot, and where that takes too many, about 16.  Batch
+ * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has as
+ * few pages as begin and end with a slot, and where that takes too many, about 16.  Batch
  * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
  * objects.
  *
@@ -53,9 +61,9 @@ haft_status haft_trim(haft_table *table, uint64_t *given_back);
  *
  * First it takes back what was freed and is due, so on_reclaim may run here.  An object that was
  * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
- * and its slot is not taken.  Slots of the restore range can be restored
- * again.  Afterwards haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of
- * ids that were never issued.
+ * and its slot is not taken.  Slots of the restore range can be restored again.  Afterwards
+ * haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of ids that were
+ * never issued.
  *
  * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
  *           changed:

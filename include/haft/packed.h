@@ -1,8 +1,8 @@
 /*
  * haft/packed.h - the handle table of one thread that keeps its objects dense: no holes.
  *
- * All objects stand in one array, in positions 0 to count - 1, so that walking them is a plain
- * loop over an array; ids lead there through a small slot each:
+ * All objects stand in one array, in positions 0 to count - 1, so that walking them is a plain loop
+ * over an array; ids lead there through a small slot each:
  *
  *   const struct particle *particles = haft_packed_objects(packed);
  *   const uint64_t count = haft_packed_count(packed);
@@ -11,19 +11,24 @@
  *
  *   id --> slot {word, position} --> objects[position], ids[position]
  *
- * Freeing closes gaps, so it moves objects.  haft_packed_insert() and haft_packed_kill() never
- * move one: a loop may kill what it meets, and haft_packed_refresh() removes all that were killed.
+ * Freeing closes gaps, so it moves objects.  haft_packed_insert() and haft_packed_kill() never move
+ * one: a loop may kill what it meets, and haft_packed_refresh() removes all that were killed.
  * Memory: 24 bytes more than the object for each object, and 4 for each that was killed.
  *
  * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
  * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
  * closing the table inside one is misuse.
  *
- * All functions: one thread at a time, no ordering, no locks.  Any number of threads may resolve,
- * walk and ask at one time, while none changes the table.
- *
  * In programs built with AddressSanitizer, library and all, whoever looks behind the last object is
  * reported: such as by a pointer to it from before another was freed.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any number at a time, while none changes the table; one that changes it.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  *
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
@@ -103,23 +108,8 @@ typedef struct haft_dense_view {
 } haft_dense_view;
 
 /*
- * haft_packed_open_sized - haft_packed_open(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
- *
- * Returns   as haft_packed_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
- *           library are not 0.
- * Threads   any one.
- * Ordering  none.
- * Progress  as haft_packed_open().
- * Cost      as haft_packed_open().
- */
-haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
-                                   haft_packed **packed);
-
-/*
- * haft_packed_open - a new table.  `options` may be NULL: none is set, so the capacity is
- * refused.
+ * haft_packed_open, haft_packed_open_sized - a new table.  `options` may be NULL: none is set, so
+ * the capacity is refused.
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
@@ -127,11 +117,11 @@ haft_status haft_packed_open_sized(const haft_packed_options *options, size_t si
  *             HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
- * Threads   any one.
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
+haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
+                                   haft_packed **packed);
 HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
 {
     return haft_packed_open_sized(options, sizeof *options, packed);
@@ -140,24 +130,18 @@ HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haf
 /*
  * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().
  *
- * Returns   nothing.
  * Threads   one; not from a callback.
- * Ordering  none.
  * Progress  blocking (munmap).
  * Cost      O(memory touched), in the system; with on_destroy O(count).
  */
 void haft_packed_close(haft_packed *packed);
 
 /*
- * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table
- * was opened.
+ * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table was
+ * opened.
  *
  * Returns   the view, for haft_packed_resolve() and haft_packed_is_live(); the layout; the name;
  *           the capacity.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_dense_view haft_packed_view(const haft_packed *packed);
 haft_layout haft_packed_layout(const haft_packed *packed);
@@ -170,9 +154,6 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
  * haft_packed_is_live - whether the id names an object, dead or not.
  *
  * Returns   true or false.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1): one load, no branch on the index.
  */
 HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
@@ -187,9 +168,6 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
  *           another table, or names an object since freed.  A stale id is an answer, not an error.
  *           The pointer may be used until a call moves or ends the object; which calls those are,
  *           each of them says.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
@@ -216,7 +194,6 @@ __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed
  * Returns   as haft_packed_resolve(): what is dead in a packed table resolves.  NULL after
  *           on_bad_access has returned; without one the program is aborted.
  * Threads   as haft_packed_resolve().
- * Ordering  none.
  * Progress  wait-free but for on_bad_access.
  * Cost      as haft_require().
  */
@@ -231,12 +208,8 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
 /*
  * haft_packed_diagnose - why an id does or does not resolve.
  *
- * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never
- *           HAFT_RESERVED: an object is live as soon as it has an id.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never HAFT_RESERVED:
+ *           an object is live as soon as it has an id.
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
@@ -244,10 +217,6 @@ haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
  * haft_packed_state - whether the id's object is alive, dead, or no more.
  *
  * Returns   HAFT_PACKED_ALIVE, HAFT_PACKED_DEAD; HAFT_PACKED_UNUSED for every id that is not live.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 
@@ -256,26 +225,18 @@ haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
  *
  * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
  *           is what haft_packed_diagnose() says of the id.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
 
 /* --- by position --- */
 
 /*
- * haft_packed_objects, haft_packed_ids - the objects and their ids: arrays of
- * haft_packed_count() elements.
+ * haft_packed_objects, haft_packed_ids - the objects and their ids: arrays of haft_packed_count()
+ * elements.
  *
- * Returns   pointers that stay the same until the table is closed.  The ids are not to be
- *           written.  While an on_destroy runs, positions whose objects have been destroyed have
- *           HAFT_NIL for their id.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
+ * Returns   pointers that stay the same until the table is closed.  The ids are not to be written.
+ *           While an on_destroy runs, positions whose objects have been destroyed have HAFT_NIL for
+ *           their id.
  */
 void *haft_packed_objects(const haft_packed *packed);
 const haft_id *haft_packed_ids(const haft_packed *packed);
@@ -285,24 +246,16 @@ const haft_id *haft_packed_ids(const haft_packed *packed);
  *
  * Returns   the id; HAFT_PACKED_ALIVE or HAFT_PACKED_DEAD.  HAFT_NIL and HAFT_PACKED_UNUSED for
  *           positions from haft_packed_count() on.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
 haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
 
 /*
- * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how
- * many objects there are, dead or not; how many of them are dead; how many more fit (exhausted
- * slots are lost to the capacity); whether there is none.
+ * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how many
+ * objects there are, dead or not; how many of them are dead; how many more fit (exhausted slots are
+ * lost to the capacity); whether there is none.
  *
  * Returns   that.  What a call destroys is counted until the call returns.
- * Threads   any, while none changes the table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 uint64_t haft_packed_count(const haft_packed *packed);
 uint64_t haft_packed_dead_count(const haft_packed *packed);
@@ -312,15 +265,12 @@ bool haft_packed_is_empty(const haft_packed *packed);
 /* --- changes --- */
 
 /*
- * haft_packed_insert - a new object in the last position, a copy of object_size bytes from
- * `object` (NULL: zeros).  No object moves.
+ * haft_packed_insert - a new object in the last position, a copy of object_size bytes from `object`
+ * (NULL: zeros).  No object moves.
  *
  * Returns   HAFT_OK and the id in `*id`.  Otherwise that is untouched:
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1), and the copy; O(growth_step) when a step begins.
  */
 haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id);
@@ -329,14 +279,12 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
  * haft_packed_free - end an object's life, dead or not, and close the gap.  Its slot is reused
  * next, under another id; a slot that has lived its last generation is never used again.
  *
- * With keep_order pointers to the object and to all behind it end; without, pointers to the
- * object and to the last one, which takes its place.
+ * With keep_order pointers to the object and to all behind it end; without, pointers to the object
+ * and to the last one, which takes its place.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_IN_CALLBACK   the id is live, but the call was made from a callback
  *             what haft_packed_diagnose() says of the id, if it is not live
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for on_destroy.
  * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
  */
@@ -349,54 +297,44 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id);
  * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed:
  *             HAFT_DEAD   it is dead already
  *             what haft_packed_diagnose() says of the id, if it is not live
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_packed_kill(haft_packed *packed, haft_id id);
 
 /*
- * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all
- * gaps.  (Where a dead object has been freed, the one killed last has taken its turn.)  What
- * on_destroy kills meanwhile is destroyed as well, what it inserts is kept.  None is dead
- * afterwards, and objects have moved at most once.
+ * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all gaps.
+ * (Where a dead object has been freed, the one killed last has taken its turn.)  What on_destroy
+ * kills meanwhile is destroyed as well, what it inserts is kept.  None is dead afterwards, and
+ * objects have moved at most once.
  *
- * With keep_order pointers to the first dead object and to all behind it end; without, all
- * pointers to dead objects and to the last ones, as many as were dead.
+ * With keep_order pointers to the first dead object and to all behind it end; without, all pointers
+ * to dead objects and to the last ones, as many as were dead.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for on_destroy.
  * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
  */
 haft_status haft_packed_refresh(haft_packed *packed);
 
 /*
- * haft_packed_clear - kill all objects in order of position, destroy all that are dead in the
- * order of the kills, and what on_destroy inserts meanwhile as well.  All ids from before are
- * stale for ever, and all pointers end.
+ * haft_packed_clear - kill all objects in order of position, destroy all that are dead in the order
+ * of the kills, and what on_destroy inserts meanwhile as well.  All ids from before are stale for
+ * ever, and all pointers end.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for on_destroy.
  * Cost      O(count).
  */
 haft_status haft_packed_clear(haft_packed *packed);
 
 /*
- * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which
- * is negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
+ * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which is
+ * negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
  * their order.  All pointers end.  Objects stand still until the last comparison; whatever
  * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_NO_MEMORY     the system refused memory for the order
  *             HAFT_IN_CALLBACK   the call was made from a callback
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for `compare`.
  * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
  *           once.  8 bytes of memory for each object from the first sort on.

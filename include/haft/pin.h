@@ -2,13 +2,21 @@
  * haft/pin.h - holding on to an object beyond a read section.
  *
  * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
- * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread
- * that has no read sections.  A pin protects the object's lifetime, not its id's: the object may
- * be freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
+ * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
+ * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
+ * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
  * Until then it takes up room: the table's capacity holds live and pinned objects together.
  *
- * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in
- * each slot, and a read-modify-write for each slot that is taken back.
+ * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
+ * slot, and a read-modify-write for each slot that is taken back.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_PIN_H
 #define HAFT_PIN_H
@@ -28,7 +36,6 @@ extern "C" {
  *           HAFT_PINS_MOST pins already.
  * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
  * Ordering  as haft_resolve().
- * Progress  wait-free.
  * Cost      haft_resolve() and an atomic addition to the object's slot.
  */
 void *haft_pin(haft_table *table, haft_id id);
@@ -40,8 +47,8 @@ void *haft_pin(haft_table *table, haft_id id);
  * a worker's duties (haft/table.h), by an insertion without a worker, by haft_trim() or at closing.
  * Else the slot is taken back as any other.
  *
- * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too
- *           many unpins, or an id that never named it.
+ * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
+ *           unpins, or an id that never named it.
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  release: what was done with the object comes before the reuse of its memory.
  * Progress  lock-free.
@@ -54,10 +61,6 @@ haft_status haft_unpin(haft_table *table, haft_id id);
  * haft_pins - how many pins the object has that `id` names, or named until it was freed.
  *
  * Returns   a snapshot; 0 for other ids.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 uint32_t haft_pins(const haft_table *table, haft_id id);
 

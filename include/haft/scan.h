@@ -20,6 +20,14 @@
  *
  * Fresh slots are skipped without touching their memory, but for up to 128 in each worker's hands,
  * and those that a local table gave back before it was shared.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_SCAN_H
 #define HAFT_SCAN_H
@@ -46,7 +54,6 @@ typedef struct haft_cursor {
  *           range does, so does the scan; a range that ends before it begins is empty.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted will be visited.
- * Progress  wait-free.
  * Cost      O(1): no slot is touched.
  */
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
@@ -59,7 +66,6 @@ haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
  *           Slots first used after the call began may be left out.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted is not left out.
- * Progress  wait-free.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
  *           pages) where memory was given back: no slot is touched.
  */
@@ -68,12 +74,11 @@ haft_range haft_used_range(const haft_table *table, haft_range range);
 /*
  * haft_cursor_next - the next live object.
  *
- * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both
- *           untouched, at the end; then it stays there.
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
+ *           at the end; then it stays there.
  * Threads   any inside a read section of the table's domain, alongside any call but
  *           haft_table_close(); one thread at a time with one cursor.
  * Ordering  acquire for each object: all that was written before haft_publish() is visible.
- * Progress  wait-free.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
  *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
  */
@@ -116,7 +121,6 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *           than lines, those left over are empty.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted is in some range.
- * Progress  wait-free.
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */
 void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts);

@@ -9,6 +9,14 @@
  *   haft_share(local, domain, NULL, &table);      `local` is used up
  *   ...                                           workers insert, resolve and free
  *   haft_unshare(table, &local);                  `table` is used up
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_SHARE_H
 #define HAFT_SHARE_H
@@ -31,27 +39,12 @@ typedef struct haft_share_options {
 } haft_share_options;
 
 /*
- * haft_share_sized - haft_share(), for options of `size` bytes: what programs that
- * cannot include this header call, with the size of the struct as they know it.  Members beyond it
- * count as 0.
+ * haft_share, haft_share_sized - make a local table a shared one.  `options` may be NULL.
  *
- * Returns   as haft_share(); HAFT_UNKNOWN_OPTION if bytes beyond the struct of this library are
- *           not 0.
- * Threads   as haft_share().
- * Ordering  as haft_share().
- * Progress  as haft_share().
- * Cost      as haft_share().
- */
-haft_status haft_share_sized(haft_local *local, haft_domain *domain,
-                             const haft_share_options *options, size_t size, haft_table **table);
-
-/*
- * haft_share - make a local table a shared one.  `options` may be NULL.
- *
- * While it is shared, capacity is a floor, as in any shared table, and what workers hold back
- * comes from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free`
- * were.  With `wrap` slots go on at generation 1 as before; no memory is released any more, now
- * or when it is a local table again: see haft/memory.h.  haft_table_close() ends the table as
+ * While it is shared, capacity is a floor, as in any shared table, and what workers hold back comes
+ * from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free` were.
+ * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
+ * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
@@ -61,10 +54,11 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_NO_MEMORY   for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): workers take the free slots over in batches, as they need them.
  */
+haft_status haft_share_sized(haft_local *local, haft_domain *domain,
+                             const haft_share_options *options, size_t size, haft_table **table);
 HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
                                    const haft_share_options *options, haft_table **table)
 {
@@ -73,9 +67,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for
- * grace periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
- * `worker` NULL, and what it inserts lives on in the local table.
+ * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for grace periods
+ * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with `worker`
+ * NULL, and what it inserts lives on in the local table.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
  * more than the local one's capacity, that has grown to what it holds.
@@ -85,8 +79,8 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
  *                               as haft_table_close()
  *             HAFT_NO_MEMORY    for the local table itself, or for a worker's part
- * Threads   one thread outside read sections, when no other thread uses the table any more.
- *           With qsbr and the workers clock it is a quiescent point of the calling thread.
+ * Threads   one thread outside read sections, when no other thread uses the table any more.  With
+ *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
@@ -98,8 +92,8 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
 
 /*
  * They live in the table's restore_range (haft/table.h): slots that the table itself never hands
- * out, before or after.  One that was freed may be restored again, at a higher generation, when
- * its grace period has passed.  To load a saved game, or ids over the whole table, restore into a
+ * out, before or after.  One that was freed may be restored again, at a higher generation, when its
+ * grace period has passed.  To load a saved game, or ids over the whole table, restore into a
  * haft_local (haft/local.h) and share it.
  */
 

@@ -1,8 +1,16 @@
 /*
  * haft/status.h - what haft's functions answer.
  *
- * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed
- * here (a NULL table, a worker used by two threads) is an assert in debug builds.
+ * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
+ * (a NULL table, a worker used by two threads) is an assert in debug builds.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_STATUS_H
 #define HAFT_STATUS_H
@@ -76,10 +84,6 @@ typedef enum haft_status {
  *
  * Returns   a constant string, one sentence without a full stop; for the HAFT_BAD_ statuses it
  *           begins with the option's name.  "unknown status" for other numbers.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 const char *haft_status_text(haft_status status);
 
@@ -87,10 +91,6 @@ const char *haft_status_text(haft_status status);
  * haft_status_name - a status as it stands in the source, such as "HAFT_STALE".
  *
  * Returns   a constant string; "HAFT_?" for other numbers.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 const char *haft_status_name(haft_status status);
 

@@ -7,6 +7,14 @@
  * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
  * reported from when its slot has been taken back, after the grace period, until the slot is used
  * again.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_TABLE_H
 #define HAFT_TABLE_H
@@ -57,8 +65,8 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * has been counted; calls without a worker look each time.  So on_fill is called no earlier than
  * when warn_at objects are in use, and no later than when every open worker has used up a batch
  * after that: at most 128 slots, fewer in tables below 4,096.  No call looks inside a callback:
- * objects that callbacks insert show at the next look.  What is restored counts with
- * exact_capacity only.
+ * objects that callbacks insert show at the next look.  What is restored counts with exact_capacity
+ * only.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -108,23 +116,8 @@ typedef struct haft_table_stats {
 } haft_table_stats;
 
 /*
- * haft_table_open_sized - haft_table_open(), for options of `size` bytes: what programs that cannot
- * include this header call, with the size of the struct as they know it.  Members beyond it count
- * as 0.
- *
- * Returns   as haft_table_open(); HAFT_UNKNOWN_OPTION also if bytes beyond the struct of this
- *           library are not 0.
- * Threads   any.
- * Ordering  none.
- * Progress  as haft_table_open().
- * Cost      as haft_table_open().
- */
-haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
-                                  size_t size, haft_table **table);
-
-/*
- * haft_table_open - a new table on `domain`.  `options` may be NULL: none is set, so the capacity
- * is refused.
+ * haft_table_open, haft_table_open_sized - a new table on `domain`.  `options` may be NULL: none is
+ * set, so the capacity is refused.
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
@@ -132,11 +125,12 @@ haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options 
  *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
- * Threads   any.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table);
 HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
                                         haft_table **table)
 {
@@ -174,10 +168,6 @@ haft_status haft_table_close(haft_table *table);
  * haft_table_view - what resolving needs.  The same for the table's whole life.
  *
  * Returns   the view.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_view haft_table_view(const haft_table *table);
 
@@ -187,10 +177,6 @@ haft_view haft_table_view(const haft_table *table);
  *
  * Returns   the layout; the name, owned by the table; the domain; the object size; whether objects
  *           can be pinned.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_layout haft_table_layout(const haft_table *table);
 const char *haft_table_name(const haft_table *table);
@@ -201,31 +187,21 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   HAFT_OK             it names a live object
- *           HAFT_NO_ID          it is HAFT_NIL
+ * Returns   HAFT_OK             it names a live object HAFT_NO_ID          it is HAFT_NIL
  *           HAFT_MALFORMED      bits above the layout, or an index that no table issues
- *           HAFT_FOREIGN        another table's tag
- *           HAFT_NEVER_ISSUED   this table has not issued it
- *           HAFT_RESERVED       reserved and not yet published
- *           HAFT_STALE          its object was freed, or its reservation given up
- *           HAFT_EXHAUSTED      the same, and the slot will not be used again
- *           With wrap, HAFT_STALE for all dead ids of used slots.
- *           A snapshot, as haft_is_live().
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
+ *           HAFT_FOREIGN        another table's tag HAFT_NEVER_ISSUED   this table has not issued
+ *           it HAFT_RESERVED       reserved and not yet published HAFT_STALE          its object
+ *           was freed, or its reservation given up HAFT_EXHAUSTED      the same, and the slot will
+ *           not be used again With wrap, HAFT_STALE for all dead ids of used slots.  A snapshot, as
+ *           haft_is_live().
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
 /*
  * haft_table_stats_get - the table's counters.
  *
- * Returns   a snapshot; exact when no call on the table is under way, and else off by no more
- *           than the calls made while it counts.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
+ * Returns   a snapshot; exact when no call on the table is under way, and else off by no more than
+ *           the calls made while it counts.
  * Cost      O(workers ever open at one time).
  */
 haft_table_stats haft_table_stats_get(const haft_table *table);
@@ -234,8 +210,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 
 /*
  * A worker holds one batch of slots to hand out and one of slots it has freed; batches travel
- * through a ring that other workers may take from, and through the table's depot.  So nearly
- * all calls touch nothing that another thread writes, but for the slot itself.
+ * through a ring that other workers may take from, and through the table's depot.  So nearly all
+ * calls touch nothing that another thread writes, but for the slot itself.
  *
  * A worker belongs to the thread that opened it until it is closed.  Debug builds assert that the
  * worker of a call is open and the calling thread's; AddressSanitizer reports the use of one that
@@ -277,9 +253,9 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
 haft_status haft_worker_close(haft_worker *worker);
 
 /*
- * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call
- * it between jobs: every few thousand operations keep the slots in use under the most that
- * were ever live and 16,384 for each worker.
+ * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
+ * between jobs: every few thousand operations keep the slots in use under the most that were ever
+ * live and 16,384 for each worker.
  *
  * It announces the quiescent state (qsbr, workers clock), hands on freed slots where that is worth
  * it (32 or more of them, or 128 while 64 batches of the worker wait; none freed since the call
@@ -320,10 +296,6 @@ haft_status haft_worker_flush(haft_worker *worker);
  * haft_worker_table - the table it was opened on.
  *
  * Returns   the table.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_table *haft_worker_table(const haft_worker *worker);
 
@@ -348,12 +320,10 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
 /*
  * haft_publish - the reserved id is live from now on.
  *
- * Returns   nothing.
  * Threads   the worker's thread.  The worker is the one that reserved the id, or another of the
  *           table, whose thread was handed the reservation.
- * Ordering  release: what was written to the object before is visible to each thread that
- *           resolves it.
- * Progress  wait-free.
+ * Ordering  release: what was written to the object before is visible to each thread that resolves
+ *           it.
  * Cost      O(1): one store.
  */
 void haft_publish(haft_worker *worker, haft_id id);
@@ -361,9 +331,7 @@ void haft_publish(haft_worker *worker, haft_id id);
 /*
  * haft_abort - give a reserved slot up.  The id will never be live; on_reclaim is not called.
  *
- * Returns   nothing.
  * Threads   as haft_publish().
- * Ordering  none.
  * Progress  lock-free.
  * Cost      O(1).  The slot comes back as a freed one does, after a grace period.
  */
@@ -389,8 +357,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
  *           inside an inner job or a section of a foreign clock that can tell (haft/domain.h),
  *           HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).
- * Threads   the worker's thread outside read sections.  With qsbr and the workers clock a wait is
- *           a quiescent point of the thread: pointers resolved before are void.
+ * Threads   the worker's thread outside read sections.  With qsbr and the workers clock a wait is a
+ *           quiescent point of the thread: pointers resolved before are void.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve() and haft_insert(), or a grace period or more.

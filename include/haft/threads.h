@@ -1,6 +1,14 @@
 /*
  * haft/threads.h - threads that the program did not start, or that come along seldom: a worker for
  * each thread that asks, and inserting and freeing without one.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_THREADS_H
 #define HAFT_THREADS_H
@@ -90,7 +98,6 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
  * haft_publish_unregistered, haft_abort_unregistered - as haft_publish() and haft_abort(), for an
  * id that haft_reserve_unregistered() gave.
  *
- * Returns   nothing.
  * Threads   the thread that reserved the id, or one that was handed it; also in callbacks.
  * Ordering  as those.
  * Progress  wait-free; abort: lock-free.

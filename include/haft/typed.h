@@ -14,13 +14,13 @@
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert() and ship_local_free() are inline.  What
- * concerns neither is called as ever: haft_table_stats_get(ships.table).  Callbacks in options get
- * what haft gives them: ship_id_of() and a cast are for those.
+ * ship_id; ship_local_insert() and ship_local_free() are inline.  What concerns neither is called
+ * as ever: haft_table_stats_get(ships.table).  Callbacks in options get what haft gives them:
+ * ship_id_of() and a cast are for those.
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
- * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance
- * from slot to slot is a constant.
+ * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
+ * slot to slot is a constant.
  *
  * In a debugger ships.view.slots[17] is the slot of index 17: its word, and the object as the
  * struct it is.  Each function here has a frame of its own, all on the line of its macro, and a

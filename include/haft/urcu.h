@@ -13,6 +13,14 @@
  *
  * In debug builds of the program the layout of liburcu's records of readers is compiled in, so that
  * debug builds of haft can assert that a thread is registered; nothing of liburcu is inlined.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_URCU_H
 #define HAFT_URCU_H
@@ -158,10 +166,6 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
  * that name, for the option `foreign_clock` of a domain.
  *
  * Returns   the clock; it is never freed, and each source file has its own of the same identity.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 static inline const haft_foreign_clock *haft_urcu_memb(void)
 {

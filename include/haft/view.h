@@ -5,9 +5,17 @@
  * haft_table_view() give it; it stays valid and unchanged until the table is closed, so copy it
  * wherever ids are resolved often.
  *
- * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live
- * slot's word is exactly its object's id, and no other word is ever equal to an id that leads
- * to its slot, so one comparison answers everything: in range, live, right life, right table.
+ * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live slot's
+ * word is exactly its object's id, and no other word is ever equal to an id that leads to its slot,
+ * so one comparison answers everything: in range, live, right life, right table.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  *
  * Edges in this file.
  *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live, haft_ref_get, haft_ref_is_live,
@@ -31,14 +39,11 @@ typedef struct haft_view {
 } haft_view;
 
 /*
- * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the
- * result lies in the table's address range; it says nothing about whether the id is live.
+ * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
+ * lies in the table's address range; it says nothing about whether the id is live.
  *
  * Returns   the address.
- * Threads   any.
  * Ordering  none: nothing is loaded.
- * Progress  wait-free.
- * Cost      O(1).
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
@@ -48,19 +53,16 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 /*
  * haft_resolve - the object an id names, or NULL.
  *
- * Returns   pointer to the object's bytes; NULL if `id` is HAFT_NIL, malformed, from another
- *           table, or names an object since freed.  A stale id is an answer, not an error.
- *           Ids from other tables are told apart by tag bits for certain, by generation only
- *           by chance.
+ * Returns   pointer to the object's bytes; NULL if `id` is HAFT_NIL, malformed, from another table,
+ *           or names an object since freed.  A stale id is an answer, not an error.  Ids from other
+ *           tables are told apart by tag bits for certain, by generation only by chance.
  * Threads   any thread inside a read section of the table's domain, alongside any call but
- *           haft_table_close().  The pointer may be used until the section ends, even if the
- *           object is freed meanwhile.  For a haft_local: the table's thread; the pointer may
- *           be used until the object is freed.
- *           haft protects the object's lifetime, not its contents: threads that write to one
- *           object must synchronise among themselves.
- * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.
- *           None when NULL.
- * Progress  wait-free.
+ *           haft_table_close().  The pointer may be used until the section ends, even if the object
+ *           is freed meanwhile.  For a haft_local: the table's thread; the pointer may be used
+ *           until the object is freed.  haft protects the object's lifetime, not its contents:
+ *           threads that write to one object must synchronise among themselves.
+ * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
+ *           when NULL.
  * Cost      O(1): one load of shared memory, no store, no branch on the index.
  */
 HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
@@ -75,11 +77,10 @@ HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 /*
  * haft_is_live - whether the id names a live object at this moment.
  *
- * Returns   true or false: a snapshot.  Another thread may free the object before the caller
- *           acts on the answer; only a resolve inside a read section closes that race.
+ * Returns   true or false: a snapshot.  Another thread may free the object before the caller acts
+ *           on the answer; only a resolve inside a read section closes that race.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  acquire when true; none when false.
- * Progress  wait-free.
  * Cost      as haft_resolve().
  */
 HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
@@ -93,7 +94,6 @@ HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
  * Returns   how many of the ids are live.  objects[i] is what haft_resolve(view, ids[i]) gives.
  * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
  * Ordering  as haft_resolve(), for each id.
- * Progress  wait-free.
  * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
  *           resolves overlaps its cache misses by itself, and is faster one at a time.
  */
@@ -126,7 +126,6 @@ typedef struct haft_ref {
  * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
  *           haft_local: the table's thread.
  * Ordering  as haft_resolve().
- * Progress  wait-free.
  * Cost      that of haft_resolve().
  */
 HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
@@ -148,7 +147,6 @@ HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
  * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
  *           haft_local: the table's thread.
  * Ordering  acquire when true; none when false.
- * Progress  wait-free.
  * Cost      one load and one comparison, and a test for nil.
  */
 HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
@@ -165,9 +163,8 @@ HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
  *           any call but haft_table_close(); the pointer may be used until the section ends, even
  *           if the object is freed meanwhile.  For a haft_local: the table's thread; the pointer
  *           may be used until the object is freed.
- * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.
- *           None when NULL.
- * Progress  wait-free.
+ * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
+ *           when NULL.
  * Cost      one load of shared memory and one comparison, and a test of the ref itself for nil.
  */
 HAFT_INLINE void *haft_ref_get(haft_ref ref)
@@ -181,8 +178,6 @@ HAFT_INLINE void *haft_ref_get(haft_ref ref)
  *
  * Returns   that, live or not.
  * Threads   any; also after the table has been closed.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1): no slot is touched.
  */
 HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
@@ -234,9 +229,6 @@ typedef struct haft_run {
  * haft_run_over - a run over the slots of `range`, without those that no table has.
  *
  * Returns   the run.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1): no memory is touched.
  */
 HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
@@ -255,11 +247,10 @@ HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
 /*
  * haft_run_next - the next live object of a run.
  *
- * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both
- *           untouched, when no slot is left.
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
+ *           when no slot is left.
  * Threads   one at a time; else as haft_resolve().
  * Ordering  acquire for each object: all that was written before haft_publish() is visible.
- * Progress  wait-free.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory.
  */
 HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)

@@ -1,9 +1,6 @@
 /*
  * haft/detail/atomics.h - the part of haft's atomics that inline functions of public headers need.
  *
- * All functions here: any thread, the order that their name says, wait-free, O(1); for haft's own
- * inline functions.
- *
  * Every atomic operation of haft names its order in the function and the edge it belongs to as
  * its first argument; the edges are explained in docs/memory-model.md and at the top of each
  * source file that uses them.  lib/base/atomics.h adds what only the library needs.
@@ -13,6 +10,14 @@
  * next and which store a load reads; stress/traffic.c counts cache lines that change hands.  Both
  * the explorer and stress/hooked.c can weaken an edge: turn all its operations to relaxed.  Some
  * test or checker must reject each edge so weakened.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  as the name says.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_ATOMICS_H
 #define HAFT_DETAIL_ATOMICS_H

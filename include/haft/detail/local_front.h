@@ -6,6 +6,14 @@
  * distance of its slots as constants: typed tables (haft/typed.h) use it.  What is not common
  * (no free slot in the list, a destructor, FIFO, a slot's last life) is a call of those two.
  *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
@@ -79,9 +87,6 @@ static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_
  * its objects.
  *
  * Returns   as haft_local_insert().
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
  * Cost      O(1), and the copy.
  */
 static inline haft_status haft_local_insert_front(haft_local *local, haft_view view,
@@ -101,10 +106,7 @@ static inline haft_status haft_local_insert_front(haft_local *local, haft_view v
  * haft_local_free_front - as haft_local_free(); `view` is the table's own.
  *
  * Returns   as haft_local_free().
- * Threads   one.
- * Ordering  none.
  * Progress  wait-free but for on_destroy.
- * Cost      O(1).
  */
 static inline haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
 {

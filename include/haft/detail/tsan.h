@@ -14,6 +14,14 @@
  *
  * Cost under the sanitizer: one token serves the whole process, so a reader that began later and
  * left before the grace period was noted is ordered as well; that can hide a race.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_TSAN_H
 #define HAFT_DETAIL_TSAN_H
@@ -35,10 +43,7 @@ extern "C" {
  * haft_note_grace_elapsed - a grace period has just been waited for; called nowhere else, so that
  * freeing without waiting stays reported.
  *
- * Returns   nothing.
- * Threads   any.
  * Ordering  none, but in the sanitizer's eyes: release; acquire.
- * Progress  wait-free.
  * Cost      nothing without the sanitizer.
  */
 #ifdef HAFT_UNDER_TSAN

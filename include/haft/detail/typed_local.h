@@ -1,5 +1,13 @@
 /*
  * haft/detail/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_TYPED_LOCAL_H
 #define HAFT_DETAIL_TYPED_LOCAL_H
@@ -19,7 +27,6 @@ extern "C" {
  *
  * Returns   as haft_local_open() and haft_type_complete().
  * Threads   as haft_local_open().
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_local_open().
  */
@@ -42,10 +49,6 @@ static inline haft_status haft_local_open_typed(haft_type type, const haft_local
  * haft_local_fits - whether the table's objects are of the type: see haft_type_fits().
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- * Threads   one.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
 {

@@ -1,5 +1,13 @@
 /*
  * haft/detail/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_TYPED_PACKED_H
 #define HAFT_DETAIL_TYPED_PACKED_H
@@ -18,7 +26,6 @@ extern "C" {
  *
  * Returns   as haft_packed_open() and haft_type_complete().
  * Threads   as haft_packed_open().
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_packed_open().
  */
@@ -42,10 +49,6 @@ static inline haft_status haft_packed_open_typed(haft_type type, const haft_pack
  * haft_type_fits_packed - whether a packed table has objects of the type, by size and alignment.
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
 

@@ -1,6 +1,14 @@
 /*
  * haft/detail/typed_slots.h - what typed tables have in common, behind haft/typed.h: a C type, its
  * ids, its slots and its view.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_TYPED_SLOTS_H
 #define HAFT_DETAIL_TYPED_SLOTS_H
@@ -27,10 +35,6 @@ typedef struct haft_type {
  *           has changed:
  *             HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT   it is another
  *             HAFT_BAD_PINS   the type was not declared by HAFT_TYPED_PINNED
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
                                bool *pins);
@@ -40,10 +44,6 @@ haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *obje
  * pins, and the distance of its slots.
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool has_pins);
 

@@ -1,6 +1,14 @@
 /*
  * haft/detail/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says
  * what typed tables are.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_TYPED_TABLE_H
 #define HAFT_DETAIL_TYPED_TABLE_H
@@ -24,7 +32,6 @@ extern "C" {
  *
  * Returns   as haft_table_open() and haft_type_complete().
  * Threads   as haft_table_open().
- * Ordering  none.
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_table_open().
  */
@@ -48,10 +55,6 @@ static inline haft_status haft_table_open_typed(haft_type type, haft_domain *dom
  * haft_table_fits - whether the table's objects are of the type: see haft_type_fits().
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- * Threads   any.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
  */
 static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
