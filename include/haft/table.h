@@ -4,9 +4,16 @@
  * Threads insert and free through workers and resolve through the table's view (haft/view.h).
  * Objects never move; growth takes address space that was reserved at opening.
  *
- * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
- * reported from when its slot has been taken back, after the grace period, until the slot is used
- * again.
+ * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
+ * moment its slot is taken back, after the grace period, until the slot is used again.
+ *
+ * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
+ * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).  With qsbr
+ * and the workers clock they are quiescent points of the calling thread: pointers that it resolved
+ * before are void.
+ *
+ * An on_reclaim that a lock-free call runs is the caller's.
  *
  * Unless a function says otherwise:
  *
@@ -35,38 +42,35 @@ typedef struct haft_worker haft_worker;
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back.  That happens in calls that reserve, insert or restore, with a worker or without;
- * in haft_worker_quiescent(), haft_worker_flush() and haft_worker_close(); in haft_trim() and
- * haft_recycle_exhausted(); in haft_table_close() and haft_unshare().  `object` may be read and
- * written until the callback returns; `id` is the id it had.  `worker` may be used until the
- * callback returns, and not closed; it is NULL while the table closes (the last two calls), with
- * pins or without, and then the calls without a worker remain (haft/threads.h).
+ * its slot back: in calls that reserve, insert or restore, with a worker or without; in
+ * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
+ * haft_table_close() and haft_unshare().  Until it returns, `object` may be read and written, and
+ * `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
+ * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
- * within another callback.  What waits, announces a quiescent point, closes, flushes, trims or
- * shares answers HAFT_IN_CALLBACK and does nothing, for every table and domain and in release
- * builds too: a job that runs above the callback may hold pointers.  To reserve, a callback finds
- * slots that its thread has taken back just before, ready ones and fresh ones; else the answer is
- * HAFT_BUSY, and it stays so until the callback has returned.
+ * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
+ * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
+ * the callback may hold pointers.  A callback reserves slots that its thread has just taken back,
+ * ready ones and fresh ones; else the answer is HAFT_BUSY, until the callback has returned.
  *
- * When it runs is not bounded: a worker that goes on calling haft_worker_quiescent() takes its own
- * slots back soon after their grace period; slots of closed workers, and those that went to the
- * depot, are taken back when a search needs them, by haft_trim(), or when the table is closed.
+ * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
+ * its slots back soon after their grace period; slots of closed workers and slots in the depot are
+ * taken back when a search needs them, by haft_trim(), or when the table closes.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
 /*
- * capacity: the table holds at least this many objects.  What workers hold back comes from beyond
- * it: leave an eighth of the index range free, or 4,096 slots.  Without that the table works, but
+ * capacity: the table holds at least this many objects.  Slots that workers hold back come from
+ * beyond it: leave an eighth of the index range free, or 4,096 slots; else the table works, but
  * every call is a shared operation.
  *
- * warn_at: a worker looks at the fill when an object has taken the first slot of a new batch and
- * has been counted; calls without a worker look each time.  So on_fill is called no earlier than
- * when warn_at objects are in use, and no later than when every open worker has used up a batch
- * after that: at most 128 slots, fewer in tables below 4,096.  No call looks inside a callback:
- * objects that callbacks insert show at the next look.  What is restored counts with exact_capacity
- * only.
+ * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
+ * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
+ * called no earlier than when warn_at objects are in use, and no later than when every open worker
+ * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  Restored objects
+ * count with exact_capacity only.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -74,25 +78,17 @@ typedef struct haft_table_options {
     bool wrap; /* after its last generation a slot goes on at generation 1: ids repeat; see below */
     bool pins; /* objects can be pinned: see haft/pin.h */
 
-    /*
-     * Huge pages for the slots, if the system has them (haft/memory.h): faster where the slots of a
-     * large table are used in no order.  Memory then comes by 2 MiB at a time, the first of them
-     * with the table.
-     */
+    /* For the slots, if the system has them: 2 MiB at a time, the first with the table.  Faster
+     * where the slots of a large table are used in random order: see haft/memory.h. */
     bool huge_pages;
 
-    /*
-     * Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL is
-     * said exactly while they fill the capacity (or slots are exhausted), HAFT_BUSY while there are
-     * fewer: no slot is at hand, or other calls are searching for the last ones.  A life that ended
-     * before the call does not count.  One shared counter more for each reserve and free.
-     */
+    /* Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL
+     * then means that they fill it (or slots are exhausted), HAFT_BUSY that there are fewer: no
+     * slot is at hand, or other calls search for the last ones.  One more shared counter for each
+     * reserve and free. */
     bool exact_capacity;
 
-    /*
-     * Slots set aside for haft_restore(), on top of the capacity: those with the lowest indices, 4
-     * to restore_range + 3.  No id that the table chooses is one of theirs.
-     */
+    /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
     uint64_t restore_range;
 
     haft_reclaim *on_reclaim; /* NULL: none */
@@ -101,8 +97,7 @@ typedef struct haft_table_options {
 
 /*
  * How long ids last, with `wrap` and generations of b bits: an id repeats after 2^b - 1 lives of
- * its slot at the earliest, and between two lives there is a grace period.  In the restore range
- * the caller chooses.
+ * its slot at the earliest, with a grace period between two lives.
  */
 
 /*
@@ -116,8 +111,7 @@ typedef struct haft_table_stats {
 } haft_table_stats;
 
 /*
- * haft_table_open, haft_table_open_sized - a new table on `domain`.  `options` may be NULL: none is
- * set, so the capacity is refused.
+ * haft_table_open, haft_table_open_sized - a new table on `domain`.  `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
@@ -125,7 +119,6 @@ typedef struct haft_table_stats {
  *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
- * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -138,45 +131,32 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
 }
 
 /*
- * haft_table_close - the end of a table.  Implicit workers close with it (haft/threads.h).  Waits
- * for a grace period and takes back all that was freed, again and again until on_reclaim frees no
- * more (so one that always inserts an object and frees it keeps the call from returning); objects
- * still live just end, without on_reclaim.
+ * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
+ * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
+ * inserts an object and frees it keeps the call from returning).  Live objects end without
+ * on_reclaim.
  *
- * Returns   HAFT_OK.  Otherwise the table can be used as before:
- *             HAFT_IN_USE       a worker is open, a call without a worker has not returned, or an
- *                               object is pinned.  Pins are looked at last: on_reclaim has run for
- *                               all that was freed, and may have unpinned objects
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (haft/domain.h)
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_FORKED       in the child of a fork: see haft/fork.h
- *             HAFT_NO_MEMORY    for a worker's part, if all the table's workers are implicit and
- *                               open
- * Threads   one thread outside read sections, when no other thread uses the table any more.  With
- *           qsbr and the workers clock it is a quiescent point of the calling thread.
- * Ordering  acquire: all that was done with the table before is visible.
+ * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
+ *           HAFT_FORKED;
+ *             HAFT_IN_USE      a worker is open, a call without a worker has not returned, or an
+ *                              object is pinned: then on_reclaim has run for all freed objects
+ *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
+ * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
  * Cost      a grace period or more; O(slots ever used) with an on_reclaim or pins, if it was a
- *           local table, and in debug builds, which assert that each slot is in exactly one place;
- *           else O(workers, and batches that wait).
+ *           local table, and in debug builds, which take the census; else O(workers and waiting
+ *           batches).
  */
 haft_status haft_table_close(haft_table *table);
 
-/*
- * haft_table_view - what resolving needs.  The same for the table's whole life.
- *
- * Returns   the view.
- */
+/* haft_table_view - what resolving needs; the same for the table's whole life. */
 haft_view haft_table_view(const haft_table *table);
 
 /*
  * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
- * haft_table_has_pins - as the table was opened.
- *
- * Returns   the layout; the name, owned by the table; the domain; the object size; whether objects
- *           can be pinned.
+ * haft_table_has_pins - as the table was opened; the table owns the name.
  */
 haft_layout haft_table_layout(const haft_table *table);
 const char *haft_table_name(const haft_table *table);
@@ -187,21 +167,23 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   HAFT_OK             it names a live object HAFT_NO_ID          it is HAFT_NIL
- *           HAFT_MALFORMED      bits above the layout, or an index that no table issues
- *           HAFT_FOREIGN        another table's tag HAFT_NEVER_ISSUED   this table has not issued
- *           it HAFT_RESERVED       reserved and not yet published HAFT_STALE          its object
- *           was freed, or its reservation given up HAFT_EXHAUSTED      the same, and the slot will
- *           not be used again With wrap, HAFT_STALE for all dead ids of used slots.  A snapshot, as
- *           haft_is_live().
+ * Returns   a snapshot, as haft_is_live():
+ *             HAFT_OK             the id names a live object
+ *             HAFT_NO_ID          it is HAFT_NIL
+ *             HAFT_MALFORMED      bits above the layout, or an index that no table issues
+ *             HAFT_FOREIGN        another table's tag
+ *             HAFT_NEVER_ISSUED   this table has not issued it
+ *             HAFT_RESERVED       reserved and not yet published
+ *             HAFT_STALE          freed, or its reservation given up; with wrap, any dead id of a
+ *                                 used slot
+ *             HAFT_EXHAUSTED      the same, and the slot will not be used again
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
 /*
- * haft_table_stats_get - the table's counters.
+ * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
+ * off by no more than the calls made meanwhile.
  *
- * Returns   a snapshot; exact when no call on the table is under way, and else off by no more than
- *           the calls made while it counts.
  * Cost      O(workers ever open at one time).
  */
 haft_table_stats haft_table_stats_get(const haft_table *table);
@@ -209,19 +191,17 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 /* --- workers: a thread's own part of a table, for allocating and freeing --- */
 
 /*
- * A worker holds one batch of slots to hand out and one of slots it has freed; batches travel
- * through a ring that other workers may take from, and through the table's depot.  So nearly all
- * calls touch nothing that another thread writes, but for the slot itself.
+ * A worker holds one batch of slots to hand out and one of slots it has freed.  Batches travel
+ * through a ring that other workers may take from, and through the table's depot, so nearly all
+ * calls write nothing that another thread writes, except for the slot itself.
  *
- * A worker belongs to the thread that opened it until it is closed.  Debug builds assert that the
- * worker of a call is open and the calling thread's; AddressSanitizer reports the use of one that
- * is closed.  If a thread may end anywhere, haft_worker_current() (haft/threads.h) closes its
- * workers with it.
+ * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
+ * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
+ * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
- * A worker's duties are to take back slots of its own that are due, where on_reclaim, pins or a
- * restore range ask for it, four batches at a time; and to collect slots that were freed, given up
- * or unpinned by calls that have no worker.  haft_worker_quiescent(), haft_worker_flush() and
- * haft_worker_close() do them; so on_reclaim may run there.
+ * A worker's duties: take back its own due slots, four batches at a time, where on_reclaim, pins or
+ * a restore range ask for it; collect slots that calls without a worker freed, gave up or unpinned.
+ * haft_worker_quiescent(), _flush() and _close() do them, so on_reclaim may run there.
  */
 
 /*
@@ -230,24 +210,23 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
  *           to the close of its last: it must pass quiescent points, or every grace period waits
- *           for it.  In a job (haft/domain.h) it stays as the job has it.
+ *           for it.  A job (haft/domain.h) leaves it as it is.
  * Ordering  acquire from the close of the worker whose part it takes over.
- * Progress  lock-free, but for malloc when there are more workers than ever before.
+ * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).
  */
 haft_status haft_worker_open(haft_table *table, haft_worker **worker);
 
 /*
- * haft_worker_close - the end of a worker, after its duties.  What it held becomes available to
- * others.  Slots it has reserved and neither published nor given up stay reserved.
+ * haft_worker_close - the end of a worker, after its duties.  Its slots become available to others;
+ * those it has reserved and neither published nor given up stay reserved.
  *
- * Returns   HAFT_OK.  HAFT_IN_CALLBACK, and nothing is done, inside a callback.
- * Threads   the worker's thread, inside or outside a read section.  If that thread has ended
- *           without closing it: one thread that knows so, as from joining it; what the worker held
- *           is not lost then.  With the workers clock the close of the thread's last worker on the
- *           domain is a quiescent point outside of jobs: pointers resolved before are void.
- * Ordering  release to the workers that take over what it held.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
+ * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
+ *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
+ *           last worker on the domain is a quiescent point outside of jobs.
+ * Ordering  release to the workers that take its slots over.
+ * Progress  lock-free.
  * Cost      O(batch), and its duties.
  */
 haft_status haft_worker_close(haft_worker *worker);
@@ -257,46 +236,35 @@ haft_status haft_worker_close(haft_worker *worker);
  * between jobs: every few thousand operations keep the slots in use under the most that were ever
  * live and 16,384 for each worker.
  *
- * It announces the quiescent state (qsbr, workers clock), hands on freed slots where that is worth
- * it (32 or more of them, or 128 while 64 batches of the worker wait; none freed since the call
- * before; or the table short of slots), and does the worker's duties.  It waits for a grace period
- * when more than 8,192 of the worker's freed slots wait for one, or some worker has found no slot
- * since the call before, and no grace period is under way already; when more than 12,288 wait, in
- * any case.  With the frame clock it never waits.
+ * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
+ * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
+ * is short of slots; and does the worker's duties.  It waits for a grace period when more than
+ * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or a worker has
+ * found no slot since the last call, unless a grace period is under way.  With the frame clock it
+ * never waits.  In an inner job it hands on, announces nothing and waits for nothing.
  *
- * In an inner job (haft_job_begin) it hands on, announces nothing and waits for nothing.
- *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside a section of a foreign clock that can
- *                               tell (haft/domain.h), other than its outermost job
- *             HAFT_IN_CALLBACK  it is inside a callback
- * Threads   the worker's thread outside read sections of any domain (haft/domain.h: offline in
- *           others).  With qsbr and the workers clock, pointers resolved before are void.
+ * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
+ * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
  * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
- *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or when some worker has
- *           found no slot.
+ *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or after a search in vain.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
 /*
- * haft_worker_flush - hand on all that the worker holds, slots it has freed and slots it could
- * still reserve, and do its duties.  For a thread that will be idle for long.
+ * haft_worker_flush - hand on all slots of the worker, freed ones and those it could still reserve,
+ * and do its duties: for a thread that will be idle for long.
  *
- * Returns   HAFT_OK.  HAFT_IN_CALLBACK, and nothing is done, inside a callback.
+ * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
  * Threads   the worker's thread, inside or outside a read section.
- * Ordering  release to the workers that take over what it held.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Ordering  release to the workers that take its slots over.
+ * Progress  lock-free.
  * Cost      O(batch), and its duties.
  */
 haft_status haft_worker_flush(haft_worker *worker);
 
-/*
- * haft_worker_table - the table it was opened on.
- *
- * Returns   the table.
- */
+/* haft_worker_table - the table that it was opened on. */
 haft_table *haft_worker_table(const haft_worker *worker);
 
 /*
@@ -306,13 +274,12 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
- *             HAFT_BUSY        slots wait for a grace period, or their freed objects are pinned:
- *                              try again after that, or use haft_reserve_wait(); or another thread
- *                              has the last of them in hand at this moment: try again
+ *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
+ *                              for them), or other threads have the last of them: try again
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      O(1), no atomic read-modify-write; once in a batch (up to 128) one or two shared ones.
  */
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
@@ -320,45 +287,41 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
 /*
  * haft_publish - the reserved id is live from now on.
  *
- * Threads   the worker's thread.  The worker is the one that reserved the id, or another of the
- *           table, whose thread was handed the reservation.
- * Ordering  release: what was written to the object before is visible to each thread that resolves
- *           it.
+ * Threads   the worker's thread, by the worker that reserved the id, or by another of the table,
+ *           whose thread was handed the reservation.
+ * Ordering  release: the object's bytes are visible to each thread that resolves the id.
  * Cost      O(1): one store.
  */
 void haft_publish(haft_worker *worker, haft_id id);
 
 /*
- * haft_abort - give a reserved slot up.  The id will never be live; on_reclaim is not called.
+ * haft_abort - give a reserved slot up.  The id will never be live, and on_reclaim is not called.
  *
  * Threads   as haft_publish().
  * Progress  lock-free.
- * Cost      O(1).  The slot comes back as a freed one does, after a grace period.
+ * Cost      O(1).  The slot comes back after a grace period, as a freed one does.
  */
 void haft_abort(haft_worker *worker, haft_id id);
 
 /*
- * haft_insert - reserve, copy object_size bytes from `object`, publish.
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
  *
- * Returns   as haft_reserve(); on HAFT_OK the object is live.  `object` may be NULL: the object's
- *           bytes are then zeroed.
- * Threads   the worker's thread, inside or outside a read section.
+ * Returns   as haft_reserve(); on HAFT_OK the object is live.
+ * Threads   as haft_reserve().
  * Ordering  as haft_reserve() and haft_publish().
- * Progress  as haft_reserve().
+ * Progress  lock-free.
  * Cost      as haft_reserve(), and the copy.
  */
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
 
 /*
- * haft_reserve_wait, haft_insert_wait - haft_reserve and haft_insert, waiting for grace periods
- * while the answer is HAFT_BUSY; and for another thread to unpin, where pins are the reason.
+ * haft_reserve_wait, haft_insert_wait - the same, waiting while the answer is HAFT_BUSY: for grace
+ * periods, and for other threads to unpin where pins are the reason.
  *
- * Returns   as haft_reserve() and haft_insert(), but HAFT_BUSY only with the frame clock, where
- *           waiting cannot help.  With nothing done, if they would have to wait: HAFT_IN_SECTION
- *           inside an inner job or a section of a foreign clock that can tell (haft/domain.h),
- *           HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).
- * Threads   the worker's thread outside read sections.  With qsbr and the workers clock a wait is a
- *           quiescent point of the thread: pointers resolved before are void.
+ * Returns   as haft_reserve() and haft_insert(); HAFT_BUSY only with the frame clock, where waiting
+ *           cannot help.  HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to
+ *           wait.
+ * Threads   the worker's thread outside read sections.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
  * Cost      as haft_reserve() and haft_insert(), or a grace period or more.
@@ -370,11 +333,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.
  *
  * Returns   HAFT_OK to the winner.  Otherwise nothing has changed, and the status is what
- *           haft_diagnose() says of the id:
- *             HAFT_STALE, HAFT_EXHAUSTED   freed before, or by another caller just now
- *             HAFT_RESERVED                not published yet: haft_abort() gives it up
- *             HAFT_FOREIGN                 another table's tag
- *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_NEVER_ISSUED
+ *           haft_diagnose() says of the id; HAFT_RESERVED: haft_abort() gives it up.
  * Threads   the worker's thread, inside or outside a read section.  Any worker may free any id.
  * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
  *           has passed; on_reclaim runs after that.

@@ -39,9 +39,9 @@ extern "C" {
 #endif
 
 /*
- * haft_note_reader_left - a read section of the calling thread ends.  haft_note_grace_elapsed - a
- * grace period has just been waited for; called nowhere else, so that freeing without waiting stays
- * reported.
+ * haft_note_reader_left, haft_note_grace_elapsed - a read section of the calling thread ends; a
+ * grace period has just been waited for, which is noted nowhere else, so that freeing without
+ * waiting stays reported.
  *
  * Ordering  none, but in the sanitizer's eyes: release; acquire.
  * Cost      nothing without the sanitizer.

@@ -1,6 +1,6 @@
 /* White-box: a stall is reported of the grace period that was measured, and of no other. */
-#include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
+#include "concurrent/clock/domain.h"
 #include "concurrent/clock/tickets.h"
 #include "stress/explorer/cases/case.h"
 
