@@ -62,7 +62,7 @@ void backend_play(const struct plan *plan, const char *mode, uint32_t times)
     };
     const struct choice_options choice = {
         .mode = CHOICE_RANDOM, .seed = plan->seed, .depth = 2 + (uint32_t)(plan->seed % 4)};
-    const struct run_options options = {.schedules = times};
+    const struct run_options options = {.schedules = times, .with_fresh_threads = true};
 
     (void)mode;
     played = plan;

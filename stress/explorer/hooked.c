@@ -11,6 +11,7 @@
 #include "stress/explorer/hooked.h"
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/tagged.h"
+#include "concurrent/clock/thread.h"
 #include "stress/edges.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
@@ -70,6 +71,21 @@ static void note_release(void *token)
     (void)token;
 }
 #endif
+
+void hooked_acquire(void *token)
+{
+    note_acquire(token);
+}
+
+void hooked_release(void *token)
+{
+    note_release(token);
+}
+
+void hooked_number_thread(void)
+{
+    thread_number();
+}
 
 static uint64_t newest(const atomic_u64 *word)
 {

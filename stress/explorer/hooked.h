@@ -7,6 +7,13 @@
 /* True: loads read what C11 allows.  False: the newest store, as in sequential consistency. */
 void hooked_use_history(bool use);
 
+/* An order beside the library's operations, for ThreadSanitizer; a token is any address. */
+void hooked_acquire(void *token);
+void hooked_release(void *token);
+
+/* Gives the calling thread, outside schedules, what the library gives a thread once: a number. */
+void hooked_number_thread(void);
+
 /* What can be broken on purpose, for some case to find out. */
 enum broken {
     BROKEN_NOTHING,

@@ -28,27 +28,13 @@ struct object {
 static struct object objects[MOST_OBJECTS];
 static uint32_t object_count;
 
-/* Threads that were started in this schedule. */
-struct started {
-    const struct os_thread *thread;
-    void (*run)(void *arg);
-    void *arg;
-    uint32_t number;
-};
-
-static struct started all_started[MOST_SCHEDULED];
-
 void __real_os_mutex_open(struct os_mutex *mutex);
-bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
-void __real_os_thread_join(struct os_thread *thread);
 void __real_os_mutex_lock(struct os_mutex *mutex);
 void __real_os_mutex_unlock(struct os_mutex *mutex);
 bool __real_os_semaphore_open(struct os_semaphore *semaphore);
 void __real_os_semaphore_wait(struct os_semaphore *semaphore);
 void __real_os_semaphore_post(struct os_semaphore *semaphore);
 
-bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
-void __wrap_os_thread_join(struct os_thread *thread);
 void __wrap_os_mutex_open(struct os_mutex *mutex);
 void __wrap_os_mutex_lock(struct os_mutex *mutex);
 bool __wrap_os_mutex_try_lock(struct os_mutex *mutex);
@@ -67,7 +53,6 @@ void locks_reset(void)
 {
     object_count = 0;
     for (uint32_t i = 0; i < MOST_SCHEDULED; i++) {
-        all_started[i].thread = NULL;
     }
 }
 
@@ -100,49 +85,6 @@ static void hand_over(struct object *object)
 static void take_over(const struct object *object)
 {
     view_join(history_view(schedule_self()), &object->view);
-}
-
-/* --- threads --- */
-
-static void run_started(void *arg)
-{
-    const struct started *started = arg;
-
-    schedule_enter(started->number);
-    started->run(started->arg);
-    schedule_leave();
-}
-
-bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
-{
-    const uint32_t number = schedule_add();
-    struct started *started = &all_started[number];
-
-    started->thread = thread;
-    started->run = run;
-    started->arg = arg;
-    started->number = number;
-    view_clear(history_view(number));
-    view_join(history_view(number), history_view(schedule_self()));
-    return __real_os_thread_start(thread, run_started, started);
-}
-
-static bool has_left(const void *started)
-{
-    return schedule_has_left(((const struct started *)started)->number);
-}
-
-void __wrap_os_thread_join(struct os_thread *thread)
-{
-    struct started *started = all_started;
-
-    while (started->thread != thread) {
-        started++;
-    }
-    schedule_block(has_left, started);
-    view_join(history_view(schedule_self()), history_view(started->number));
-    started->thread = NULL;
-    __real_os_thread_join(thread);
 }
 
 /* --- mutexes and conditions --- */

@@ -1,4 +1,4 @@
-/* stress/explorer/locks.h - mutexes, conditions, semaphores and threads under the scheduler. */
+/* stress/explorer/locks.h - mutexes, conditions and semaphores under the scheduler. */
 #ifndef HAFT_STRESS_LOCKS_H
 #define HAFT_STRESS_LOCKS_H
 

@@ -2,6 +2,7 @@
 #include "stress/explorer/run.h"
 #include "lib/base/os.h"
 #include "stress/explorer/choice.h"
+#include "stress/explorer/crew.h"
 #include "stress/explorer/distinct.h"
 #include "stress/explorer/foreign.h"
 #include "stress/explorer/history.h"
@@ -13,6 +14,7 @@
 #include <stddef.h>
 
 static const struct explored_case *running;
+static bool reuses_threads;
 static bool was_met;
 static uint32_t racing; /* threads between race_begin() and race_end() */
 
@@ -59,6 +61,7 @@ static void run_schedule(void)
     history_clear();
     model_foreign_reset();
     locks_reset();
+    crew_reset(reuses_threads);
     schedule_begin();
     running->set_up();
     run_threads();
@@ -73,6 +76,7 @@ struct run_counts run_case(const struct explored_case *explored, const struct ru
     bool goes_on = true;
 
     running = explored;
+    reuses_threads = !options->with_fresh_threads;
     hooked_use_history(options->with_history);
     distinct_clear();
     while (goes_on && (options->schedules == 0 || counts.schedules < options->schedules)) {

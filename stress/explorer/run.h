@@ -5,9 +5,10 @@
 #include "stress/explorer/cases/case.h"
 
 struct run_options {
-    uint64_t schedules; /* at most; 0: until there is none left */
-    uint64_t first;     /* number of the first, for random ones */
-    bool with_history;  /* the c11 memory */
+    uint64_t schedules;      /* at most; 0: until there is none left */
+    uint64_t first;          /* number of the first, for random ones */
+    bool with_history;       /* the c11 memory */
+    bool with_fresh_threads; /* in each schedule: what ends with a thread matters */
 };
 
 struct run_counts {

@@ -195,6 +195,11 @@ bool schedule_has_left(uint32_t thread)
     return !threads[thread].lives;
 }
 
+bool schedule_was_abandoned(uint32_t thread)
+{
+    return threads[thread].is_abandoned;
+}
+
 void schedule_abandon(void (*last)(void))
 {
     uint32_t count = 0;

@@ -45,6 +45,7 @@ void schedule_enter(uint32_t thread);
 void schedule_leave(void);
 
 bool schedule_has_left(uint32_t thread);
+bool schedule_was_abandoned(uint32_t thread);
 
 /* All other threads but the main one end where they are; `last` is what each of them calls. */
 void schedule_abandon(void (*last)(void));
