@@ -22,6 +22,7 @@ struct stage {
     haft_view view;
     haft_layout layout;
     struct barrier barrier;
+    shared_u64 rounds; /* that were played */
     shared_u64 ids[IDS];
     shared_u64 wins[IDS];
     shared_u64 stamps[SLOTS]; /* the slot's id, then with RETIRED, then 0 */
@@ -127,6 +128,20 @@ static void check_wins(struct stage *stage)
     }
 }
 
+/* Check the round before, and have the next one, or end. */
+static void prepare(struct stage *stage, haft_worker *worker, uint64_t round)
+{
+    if (round != 0) {
+        check_wins(stage);
+    }
+    if (run_goes_on(&stage->run, round, peek(&stage->overtaken))) {
+        insert_all(stage, worker);
+        poke(&stage->rounds, round + 1);
+    } else {
+        say_end(&stage->barrier);
+    }
+}
+
 static void body(unsigned number, void *shared)
 {
     struct stage *stage = shared;
@@ -136,14 +151,13 @@ static void body(unsigned number, void *shared)
 
     haft_thread_register(stage->domain);
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         if (round % stage->run.threads == number) {
-            if (round != 0) {
-                check_wins(stage);
-            }
-            insert_all(stage, worker);
+            prepare(stage, worker, round);
         }
-        meet_offline(stage->domain, &stage->barrier, &times);
+        if (!meet_offline(stage->domain, &stage->barrier, &times)) {
+            break;
+        }
         claim_all(stage, worker, &chance);
         haft_worker_quiescent(worker);
         meet_offline(stage->domain, &stage->barrier, &times);
@@ -157,6 +171,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 20000, 4, NULL);
+    run_until(&stage.run, 2000);
     stage.barrier.threads = stage.run.threads;
     stage.domain = open_domain(&stage.run);
 
@@ -172,11 +187,11 @@ int main(int argc, char **argv)
 
     close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
-    if (stage.reclaimed != stage.run.rounds * IDS) {
+    if (stage.reclaimed != stage.rounds * IDS) {
         violation(&stage.run, "%llu of %llu objects reclaimed", (unsigned long long)stage.reclaimed,
-                  (unsigned long long)stage.run.rounds * IDS);
+                  (unsigned long long)stage.rounds * IDS);
     }
     finish(&stage.run, stage.overtaken, "claimed %llu, saw it live and lost %llu, reclaimed %llu",
-           (unsigned long long)stage.run.rounds * IDS, (unsigned long long)stage.overtaken,
+           (unsigned long long)stage.rounds * IDS, (unsigned long long)stage.overtaken,
            (unsigned long long)stage.reclaimed);
 }

@@ -47,13 +47,17 @@ static void body(unsigned number, void *shared)
     haft_worker *worker;
     uint64_t times = 0;
 
-    (void)number;
     haft_thread_register(stage->domain);
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         haft_id id = HAFT_NIL;
 
-        meet_offline(stage->domain, &stage->barrier, &times);
+        if (number == 0 && !run_goes_on(&stage->run, round, peek(&stage->lost))) {
+            say_end(&stage->barrier);
+        }
+        if (!meet_offline(stage->domain, &stage->barrier, &times)) {
+            break;
+        }
         try_once(stage, worker, &id);
         meet_offline(stage->domain, &stage->barrier, &times);
         if (peek(&stage->won) != round + 1) {
@@ -89,6 +93,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 2000, 4, NULL);
+    run_until(&stage.run, 6000);
     stage.barrier.threads = stage.run.threads;
     stage.domain = open_domain(&stage.run);
 

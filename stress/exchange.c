@@ -163,8 +163,8 @@ static void play(struct player *player)
     struct stage *stage = player->stage;
     unsigned idle = 0;
 
-    for (uint64_t i = 0;
-         player->inserts ? i < stage->run.rounds : peek(&stage->inserters_left) != 0;) {
+    for (uint64_t i = 0; player->inserts ? run_goes_on(&stage->run, i, peek(&stage->wandered))
+                                         : peek(&stage->inserters_left) != 0;) {
         const bool possible = play_once(player);
 
         i += possible;
@@ -242,6 +242,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 400000, 4, modes);
+    run_until(&stage.run, 30000);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
     empty_mailboxes(&stage);

@@ -35,6 +35,7 @@ struct stage {
     haft_view view;
     uint64_t capacity;
     uint64_t round;
+    bool is_over;
     pthread_barrier_t opened; /* the table, for all */
     struct barrier begun;
     pthread_barrier_t ended;
@@ -253,6 +254,15 @@ static void wait_for_all(struct stage *stage, pthread_barrier_t *barrier)
     haft_thread_online(stage->domain);
 }
 
+static void begin_round(struct stage *stage, uint64_t round, struct chance *chance)
+{
+    stage->round = round;
+    stage->is_over = !run_goes_on(&stage->run, round, stage->overlapping);
+    if (!stage->is_over) {
+        open_table(stage, chance);
+    }
+}
+
 static void run_rounds(unsigned number, void *shared)
 {
     struct stage *stage = shared;
@@ -261,12 +271,14 @@ static void run_rounds(unsigned number, void *shared)
     uint64_t begun = 0;
 
     haft_thread_register(stage->domain);
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         if (number == 0) {
-            stage->round = round;
-            open_table(stage, &actor.chance);
+            begin_round(stage, round, &actor.chance);
         }
         wait_for_all(stage, &stage->opened);
+        if (stage->is_over) {
+            break;
+        }
         must(&stage->run, haft_worker_open(stage->table, &actor.worker), "opening a worker");
         meet_offline(stage->domain, &stage->begun, &begun);
         take_part(&actor);
@@ -284,6 +296,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 4000, 3, NULL);
+    run_until(&stage.run, 1000);
     if (stage.run.threads > 4) {
         fprintf(stderr, "linearize: at most 4 threads\n");
         return VERDICT_USAGE;
@@ -298,6 +311,6 @@ int main(int argc, char **argv)
         &stage.run, stage.overlapping,
         "%llu histories of %.1f operations, all linearizable; %llu had operations on one slot at "
         "once",
-        (unsigned long long)stage.run.rounds, (double)stage.operations / (double)stage.run.rounds,
+        (unsigned long long)stage.round, (double)stage.operations / (double)stage.round,
         (unsigned long long)stage.overlapping);
 }

@@ -111,7 +111,7 @@ static void body(unsigned number, void *shared)
         haft_thread_register(stage->domain);
         must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
     }
-    for (uint64_t i = 0; i < stage->run.rounds; i++) {
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->loose)); i++) {
         const haft_id id = reserve(stage, worker);
 
         if (one_in(&chance, 2)) {
@@ -162,6 +162,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 20000, 4, NULL);
+    run_until(&stage.run, 40000);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 

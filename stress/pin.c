@@ -116,7 +116,7 @@ static void write_until_done(struct stage *stage, struct chance *chance)
     haft_worker *worker;
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t i = 0; i < stage->run.rounds;) {
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->outlasted));) {
         const haft_id id = victim(stage, chance);
 
         if (id.bits != 0 && haft_free(worker, id) == HAFT_OK) {
@@ -186,6 +186,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 20000, 4, modes);
+    run_until(&stage.run, 1500);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 

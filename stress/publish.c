@@ -124,7 +124,7 @@ static void write_until_done(struct stage *stage, unsigned writer, struct chance
     haft_worker *worker;
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t i = 0; i < stage->run.rounds; i++) {
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->found_in_reused_slots)); i++) {
         const haft_id id =
             inserts ? insert_for_told(stage, writer, worker) : publish_told(stage, writer, worker);
 
@@ -164,6 +164,7 @@ int main(int argc, char **argv)
 
     stage.run = run_from(argc, argv, 50000, 4, modes);
     const bool inserts = run_is(&stage.run, "insert");
+    run_until(&stage.run, inserts ? 200 : 3000);
 
     stage.readers = inserts ? stage.run.threads - 1 : stage.run.threads / 2;
     poke(&stage.writers_left, stage.run.threads - stage.readers);

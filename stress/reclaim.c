@@ -112,7 +112,7 @@ static void body(unsigned number, void *shared)
     haft_worker *worker;
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t i = 0; i < stage->run.rounds; i++) {
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->inserted_inside)); i++) {
         const haft_id first = insert_chain(stage, worker, 1 + draw_below(&chance, MOST_LINKS));
         const haft_id old = {swap(&stage->board[draw_below(&chance, BOARD)], first.bits)};
 
@@ -138,6 +138,7 @@ int main(int argc, char **argv)
                                         .reclaim_arg = &stage};
 
     stage.run = run_from(argc, argv, 80000, 4, NULL);
+    run_until(&stage.run, 100000);
     stage.domain = open_domain(&stage.run);
     must(&stage.run, haft_table_open(stage.domain, &options, &stage.table), "opening the table");
     stage.layout = haft_table_layout(stage.table);

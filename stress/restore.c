@@ -20,6 +20,7 @@ struct stage {
     haft_table *table;
     haft_view view;
     struct barrier barrier;
+    uint64_t rounds;          /* that were played */
     shared_u64 restored[IDS]; /* by whoever won, in all rounds */
     shared_u64 freed[IDS];
     shared_u64 reclaimed[IDS];
@@ -104,6 +105,15 @@ static void churn(struct stage *stage, haft_worker *worker)
     must(&stage->run, haft_free(worker, id), "freeing");
 }
 
+static void begin_round(struct stage *stage, uint64_t round)
+{
+    if (run_goes_on(&stage->run, round, peek(&stage->lost))) {
+        stage->rounds = round + 1;
+    } else {
+        say_end(&stage->barrier);
+    }
+}
+
 static void body(unsigned number, void *shared)
 {
     struct stage *stage = shared;
@@ -113,8 +123,15 @@ static void body(unsigned number, void *shared)
 
     haft_thread_register(stage->domain);
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         const uint64_t first = draw(&chance);
+
+        if (number == 0) {
+            begin_round(stage, round);
+        }
+        if (!meet_offline(stage->domain, &stage->barrier, &times)) {
+            break;
+        }
 
         for (uint64_t i = 0; i < IDS; i++) {
             restore(stage, worker, (first + i) % IDS, round);
@@ -125,7 +142,6 @@ static void body(unsigned number, void *shared)
             end_life(stage, worker, (first + i) % IDS, round);
         }
         haft_worker_quiescent(worker);
-        meet_offline(stage->domain, &stage->barrier, &times);
     }
     must(&stage->run, haft_worker_close(worker), "closing a worker");
     haft_thread_unregister(stage->domain);
@@ -136,6 +152,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 2000, 4, NULL);
+    run_until(&stage.run, 3000);
     stage.barrier.threads = stage.run.threads;
     stage.domain = open_domain(&stage.run);
 
@@ -152,13 +169,13 @@ int main(int argc, char **argv)
     close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     for (int i = 0; i < IDS; i++) {
-        if (stage.restored[i] != stage.run.rounds || stage.freed[i] != stage.run.rounds ||
-            stage.reclaimed[i] != stage.run.rounds) {
+        if (stage.restored[i] != stage.rounds || stage.freed[i] != stage.rounds ||
+            stage.reclaimed[i] != stage.rounds) {
             violation(&stage.run, "restored %llu, freed %llu, reclaimed %llu times",
                       (unsigned long long)stage.restored[i], (unsigned long long)stage.freed[i],
                       (unsigned long long)stage.reclaimed[i]);
         }
     }
     finish(&stage.run, stage.lost, "restored %llu, lost to others %llu",
-           (unsigned long long)stage.run.rounds * IDS, (unsigned long long)stage.lost);
+           (unsigned long long)stage.rounds * IDS, (unsigned long long)stage.lost);
 }

@@ -48,6 +48,7 @@ struct stage {
     shared_u64 born[SLOTS];         /* by index: the scan it was last inserted in */
     shared_u64 ended[SLOTS];        /* by index: the scan it was last freed in */
 
+    bool is_over; /* for the scanners, by their barrier */
     shared_u64 scanners_left;
     shared_u64 visited;
     shared_u64 new_visited;  /* inserted during the scan that visited them */
@@ -174,16 +175,30 @@ static void end_scan(struct stage *stage)
     }
 }
 
+/* Objects freed while they were visited, once all the others have happened too. */
+static uint64_t meetings(struct stage *stage)
+{
+    const uint64_t stable = stage->run.enough != 0 ? MOST_STABLE : FIRST_STABLE + 1;
+    const bool all = peek(&stage->new_visited) != 0 && peek(&stage->reused) != 0 &&
+                     peek(&stage->listed) >= stable;
+
+    return all ? peek(&stage->gone_visited) : 0;
+}
+
 static void scan_until_done(struct stage *stage, unsigned number, haft_worker *worker,
                             struct chance *chance)
 {
     struct part part = {.stage = stage, .worker = worker, .chance = chance};
 
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         if (number == 0) {
+            stage->is_over = !run_goes_on(&stage->run, round, meetings(stage));
             begin_scan(stage, chance);
         }
         scanners_meet(stage);
+        if (stage->is_over) {
+            break;
+        }
         part.scan = peek(&stage->scan);
         part.cursor = haft_cursor_over(stage->table, stage->ranges[number]);
         while (scan_some(&part)) {
@@ -369,6 +384,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 300, 4, NULL);
+    run_until(&stage.run, 60);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
@@ -378,10 +394,7 @@ int main(int argc, char **argv)
     close_table(&stage.run, stage.table);
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
     pthread_barrier_destroy(&stage.scanners_meet);
-    const bool met = stage.new_visited != 0 && stage.gone_visited != 0 && stage.reused != 0 &&
-                     stable > FIRST_STABLE;
-
-    finish(&stage.run, met,
+    finish(&stage.run, meetings(&stage),
            "visited %llu, of these inserted meanwhile %llu, freed meanwhile %llu, then by the "
            "scan %llu; slots reused during a scan %llu, stable %llu",
            (unsigned long long)stage.visited, (unsigned long long)stage.new_visited,

@@ -28,6 +28,7 @@ struct stage {
     struct barrier left;      /* orders nothing: haft_unshare() does */
     shared_u64 owner[SLOTS];  /* 1 + the thread that has the slot; 0: nobody */
     shared_u64 taken_by[MOST_THREADS];
+    bool is_over;                 /* by the barrier */
     shared_u64 rounds_shared_out; /* in which several threads took slots of the local table */
 };
 
@@ -144,6 +145,15 @@ static void hand_over(struct stage *stage)
     haft_thread_online(stage->domain);
 }
 
+static void begin_round(struct stage *stage, uint64_t round, struct chance *chance)
+{
+    stage->is_over = !run_goes_on(&stage->run, round, peek(&stage->rounds_shared_out));
+    if (!stage->is_over) {
+        prepare(stage, chance);
+        must(&stage->run, haft_share(stage->local, stage->domain, NULL, &stage->table), "sharing");
+    }
+}
+
 static void body(unsigned number, void *shared)
 {
     struct stage *stage = shared;
@@ -151,13 +161,14 @@ static void body(unsigned number, void *shared)
     uint64_t times = 0;
 
     haft_thread_register(stage->domain);
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0;; round++) {
         if (number == 0) {
-            prepare(stage, &chance);
-            must(&stage->run, haft_share(stage->local, stage->domain, NULL, &stage->table),
-                 "sharing");
+            begin_round(stage, round, &chance);
         }
         hand_over(stage);
+        if (stage->is_over) {
+            break;
+        }
         take_part(stage, number, &chance);
         meet_offline(stage->domain, &stage->left, &times);
         if (number == 0) {
@@ -175,6 +186,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 500, 4, NULL);
+    run_until(&stage.run, 200);
     stage.left.threads = stage.run.threads;
     pthread_barrier_init(&stage.shared, NULL, stage.run.threads);
     stage.capacity = 200 + stage.run.seed * 7919 % (MOST_CAPACITY - 200);

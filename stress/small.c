@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 {
     static struct stage stage;
 
-    stage.run = run_from(argc, argv, 5000, 6, modes);
+    stage.run = run_from(argc, argv, 2000, 6, modes);
     stage.domain = open_domain(&stage.run);
     for (unsigned i = 0; i < TABLES; i++) {
         play_on_table(&stage, capacities[i]);

@@ -15,6 +15,8 @@
 bool census_is_right(const haft_table *table);
 
 #define PAUSE_NS 50000
+#define LONGEST 10 /* times the usual rounds, for a run that ends when it has met its race */
+#define END (UINT64_C(1) << 63) /* in a barrier */
 
 static uint64_t seed_of_now(void)
 {
@@ -45,6 +47,7 @@ static bool take_number(struct run *run, const char *argument, int place)
     }
     if (place == 0) {
         run->rounds = number;
+        run->has_rounds = true;
     } else if (place == 1) {
         run->threads = (unsigned)number;
     } else {
@@ -142,6 +145,17 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
     return run;
 }
 
+void run_until(struct run *run, uint64_t enough)
+{
+    if (!run->has_rounds) {
+        run->rounds *= LONGEST;
+        run->enough = enough;
+        printf("%s: until %llu meetings, %llu rounds at most\n", run->program,
+               (unsigned long long)enough, (unsigned long long)run->rounds);
+        fflush(stdout);
+    }
+}
+
 bool run_is(const struct run *run, const char *mode)
 {
     return strcmp(run->mode, mode) == 0;
@@ -158,14 +172,15 @@ int end_output(const char *program, int verdict)
 
 void finish(const struct run *run, uint64_t met, const char *counts, ...)
 {
+    const bool is_met = met != 0 && met >= run->enough;
     va_list values;
 
     va_start(values, counts);
     printf("%s: ", run->program);
     vprintf(counts, values);
-    printf(met == 0 ? "; NEVER MET\n" : "\n");
+    printf(is_met ? "\n" : met == 0 ? "; NEVER MET\n" : "; MET TOO SELDOM\n");
     va_end(values);
-    exit(end_output(run->program, met == 0 ? VERDICT_NOT_MET : VERDICT_HELD));
+    exit(end_output(run->program, is_met ? VERDICT_HELD : VERDICT_NOT_MET));
 }
 
 void violation(const struct run *run, const char *text, ...)
@@ -353,23 +368,32 @@ void run_threads(unsigned count, void (*body)(unsigned number, void *shared), vo
     }
 }
 
-void meet(struct barrier *barrier, uint64_t *times)
+bool meet(struct barrier *barrier, uint64_t *times)
 {
     const uint64_t all = ++*times * barrier->threads;
+    uint64_t arrived = add(&barrier->arrived, 1) + 1;
 
-    add(&barrier->arrived, 1);
-    for (unsigned spins = 0; peek(&barrier->arrived) < all; spins++) {
+    for (unsigned spins = 0; (arrived & ~END) < all; spins++) {
         if (spins > 100) {
             sched_yield();
         }
+        arrived = peek(&barrier->arrived);
     }
+    return (arrived & END) == 0;
 }
 
-void meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times)
+void say_end(struct barrier *barrier)
+{
+    add(&barrier->arrived, END);
+}
+
+bool meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times)
 {
     haft_thread_offline(domain);
-    meet(barrier, times);
+    const bool goes_on = meet(barrier, times);
+
     haft_thread_online(domain);
+    return goes_on;
 }
 
 /* --- chance --- */

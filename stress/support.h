@@ -24,7 +24,9 @@ enum verdict {
 /* A program's arguments. */
 struct run {
     const char *program;
-    uint64_t rounds;
+    uint64_t rounds; /* at most */
+    uint64_t enough; /* meetings after which the run ends; 0: it has all its rounds */
+    bool has_rounds; /* its arguments say how many */
     unsigned threads;
     uint64_t seed;
     const char *mode; /* one of the program's, the first by default */
@@ -45,10 +47,22 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
 bool run_is(const struct run *run, const char *mode);
 
+/*
+ * A run whose arguments do not say how many rounds ends when it has met its race `enough` times;
+ * it may take several times the usual rounds for that, and has failed after these.
+ */
+void run_until(struct run *run, uint64_t enough);
+
+/* Whether there is a round `round`, counted from 0, after `met` meetings. */
+static inline bool run_goes_on(const struct run *run, uint64_t round, uint64_t met)
+{
+    return round < run->rounds && (run->enough == 0 || met < run->enough);
+}
+
 /* Flushes stdout.  Returns `verdict`, or VERDICT_NO_OUTPUT if all held and that failed. */
 int end_output(const char *program, int verdict);
 
-/* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0. */
+/* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0, or not enough. */
 _Noreturn void finish(const struct run *run, uint64_t met, const char *counts, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -147,17 +161,19 @@ static inline bool replace(shared_u64 *word, uint64_t expected, uint64_t value)
 
 /*
  * Wait until all `threads` threads have come as often as this one; `times` counts for the
- * caller.  Orders nothing.
+ * caller.  Orders nothing.  False if a thread has said, before it came, that this is the end: all
+ * threads are told the same, if all come to a meeting at which nothing is said in between.
  */
 struct barrier {
     shared_u64 arrived;
     uint64_t threads;
 };
 
-void meet(struct barrier *barrier, uint64_t *times);
+bool meet(struct barrier *barrier, uint64_t *times);
+void say_end(struct barrier *barrier);
 
 /* The same for a thread with read sections of `domain`, outside them: it delays no grace period. */
-void meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times);
+bool meet_offline(haft_domain *domain, struct barrier *barrier, uint64_t *times);
 
 /* --- threads that only read --- */
 

@@ -169,7 +169,7 @@ static void work(struct stage *stage, struct chance *chance)
     haft_id ids[BURST];
 
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t round = 0; round < stage->run.rounds; round++) {
+    for (uint64_t round = 0; run_goes_on(&stage->run, round, peek(&stage->trimmed)); round++) {
         for (int i = 0; i < BURST; i++) {
             ids[i] = insert_one(stage, worker);
         }
@@ -259,6 +259,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 1000, 4, NULL);
+    run_until(&stage.run, 100);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
     const haft_table_stats stats = haft_table_stats_get(stage.table);

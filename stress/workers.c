@@ -149,7 +149,7 @@ static void play(unsigned number, void *shared)
     if (!spawns) {
         haft_thread_register(stage->domain);
     }
-    for (uint64_t i = 0; i < stage->run.rounds; i++) {
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->changes)); i++) {
         if (spawns) {
             spawn_one(stage, &chance);
         } else {
@@ -197,17 +197,28 @@ static void play_on_one_table(struct stage *stage)
 
 /* --- roster --- */
 
+static void begin_round(struct stage *stage, uint64_t round)
+{
+    if (run_goes_on(&stage->run, round * ROSTER_ROUNDS, peek(&stage->changes))) {
+        atomic_store_explicit(&stage->next_table, open_table(stage), memory_order_release);
+    } else {
+        say_end(&stage->barrier);
+    }
+}
+
 static void play_roster(unsigned number, void *shared)
 {
     struct stage *stage = shared;
     struct chance chance = chance_of(&stage->run, number);
     uint64_t times = 0;
 
-    for (uint64_t i = 0; i < stage->run.rounds / ROSTER_ROUNDS; i++) {
+    for (uint64_t i = 0;; i++) {
         if (number == 0) {
-            atomic_store_explicit(&stage->next_table, open_table(stage), memory_order_release);
+            begin_round(stage, i);
         }
-        meet(&stage->barrier, &times);
+        if (!meet(&stage->barrier, &times)) {
+            break;
+        }
         haft_table *table = atomic_load_explicit(&stage->next_table, memory_order_acquire);
 
         haft_worker *worker = NULL;
@@ -235,6 +246,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 20000, 4, modes);
+    run_until(&stage.run, run_is(&stage.run, "churn") ? 100 : 3000);
     stage.domain = open_domain(&stage.run);
     stage.barrier.threads = stage.run.threads;
     if (run_is(&stage.run, "roster")) {
@@ -243,8 +255,6 @@ int main(int argc, char **argv)
         play_on_one_table(&stage);
     }
     must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
-    finish(&stage.run, stage.changes,
-           "rounds of each thread %llu, sums taken meanwhile %llu, of them amid changes %llu",
-           (unsigned long long)stage.run.rounds, (unsigned long long)stage.sums,
-           (unsigned long long)stage.changes);
+    finish(&stage.run, stage.changes, "sums taken meanwhile %llu, of them amid changes %llu",
+           (unsigned long long)stage.sums, (unsigned long long)stage.changes);
 }
