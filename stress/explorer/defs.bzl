@@ -52,12 +52,13 @@ def explorer_binary(name, library, sanitizer = [], visibility = None):
         ],
     )
 
-def explorer_test(name, preemptions):
+def explorer_test(name, sc, c11):
     """A case under random schedules and under all that have so many preemptions.
 
     Args:
       name: the case's
-      preemptions: at most in a schedule
+      sc: preemptions, at most in a schedule; 0: random schedules only
+      c11: the same for the other memory
     """
     native.sh_test(
         name = name,
@@ -66,7 +67,8 @@ def explorer_test(name, preemptions):
         args = [
             "$(location :explorer)",
             name,
-            str(preemptions),
+            str(sc),
+            str(c11),
         ],
         data = [":explorer"],
         tags = ["stress"],

@@ -1,19 +1,38 @@
 #!/bin/bash
-# explore.sh - a case in all the ways that the explorer has, each for some seconds at most.
+# explore.sh - a case in all the ways that the explorer has, each for a few seconds at most.
 #
-# Usage: explore.sh <explorer> <case> <preemptions>
+# Usage: explore.sh <explorer> <case> <preemptions in sc> <preemptions in c11>
 #
-# In both memories: random schedules, then those with so many preemptions, all of them where they
-# are no more than 20000.
+# In each memory: random schedules, then all with so many preemptions; with 0 preemptions four
+# times as many random ones instead.  A schedule takes much longer under ThreadSanitizer, so there
+# are fewer of them there, and one preemption less.  HAFT_SCHEDULES=N is for long runs: N random
+# schedules, and up to ten times as many with one preemption more.
 set -euo pipefail
 
-readonly explorer=$1 case=$2 preemptions=$3
+readonly explorer=$1 case=$2 sc=$3 c11=$4
 schedules=2000
-[[ -z ${TSAN_OPTIONS:-} ]] || schedules=400 # of --config=tsan: each takes much longer there
+more=0
+if [[ -n ${TSAN_OPTIONS:-} ]]; then # of --config=tsan
+    schedules=400
+    more=-1
+fi
+if [[ -n ${HAFT_SCHEDULES:-} ]]; then
+    schedules=$HAFT_SCHEDULES
+    more=1
+fi
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 
-for memory in sc c11; do
-    "$explorer" --case "$case" --memory "$memory" --schedules "$schedules"
-    "$explorer" --case "$case" --memory "$memory" --schedules "$((10 * schedules))" \
-        --mode exhaustive --preemptions "$preemptions"
-done
+# explore <memory> <preemptions>
+explore()
+{
+    if [[ $2 -lt 1 ]]; then
+        "$explorer" --case "$case" --memory "$1" --schedules "$((4 * schedules))"
+        return
+    fi
+    "$explorer" --case "$case" --memory "$1" --schedules "$schedules"
+    "$explorer" --case "$case" --memory "$1" --schedules "$((10 * schedules))" \
+        --mode exhaustive --preemptions "$2"
+}
+
+explore sc "$((sc + more))"
+explore c11 "$((c11 + more))"
