@@ -49,7 +49,8 @@ bool run_is(const struct run *run, const char *mode);
 
 /*
  * A run whose arguments do not say how many rounds ends when it has met its race `enough` times;
- * it may take several times the usual rounds for that, and has failed after these.
+ * it may take several times the usual rounds for that, and has failed after these.  For long runs
+ * the environment's HAFT_LONGER multiplies both.
  */
 void run_until(struct run *run, uint64_t enough);
 
