@@ -1,8 +1,9 @@
 /*
  * lib/base/os.h - what haft asks of the operating system.
  *
- * os_posix.c answers, alone: no other file of lib/ and concurrent/ calls the system or includes its
- * headers, but for the files of an export.  A port is another file with these functions.
+ * os_posix.c answers; os_bare.c does for programs without a system (-DHAFT_OS_BARE).  No other file
+ * of lib/ and concurrent/ calls the system or includes its headers, except the files of an export.
+ * A port is another file with these functions.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -56,7 +57,7 @@ uint64_t os_now_ns(void);
 uint64_t os_thread_number(void);
 uint64_t os_process_number(void);
 
-/* A line for the one who runs the program: to stderr, behind "haft: ". */
+/* A line for the user of the program: to stderr, behind "haft: ". */
 void os_print(const char *line);
 
 /* Where an address lies: in `file`, `file_offset` bytes from where tools count; names of functions
@@ -112,7 +113,7 @@ bool os_key_set(const struct os_key *key, void *value);
 
 /*
  * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
- * none.  What was handed over last runs first before a fork.
+ * none.  The `before` handed over last runs first.
  */
 bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 

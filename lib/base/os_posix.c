@@ -1,8 +1,10 @@
 /* The operating system: POSIX, and of Linux what has no other name. */
-#ifndef _GNU_SOURCE
+#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
 #include "lib/base/os.h"
+
+#ifndef HAFT_OS_BARE
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -314,3 +316,4 @@ bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(
 {
     return pthread_atfork(before, in_parent, in_child) == 0;
 }
+#endif /* HAFT_OS_BARE */
