@@ -54,7 +54,7 @@ check_let_go()
         fail "$*: $periods grace periods and $deaths deaths beside a job that lets go"
 }
 
-for clock in memb qsbr thread workers; do
+for clock in memb qsbr ck thread workers; do
     run_well --clock $clock
     check_held --clock $clock
 done
@@ -64,15 +64,15 @@ if [[ $name == jobs_openmp ]]; then
     check_held # and nothing helps: the frame waits for its jobs
     check_held --let-go
 else
-    for clock in memb qsbr thread workers; do
+    for clock in memb qsbr ck thread workers; do
         check_let_go --clock $clock
     done
-    refuse "--clock must be memb, qsbr, thread or workers" --clock frame
+    refuse "--clock must be memb, qsbr, ck, thread or workers" --clock frame
 fi
 
 run --help
 [[ $code == 0 && $out == "Usage: $name "*Examples:* ]] || fail "--help says '$out'"
-refuse "--clock must be memb, qsbr, thread" --clock sun
+refuse "--clock must be memb, qsbr, ck, thread" --clock sun
 refuse "--threads must be from 2 to 64" --threads 1
 refuse "--threads must be from 2 to 64" --threads 4x
 refuse "--block must be from 1 to 60000" --block 0

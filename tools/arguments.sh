@@ -32,7 +32,7 @@ options_of()
         torture)
             echo --minutes=0..43200 --seconds=0..2592000 --threads=2..64 \
                 --seed=0..9223372036854775807 '--clock=caller|thread|workers|frame' \
-                '--flavour=memb|qsbr|mb|bp' "--profile=all|$(torture_profiles)" '--break=grace' \
+                '--flavour=memb|qsbr|mb|bp|ck' "--profile=all|$(torture_profiles)" '--break=grace' \
                 --list --json -m=0..43200 -s=0..2592000 -t=2..64 '-c=caller|thread|workers|frame' \
                 '-f=memb|qsbr|mb|bp' "-p=all|$(torture_profiles)"
             ;;

@@ -29,7 +29,9 @@ static inline bool foreign_is_whole(const haft_foreign_clock *clock)
 
     return clock->ctx != NULL && clock->wait != NULL && (has_online || has_sections) &&
            (clock->end != NULL) == has_sections && (clock->offline != NULL) == has_online &&
-           (clock->quiescent != NULL) == has_online && (clock->inside != NULL || !has_online);
+           (clock->quiescent != NULL) == has_online && (clock->inside != NULL || !has_online) &&
+           clock->reserved[0] == NULL && clock->reserved[1] == NULL && clock->reserved[2] == NULL &&
+           clock->reserved[3] == NULL;
 }
 
 /* Wait for a full grace period, outside sections and offline. */

@@ -91,6 +91,8 @@ typedef struct haft_foreign_clock {
      * child, as without haft_after_fork_child().
      */
     bool (*after_fork)(void *ctx);
+
+    void *reserved[4]; /* NULL: for later callbacks */
 } haft_foreign_clock;
 
 #ifdef __cplusplus

@@ -158,7 +158,10 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
     {                                                                                              \
         (void *)(uintptr_t)&urcu_##name##_flavor, haft_urcu_wait, haft_urcu_register_thread,       \
             haft_urcu_unregister_thread, haft_urcu_begin, haft_urcu_end, NULL, NULL, NULL,         \
-            haft_urcu_inside, registered, after_fork                                               \
+            haft_urcu_inside, registered, after_fork,                                              \
+        {                                                                                          \
+            NULL, NULL, NULL, NULL                                                                 \
+        }                                                                                          \
     }
 
 /*
@@ -206,6 +209,7 @@ static inline const haft_foreign_clock *haft_urcu_qsbr(void)
         haft_urcu_inside,
         HAFT_URCU_REGISTERED(qsbr),
         haft_urcu_does_not_go_on,
+        {NULL, NULL, NULL, NULL},
     };
 
     return &clock;

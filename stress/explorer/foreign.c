@@ -14,8 +14,8 @@ struct participant {
 };
 
 static struct participant participants[MOST_SCHEDULED];
-static struct view begun; /* what was visible where grace periods began */
-static struct view ended; /* what was visible where sections ended */
+static struct view begun; /* all that was visible at calls of wait() */
+static struct view ended; /* all that was visible at ends of sections */
 static uint32_t waiting;  /* calls of wait_late() */
 static bool has_been_late;
 
@@ -128,7 +128,7 @@ static bool is_inside(void *ctx)
     return own()->depth != 0;
 }
 
-/* Of liburcu's flavours, with which a domain goes on in the child of a fork, but for bp. */
+/* As most of liburcu's flavours: the child of a fork goes on with the frame clock. */
 static bool does_not_go_on(void *ctx)
 {
     (void)ctx;

@@ -2,9 +2,9 @@
  * stress/explorer/foreign.h - foreign clocks as the scheduler has them: what haft/clock.h asks of
  * one and no more.
  *
- * Of a section and a grace period, either what was done in the section is visible when wait() has
- * returned, or what was done before the call of wait() is visible in the section.  A clock may
- * choose where the two meet, so there is one for each end:
+ * Of a section and a grace period, either the section's steps are visible when wait() has returned,
+ * or the steps before the call of wait() are visible in the section.  A clock may choose where the
+ * two meet, so there is one for each end:
  *
  *   early  sections that begin after the call of wait() have the second, and are not waited for
  *   late   all sections that begin before wait() returns have the first, and are waited for: until

@@ -92,6 +92,15 @@ soname()
     [[ -n $name && -e $1/lib/$name ]]
 }
 
+# The C library alone; below is what i386 and aarch64 add to it.
+needs()
+{
+    local needed
+    needed=$(ldd "$1/lib/libhaft.so" | awk '{ print $1 }' |
+        grep -vE '^(linux-vdso|linux-gate|libc|/lib.*/ld-linux.*)\.so')
+    [[ -z $needed ]] || { echo "libhaft.so needs $needed" >&2 && return 1; }
+}
+
 man_pages()
 {
     local page
@@ -199,6 +208,7 @@ promise install "$root/dev" install --prefix "$prefix"
 promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise soname soname "$prefix"
+promise "libc alone is needed" needs "$prefix"
 promise man_pages man_pages "$prefix"
 promise haft_top haft_top "$prefix"
 promise documents documents "$prefix"
