@@ -2,7 +2,7 @@
  * arena_stale.c - uses arena memory wrongly in the way that is named; AddressSanitizer must
  * report it.  Without the sanitizer each of these touches memory that is the arena's still.
  *
- * Usage: arena_stale reset|rewind|behind|shrunk|freed|moved|cut|own|own_reset|block|text
+ * Usage: arena_stale [<way>]; without one it lists them
  */
 #include <haft/arena.h>
 #include <stdio.h>
@@ -76,7 +76,11 @@ int main(int argc, char **argv)
     const haft_arena_options options = {.block_size = 1024, .max_block_size = 2048};
     haft_arena *arena;
 
-    if (argc != 2 || haft_arena_open(&options, &arena) != HAFT_OK) {
+    if (argc == 1) {
+        puts("reset rewind behind shrunk freed moved cut own own_reset block text");
+        return 0;
+    }
+    if (haft_arena_open(&options, &arena) != HAFT_OK) {
         return 2;
     }
     const char *address = wrong_address(arena, argv[1]);

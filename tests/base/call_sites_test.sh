@@ -19,7 +19,7 @@ find -L . -name 'lib*.so' -exec nm {} + | awk '$2 ~ /^[tT]$/ { print $3 }' | sor
 # Functions of the shared objects that call what the program wraps.
 nm "$program" | awk '$3 ~ /^__wrap_/ { print substr($3, 8) }' >"$work/wrapped"
 find -L . -name 'lib*.so' -exec objdump --disassemble --no-show-raw-insn {} + | awk '
-    NR == FNR { is_wrapped[$1] = $1 !~ /^(free|os_release)$/; next }
+    NR == FNR { is_wrapped[$1] = $1 !~ /^(free|os_release|os_page_size)$/; next }
     /^[0-9a-f]+ <.*>:$/ { function_name = substr($2, 2, length($2) - 3) }
     /(call|bl)[a-z]*[ \t].*<[a-z_]*@plt>/ {
         called = $0
@@ -48,7 +48,7 @@ objdump --disassemble --no-show-raw-insn "$program" | awk '
         print $1, function_name, called
         called = ""
     }
-    /(call|bl)[a-z]*[ \t].*<__wrap_(free|os_release)>/ { next }
+    /(call|bl)[a-z]*[ \t].*<__wrap_(free|os_release|os_page_size)>/ { next }
     /(call|bl)[a-z]*[ \t].*<__wrap_[a-z_]*>/ {
         called = $0
         sub(/.*<__wrap_/, "", called)

@@ -67,6 +67,8 @@ void __real_os_release(char *base, size_t size);
 bool __real_os_commit(char *base, size_t size);
 bool __real_os_discard(char *base, size_t size);
 bool __real_os_populate(char *base, size_t size);
+bool __real_os_random(uint64_t *bits);
+size_t __real_os_page_size(void);
 bool __real_os_key_open(struct os_key *key, void (*at_end)(void *value));
 bool __real_os_key_set(const struct os_key *key, void *value);
 bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
@@ -93,6 +95,8 @@ void __wrap_os_release(char *base, size_t size);
 bool __wrap_os_commit(char *base, size_t size);
 bool __wrap_os_discard(char *base, size_t size);
 bool __wrap_os_populate(char *base, size_t size);
+bool __wrap_os_random(uint64_t *bits);
+size_t __wrap_os_page_size(void);
 bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value));
 bool __wrap_os_key_set(const struct os_key *key, void *value);
 bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
@@ -119,7 +123,7 @@ ssize_t __wrap_write(int file, const void *data, size_t size);
 
 char *__wrap_os_reserve(size_t size, bool *in_steps)
 {
-    char *base = fails(SITE) ? NULL : __real_os_reserve(size, in_steps);
+    char *base = faults.no_memory || fails(SITE) ? NULL : __real_os_reserve(size, in_steps);
 
     faults.balance += base != NULL;
     if (base != NULL && faults.strict) {
@@ -148,7 +152,7 @@ static void call_once(void (**hook)(void))
 bool __wrap_os_commit(char *base, size_t size)
 {
     call_once(&faults.before_commit);
-    return !fails(SITE) && __real_os_commit(base, size);
+    return !faults.no_protect && !fails(SITE) && __real_os_commit(base, size);
 }
 
 static void *acquired(void *memory)
@@ -195,12 +199,26 @@ void *__wrap_realloc(void *memory, size_t size)
 /* As when memory is locked. */
 bool __wrap_os_discard(char *base, size_t size)
 {
-    return !fails(SITE) && __real_os_discard(base, size);
+    return !faults.no_advice && !fails(SITE) && __real_os_discard(base, size);
 }
 
 bool __wrap_os_populate(char *base, size_t size)
 {
-    return !fails(SITE) && __real_os_populate(base, size);
+    return !faults.no_advice && !fails(SITE) && __real_os_populate(base, size);
+}
+
+bool __wrap_os_random(uint64_t *bits)
+{
+    if (faults.no_random) {
+        note_site(SITE);
+        return false;
+    }
+    return __real_os_random(bits);
+}
+
+size_t __wrap_os_page_size(void)
+{
+    return faults.page != 0 ? faults.page : __real_os_page_size();
 }
 
 bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value))

@@ -15,6 +15,11 @@ struct faults {
     int first;
     int last;
     bool strict;                 /* memory becomes writable in steps alone */
+    bool no_memory;              /* no address space at all */
+    bool no_protect;             /* nothing becomes writable */
+    bool no_advice;              /* no memory goes back, as when it is locked; none comes early */
+    bool no_random;              /* no bits by chance */
+    size_t page;                 /* bytes in a page, if not 0 */
     long balance;                /* acquired and not given back */
     int open_error;              /* once, if not 0: why open() refuses */
     int openat_error;            /* the same for openat() */

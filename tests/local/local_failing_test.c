@@ -1,73 +1,8 @@
-/*
- * White-box: haft_local when the system refuses: a clean status, nothing changed, and the table
- * usable.
- *
- * This program is linked so that the library's calls of lib/base/os.h come here first.
- */
-#include "lib/base/os.h"
-#include "tests/support.h"
+/* haft_local when the system refuses: a clean status, nothing changed, and the table usable. */
+#include "tests/base/faults.h"
 #include <string.h>
-#include <sys/mman.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);
-
-static struct {
-    bool strict;     /* memory becomes writable in steps alone */
-    bool no_memory;  /* no address space at all */
-    bool no_protect; /* nothing becomes writable */
-    bool no_advice;  /* no memory goes back, as when it is locked; none comes beforehand */
-    bool no_random;  /* no bits by chance */
-    size_t page;     /* bytes in a page, if not 0 */
-} faults;
-
-char *__real_os_reserve(size_t size, bool *in_steps);
-bool __real_os_commit(char *base, size_t size);
-bool __real_os_discard(char *base, size_t size);
-bool __real_os_populate(char *base, size_t size);
-bool __real_os_random(uint64_t *bits);
-size_t __real_os_page_size(void);
-char *__wrap_os_reserve(size_t size, bool *in_steps);
-bool __wrap_os_commit(char *base, size_t size);
-bool __wrap_os_discard(char *base, size_t size);
-bool __wrap_os_populate(char *base, size_t size);
-bool __wrap_os_random(uint64_t *bits);
-size_t __wrap_os_page_size(void);
-
-char *__wrap_os_reserve(size_t size, bool *in_steps)
-{
-    char *base = faults.no_memory ? NULL : __real_os_reserve(size, in_steps);
-
-    if (base != NULL && faults.strict) {
-        *in_steps = true;
-        must(mprotect(base, size, PROT_READ) == 0);
-    }
-    return base;
-}
-
-bool __wrap_os_commit(char *base, size_t size)
-{
-    return !faults.no_protect && __real_os_commit(base, size);
-}
-
-bool __wrap_os_discard(char *base, size_t size)
-{
-    return !faults.no_advice && __real_os_discard(base, size);
-}
-
-bool __wrap_os_populate(char *base, size_t size)
-{
-    return !faults.no_advice && __real_os_populate(base, size);
-}
-
-bool __wrap_os_random(uint64_t *bits)
-{
-    return !faults.no_random && __real_os_random(bits);
-}
-
-size_t __wrap_os_page_size(void)
-{
-    return faults.page != 0 ? faults.page : __real_os_page_size();
-}
 
 #define OBJECTS 10000
 

@@ -3,7 +3,7 @@
  * must report it, but for those ways that begin with "kept", where the object is there still.
  * Without the sanitizer each of these reads memory that is the table's.
  *
- * Usage: table_stale <way>; the ways are those below
+ * Usage: table_stale [<way>]; without one it lists them
  */
 #include <haft/local.h>
 #include <haft/packed.h>
@@ -344,11 +344,13 @@ int main(int argc, char **argv)
         {"kept_when_closed", kept_when_closed},
     };
 
-    for (size_t i = 0; argc == 2 && i < sizeof ways / sizeof ways[0]; i++) {
-        if (strcmp(argv[1], ways[i].name) == 0) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (argc == 1) {
+            puts(ways[i].name);
+        } else if (strcmp(argv[1], ways[i].name) == 0) {
             ways[i].look();
             return 0;
         }
     }
-    return 2;
+    return argc == 1 ? 0 : 2;
 }

@@ -2,7 +2,7 @@
  * worker_stale.c - uses a worker after its close in the way that is named; AddressSanitizer must
  * report it, also in release builds, whose calls assert nothing.
  *
- * Usage: worker_stale <way>; the ways are those below
+ * Usage: worker_stale [<way>]; without one it lists them
  */
 #include <haft/many.h>
 #include <haft/table.h>
@@ -99,12 +99,14 @@ int main(int argc, char **argv)
         {"close", end},
     };
 
-    for (size_t i = 0; argc == 2 && i < sizeof ways / sizeof ways[0]; i++) {
-        if (strcmp(argv[1], ways[i].name) == 0) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (argc == 1) {
+            puts(ways[i].name);
+        } else if (strcmp(argv[1], ways[i].name) == 0) {
             open_and_close_worker();
             ways[i].use();
             return 0;
         }
     }
-    return 2;
+    return argc == 1 ? 0 : 2;
 }

@@ -2,16 +2,17 @@
 # Each wrong use of memory that a program knows is reported under AddressSanitizer, and harmless
 # without it; so is what begins with "kept" in any case.
 #
-# Usage: stale_test.sh <reported|harmless> <program> <way>...
+# Usage: stale_test.sh <reported|harmless> <program>
 set -euo pipefail
 
 readonly expected=$1 program=$2
-shift 2
+read -ra ways <<<"$("$program" | tr "\n" " ")"
 export ASAN_OPTIONS="exitcode=67"
+[[ ${#ways[@]} -gt 5 ]] || { echo "few ways: ${ways[*]}"; exit 1; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-for way in "$@"; do
+for way in "${ways[@]}"; do
     status=0
     "$program" "$way" >"$log" 2>&1 || status=$?
     if [[ $status == 67 ]] && grep -q 'AddressSanitizer: use-after-poison' "$log"; then
