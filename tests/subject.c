@@ -94,7 +94,7 @@ haft_status subject_try_open(int kind, const haft_table_options *options, struct
     switch (kind) {
     case SHARED:
         return open_table(options, subject);
-    case PACKED:
+    case DENSE:
     case KILLED:
         return open_packed(options, subject);
     default:
@@ -177,7 +177,7 @@ haft_status subject_free(struct subject *subject, haft_id id)
         return haft_local_free(subject->local, id);
     case SHARED:
         return haft_free(subject->shared.worker, id);
-    case PACKED:
+    case DENSE:
         return haft_packed_free(subject->packed, id);
     default:
         return kill(subject->packed, id);

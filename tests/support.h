@@ -154,9 +154,9 @@ void reader_leave(struct reader *reader);
 
 /* --- a table of one of the kinds --- */
 
-/* FIFO: a local table that reuses slots in that order.  KILLED: a packed one that keeps the order
- * of its objects, which are freed by a kill and a refresh. */
-enum kind { LOCAL, SHARED, FIFO, PACKED, KILLED, KINDS };
+/* FIFO: a local table that reuses slots in that order.  DENSE: a packed one.  KILLED: a packed one
+ * that keeps the order of its objects, which are freed by a kill and a refresh. */
+enum kind { LOCAL, SHARED, FIFO, DENSE, KILLED, KINDS };
 
 struct subject {
     int kind;
@@ -169,7 +169,7 @@ struct subject {
 #define TEST_ON_KINDS(suite, name, kinds)                                                          \
     ParameterizedTestParameters(suite, name)                                                       \
     {                                                                                              \
-        static int all[KINDS] = {LOCAL, SHARED, FIFO, PACKED, KILLED};                             \
+        static int all[KINDS] = {LOCAL, SHARED, FIFO, DENSE, KILLED};                              \
         return cr_make_param_array(int, all, kinds);                                               \
     }                                                                                              \
     ParameterizedTest(int *kind, suite, name)

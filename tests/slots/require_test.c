@@ -201,7 +201,7 @@ Test(require, without_on_bad_access_a_stale_id_of_a_local_table_aborts, .signal 
 
 Test(require, without_on_bad_access_a_stale_id_of_a_packed_table_aborts, .signal = SIGABRT)
 {
-    require_stale(PACKED);
+    require_stale(DENSE);
 }
 
 Test(require, without_on_bad_access_a_stale_id_of_a_shared_table_aborts, .signal = SIGABRT)
@@ -240,7 +240,7 @@ Test(require, a_live_id_needs_no_policy)
 Test(require, what_is_dead_in_a_packed_table_resolves)
 {
     struct told told = {0};
-    struct table table = open_one(PACKED, note, &told);
+    struct table table = open_one(DENSE, note, &told);
 
     assert_status(haft_packed_kill(table.subject.packed, table.live), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));

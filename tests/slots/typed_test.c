@@ -57,9 +57,9 @@ static ship_id launch_into(int kind, uint64_t hull)
     const struct ship ship = {.hull = hull};
     ship_id id = ship_id_nil();
 
-    assert_status(kind == LOCAL    ? ship_local_insert(local, &ship, &id)
-                  : kind == PACKED ? ship_packed_insert(packed, &ship, &id)
-                                   : ship_insert(worker, &ship, &id),
+    assert_status(kind == LOCAL   ? ship_local_insert(local, &ship, &id)
+                  : kind == DENSE ? ship_packed_insert(packed, &ship, &id)
+                                  : ship_insert(worker, &ship, &id),
                   HAFT_OK);
     return id;
 }
@@ -119,7 +119,7 @@ Test(typed_local, resolve_answers_as_haft_resolve_for_forged_ids)
 
     for (int i = 0; i < 64; i++) {
         live[i] = launch_into(LOCAL, (uint64_t)i).id.bits;
-        must(launch_into(PACKED, (uint64_t)i).id.bits == live[i]);
+        must(launch_into(DENSE, (uint64_t)i).id.bits == live[i]);
     }
     for (int i = 0; i < 1000000; i++) {
         const uint64_t random = random_next(&state);
@@ -258,7 +258,7 @@ Test(typed_table, what_a_full_table_is_asked_for_is_untouched)
 
     for (int i = 0; i < 100; i++) {
         launch_into(LOCAL, 1);
-        launch_into(PACKED, 1);
+        launch_into(DENSE, 1);
     }
     while (ship_insert(worker, NULL, &other) == HAFT_OK) {
         /* until it is full */
@@ -278,7 +278,7 @@ Test(typed_table, what_a_full_table_is_asked_for_is_untouched)
 Test(typed_table, require_gives_the_object_or_asks_the_policy)
 {
     const ship_id in_local = launch_into(LOCAL, 7);
-    const ship_id in_packed = launch_into(PACKED, 7);
+    const ship_id in_packed = launch_into(DENSE, 7);
     const ship_id in_shared = launch_into(SHARED, 7);
 
     cr_expect(eq(ptr, ship_local_require(local, in_local), ship_resolve(local.view, in_local)));
@@ -295,7 +295,7 @@ Test(typed_table, require_gives_the_object_or_asks_the_policy)
 
 Test(typed_packed, objects_and_ids_are_arrays_of_their_types)
 {
-    const ship_id ids[] = {launch_into(PACKED, 1), launch_into(PACKED, 2)};
+    const ship_id ids[] = {launch_into(DENSE, 1), launch_into(DENSE, 2)};
 
     cr_expect(eq(ptr, ship_packed_objects(packed), haft_packed_objects(packed.packed)));
     cr_expect(eq(ptr, ship_packed_objects(packed), packed.view.objects));
@@ -309,8 +309,8 @@ Test(typed_packed, objects_and_ids_are_arrays_of_their_types)
 
 Test(typed_packed, resolve_follows_objects_that_move)
 {
-    const ship_id first = launch_into(PACKED, 1);
-    const ship_id last = launch_into(PACKED, 2);
+    const ship_id first = launch_into(DENSE, 1);
+    const ship_id last = launch_into(DENSE, 2);
     uint64_t position = 7;
     ship_id zeros;
 
@@ -331,7 +331,7 @@ Test(typed_packed, resolve_follows_objects_that_move)
 
 Test(typed_packed, killed_is_dead_until_the_refresh)
 {
-    const ship_id id = launch_into(PACKED, 1);
+    const ship_id id = launch_into(DENSE, 1);
 
     cr_expect(eq(int, ship_packed_state(packed, id), HAFT_PACKED_ALIVE));
     expect_status(ship_packed_kill(packed, id), HAFT_OK);
@@ -350,9 +350,9 @@ static int weaker_first(const struct ship *a, const struct ship *b, void *arg)
 Test(typed_packed, sort_compares_objects_of_the_type)
 {
     int calls = 0;
-    const ship_id second = launch_into(PACKED, 2);
+    const ship_id second = launch_into(DENSE, 2);
 
-    launch_into(PACKED, 1);
+    launch_into(DENSE, 1);
     expect_status(ship_packed_sort(packed, weaker_first, &calls), HAFT_OK);
     cr_expect(eq(u64, packed.view.objects[0].hull, 1));
     cr_expect(gt(int, calls, 0));
