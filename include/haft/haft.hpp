@@ -23,7 +23,7 @@
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
  *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
- *   result.hpp              haft::result<T>
+ *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
  */
 #ifndef HAFT_HAFT_HPP
 #define HAFT_HAFT_HPP
@@ -32,6 +32,7 @@
 #include <haft/detail/domain.hpp>
 #include <haft/detail/id.hpp>
 #include <haft/detail/local.hpp>
+#include <haft/detail/owner.hpp>
 #include <haft/detail/packed.hpp>
 #include <haft/detail/pin.hpp>
 #include <haft/detail/result.hpp>

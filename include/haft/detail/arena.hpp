@@ -6,8 +6,7 @@
 #define HAFT_DETAIL_ARENA_HPP
 
 #include <haft/arena.h>
-#include <haft/detail/result.hpp>
-#include <haft/detail/view.hpp>
+#include <haft/detail/owner.hpp>
 
 namespace haft
 {
@@ -16,34 +15,19 @@ namespace haft
  * Each function is one call of the haft_arena_ function of its name, whose contract holds.
  * Moved-from and closed arenas are empty: they may be tested, assigned to, closed and destroyed.
  */
-class arena
+class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
 {
   public:
     arena() noexcept = default;
-    arena(arena &&other) noexcept : arena_(std::exchange(other.arena_, nullptr)) {}
-    arena &operator=(arena &&other) noexcept
-    {
-        arena moved(std::move(other));
-
-        std::swap(arena_, moved.arena_);
-        return *this;
-    }
-    ~arena() { close(); }
 
     static result<arena> open(const haft_arena_options &options = {}) noexcept
     {
-        arena opened;
-        const haft_status status = haft_arena_open(&options, &opened.arena_);
+        haft_arena *opened;
+        const haft_status status = haft_arena_open(&options, &opened);
 
-        return status == HAFT_OK ? result<arena>(std::move(opened)) : status;
+        return status == HAFT_OK ? result<arena>(arena(opened)) : status;
     }
-    void close() noexcept
-    {
-        if (arena_ != nullptr) {
-            haft_arena_close(std::exchange(arena_, nullptr));
-        }
-    }
-    explicit operator bool() const noexcept { return arena_ != nullptr; }
+    void close() noexcept { handle_.reset(); }
 
     /*
      * A T made of `args`; NULL if there is no memory, and then no constructor has run.  Where one
@@ -53,7 +37,7 @@ class arena
     {
         detail::check_object_type<T>();
         if constexpr (std::is_trivially_destructible_v<T>) {
-            void *bytes = haft_arena_alloc_aligned(arena_, sizeof(T), alignof(T));
+            void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
 
             return bytes == nullptr ? nullptr
                                     : detail::construct<T>(bytes, std::forward<Args>(args)...);
@@ -62,11 +46,10 @@ class arena
         }
     }
 
-    void reset() noexcept { haft_arena_reset(arena_); }
-    haft_mark mark() const noexcept { return haft_arena_mark(arena_); }
-    void rewind(haft_mark mark) noexcept { haft_arena_rewind(arena_, mark); }
-    haft_arena_stats stats() const noexcept { return haft_arena_stats_get(arena_); }
-    haft_arena *untyped() const noexcept { return arena_; }
+    void reset() noexcept { haft_arena_reset(handle_.get()); }
+    haft_mark mark() const noexcept { return haft_arena_mark(handle_.get()); }
+    void rewind(haft_mark mark) noexcept { haft_arena_rewind(handle_.get(), mark); }
+    haft_arena_stats stats() const noexcept { return haft_arena_stats_get(handle_.get()); }
 
   private:
     /* An object that is noted for clean-up before it is made, since the note may fail. */
@@ -85,13 +68,13 @@ class arena
     };
     template <class T, class... Args> T *create_counted(Args &&...args)
     {
-        void *bytes = haft_arena_alloc_aligned(arena_, sizeof(noted<T>), alignof(noted<T>));
+        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(noted<T>), alignof(noted<T>));
 
         if (bytes == nullptr) {
             return nullptr;
         }
         noted<T> *note = ::new (bytes) noted<T>;
-        if (haft_arena_on_reset(arena_, noted<T>::clean_up, note) != HAFT_OK) {
+        if (haft_arena_on_reset(handle_.get(), noted<T>::clean_up, note) != HAFT_OK) {
             return nullptr;
         }
         T *made = detail::construct<T>(note->bytes, std::forward<Args>(args)...);
@@ -99,7 +82,7 @@ class arena
         return made;
     }
 
-    haft_arena *arena_ = nullptr;
+    explicit arena(haft_arena *opened) noexcept : owner(opened) {}
 };
 
 } // namespace haft

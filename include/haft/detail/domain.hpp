@@ -9,7 +9,7 @@
 #ifndef HAFT_DETAIL_DOMAIN_HPP
 #define HAFT_DETAIL_DOMAIN_HPP
 
-#include <haft/detail/result.hpp>
+#include <haft/detail/owner.hpp>
 #include <haft/domain.h>
 
 namespace haft
@@ -22,31 +22,17 @@ namespace haft
  * The destructor, and an assignment to one that is open, close it.  Where haft_domain_close() says
  * no, debug builds assert, and the domain stays open for ever.  close() tells.
  */
-class domain
+class domain : public detail::owner<haft_domain, detail::asserting_closer<haft_domain_close>>
 {
   public:
     domain() noexcept = default;
-    domain(domain &&other) noexcept : domain_(std::exchange(other.domain_, nullptr)) {}
-    domain &operator=(domain &&other) noexcept
-    {
-        domain moved(std::move(other));
-
-        std::swap(domain_, moved.domain_);
-        return *this;
-    }
-    ~domain()
-    {
-        [[maybe_unused]] const haft_status status = close();
-
-        assert(status == HAFT_OK);
-    }
 
     static result<domain> open(const haft_domain_options &options) noexcept
     {
-        domain opened;
-        const haft_status status = haft_domain_open(&options, &opened.domain_);
+        haft_domain *opened;
+        const haft_status status = haft_domain_open(&options, &opened);
 
-        return status == HAFT_OK ? result<domain>(std::move(opened)) : status;
+        return status == HAFT_OK ? result<domain>(domain(opened)) : status;
     }
     /* The workers or the frame clock. */
     static result<domain> open(haft_clock clock = HAFT_CLOCK_WORKERS) noexcept
@@ -67,24 +53,14 @@ class domain
     }
 
     /* Where the answer is not HAFT_OK, nothing has been done.  An empty one: HAFT_OK. */
-    haft_status close() noexcept
-    {
-        const haft_status status = domain_ == nullptr ? HAFT_OK : haft_domain_close(domain_);
+    haft_status close() noexcept { return close_by(haft_domain_close); }
 
-        if (status == HAFT_OK) {
-            domain_ = nullptr;
-        }
-        return status;
-    }
-    explicit operator bool() const noexcept { return domain_ != nullptr; }
-
-    haft_status wait() const noexcept { return haft_domain_wait(domain_); }
-    haft_status tick() const noexcept { return haft_domain_tick(domain_); }
-    haft_domain_stats stats() const noexcept { return haft_domain_stats_get(domain_); }
-    haft_domain *untyped() const noexcept { return domain_; }
+    haft_status wait() const noexcept { return haft_domain_wait(handle_.get()); }
+    haft_status tick() const noexcept { return haft_domain_tick(handle_.get()); }
+    haft_domain_stats stats() const noexcept { return haft_domain_stats_get(handle_.get()); }
 
   private:
-    haft_domain *domain_ = nullptr;
+    explicit domain(haft_domain *opened) noexcept : owner(opened) {}
 };
 
 namespace detail
@@ -103,11 +79,6 @@ template <void (*Begin)(haft_domain *), void (*End)(haft_domain *)> class scope
   private:
     haft_domain *domain_;
 };
-
-} // namespace detail
-
-namespace detail
-{
 
 /* The same, where what the first call returns is for the second. */
 template <haft_job_state (*Begin)(haft_domain *), void (*End)(haft_domain *, haft_job_state)>

@@ -13,41 +13,26 @@
 #ifndef HAFT_DETAIL_LOCAL_HPP
 #define HAFT_DETAIL_LOCAL_HPP
 
-#include <haft/detail/result.hpp>
+#include <haft/detail/owner.hpp>
 #include <haft/detail/typed_local.h>
-#include <haft/detail/view.hpp>
 #include <haft/diagnose.h>
 
 namespace haft
 {
 
-/*
- * One that was moved from, or has been closed, is empty, as is a new one: it may be tested,
- * assigned to, closed and destroyed, and nothing else.
- */
-template <class T, pins P = pins::no> class local
+template <class T, pins P = pins::no>
+class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_local_close>>
 {
+    using base = detail::slot_owner<T, P, haft_local, detail::closer<haft_local_close>>;
+    using base::handle_;
+    using base::view_;
+
   public:
-    using object_type = T;
-    using id_type = haft::id<T>;
-    using view_type = haft::view<T, P>;
+    using typename base::id_type;
+    using typename base::view_type;
     using scan_type = haft::scan<T, haft_run>;
 
     local() noexcept = default;
-    local(local &&other) noexcept
-        : local_(std::exchange(other.local_, nullptr)),
-          view_(std::exchange(other.view_, view_type()))
-    {
-    }
-    local &operator=(local &&other) noexcept
-    {
-        local moved(std::move(other));
-
-        std::swap(local_, moved.local_);
-        std::swap(view_, moved.view_);
-        return *this;
-    }
-    ~local() { close(); }
 
     /*
      * haft_local_open() with T's size, alignment and pins, which may be left 0 in `options`; where
@@ -58,17 +43,14 @@ template <class T, pins P = pins::no> class local
     {
         haft_local *opened;
 
-        assert(!has_destructor || options.on_destroy == nullptr);
+        assert(!detail::has_destructor<T> || options.on_destroy == nullptr);
         const haft_status status =
             haft_local_open_typed(detail::type_of<T, P>(), &options, &opened);
         return status == HAFT_OK ? result<local>(own(opened)) : status;
     }
     static result<local> open(uint64_t capacity) noexcept
     {
-        haft_local_options options = {};
-
-        options.capacity = capacity;
-        return open(options);
+        return open(detail::with_capacity<haft_local_options>(capacity));
     }
 
     /*
@@ -83,55 +65,31 @@ template <class T, pins P = pins::no> class local
         return status == HAFT_OK ? result<local>(own(table)) : status;
     }
     /* The C table, which the caller closes from now on; ~T() stays its on_destroy. */
-    haft_local *release() noexcept
-    {
-        view_ = view_type();
-        return std::exchange(local_, nullptr);
-    }
-
-    void close() noexcept
-    {
-        if (local_ != nullptr) {
-            haft_local_close(release());
-        }
-    }
-    explicit operator bool() const noexcept { return local_ != nullptr; }
+    haft_local *release() noexcept { return handle_.release(); }
+    void close() noexcept { handle_.reset(); }
 
     /* A T made of `args`.  Fails as haft_local_reserve(); then no constructor has run. */
     template <class... Args> result<id_type> emplace(Args &&...args)
     {
-        haft_id id;
-        void *bytes;
-        const haft_status status = haft_local_reserve(local_, &id, &bytes);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-        detail::reservation reserved([this, id] { haft_local_abort(local_, id); });
-        detail::construct<T>(bytes, std::forward<Args>(args)...);
-        reserved.keep();
-        haft_local_publish(local_, id);
-        return id_type(id);
+        return detail::emplace<T>(haft_local_reserve, haft_local_abort, haft_local_publish,
+                                  handle_.get(), std::forward<Args>(args)...);
     }
 
     haft_status free(id_type id) noexcept
     {
-        return haft_local_free_front(local_, view_.untyped(), id.untyped());
+        return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
     }
-    void clear() noexcept { haft_local_clear(local_); }
+    void clear() noexcept { haft_local_clear(handle_.get()); }
 
-    T *resolve(id_type id) const noexcept { return view_.resolve(id); }
     /* NULL only where on_bad_access returns. */
     T *require(id_type id) const
     {
-        return static_cast<T *>(haft_local_require(local_, view_.untyped(), id.untyped()));
+        return static_cast<T *>(haft_local_require(handle_.get(), view_.untyped(), id.untyped()));
     }
-    bool is_live(id_type id) const noexcept { return view_.is_live(id); }
     haft_status diagnose(id_type id) const noexcept
     {
-        return haft_local_diagnose(local_, id.untyped());
+        return haft_local_diagnose(handle_.get(), id.untyped());
     }
-    view_type view() const noexcept { return view_; }
 
     /*
      * The objects that are live when the loop comes to them: `for (auto [id, ship] : ships)`.  One
@@ -139,43 +97,28 @@ template <class T, pins P = pins::no> class local
      */
     scan_type scan() const noexcept
     {
-        return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(local_)));
+        return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
     }
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
 
-    uint64_t count() const noexcept { return haft_local_count(local_); }
-    bool is_empty() const noexcept { return haft_local_is_empty(local_); }
-    uint64_t available() const noexcept { return haft_local_available(local_); }
+    uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
+    bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }
+    uint64_t available() const noexcept { return haft_local_available(handle_.get()); }
     haft_status reserve_capacity(uint64_t count) noexcept
     {
-        return haft_local_reserve_capacity(local_, count);
+        return haft_local_reserve_capacity(handle_.get(), count);
     }
-
-    /* For what has no function here: trimming, restoring, names. */
-    haft_local *untyped() const noexcept { return local_; }
 
   private:
-    static constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
-
-    static void destroy(void *object, haft_id, void *) noexcept
-    {
-        std::destroy_at(static_cast<T *>(object));
-    }
+    explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
     static local own(haft_local *table) noexcept
     {
-        local owner;
-
-        if constexpr (has_destructor) {
-            haft_local_set_destroy(table, destroy, nullptr);
+        if constexpr (detail::has_destructor<T>) {
+            haft_local_set_destroy(table, detail::destroy<T, void *>, nullptr);
         }
-        owner.local_ = table;
-        owner.view_ = view_type(haft_local_view(table));
-        return owner;
+        return local(table);
     }
-
-    haft_local *local_ = nullptr;
-    view_type view_;
 };
 
 } // namespace haft

@@ -14,9 +14,8 @@
 #ifndef HAFT_DETAIL_PACKED_HPP
 #define HAFT_DETAIL_PACKED_HPP
 
-#include <haft/detail/result.hpp>
+#include <haft/detail/owner.hpp>
 #include <haft/detail/typed_packed.h>
-#include <haft/detail/view.hpp>
 #include <haft/diagnose.h>
 
 namespace haft
@@ -32,8 +31,8 @@ namespace haft
  */
 template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
 
-/* Moved-from and closed tables are empty, as those of haft::local are. */
-template <class T> class packed
+template <class T>
+class packed : public detail::owner<haft_packed, detail::closer<haft_packed_close>>
 {
   public:
     using object_type = T;
@@ -43,55 +42,27 @@ template <class T> class packed
     class entry_list;
 
     packed() noexcept = default;
-    packed(packed &&other) noexcept
-        : packed_(std::exchange(other.packed_, nullptr)),
-          view_(std::exchange(other.view_, haft_dense_view{}))
-    {
-    }
-    packed &operator=(packed &&other) noexcept
-    {
-        packed moved(std::move(other));
-
-        std::swap(packed_, moved.packed_);
-        std::swap(view_, moved.view_);
-        return *this;
-    }
-    ~packed() { close(); }
 
     /* As haft::local::open(). */
     static result<packed> open(haft_packed_options options) noexcept
     {
         check_type();
-        packed owner;
+        haft_packed *opened;
 
-        assert(!has_destructor || options.on_destroy == nullptr);
-        if constexpr (has_destructor) {
-            options.on_destroy = destroy;
+        assert(!detail::has_destructor<T> || options.on_destroy == nullptr);
+        if constexpr (detail::has_destructor<T>) {
+            options.on_destroy = detail::destroy<T, void *>;
         }
-        const haft_status status = haft_packed_open_typed(
-            haft_type{sizeof(T), alignof(T), 0, false}, &options, &owner.packed_);
-        if (status != HAFT_OK) {
-            return status;
-        }
-        owner.view_ = haft_packed_view(owner.packed_);
-        return owner;
+        const haft_status status =
+            haft_packed_open_typed(haft_type{sizeof(T), alignof(T), 0, false}, &options, &opened);
+        return status == HAFT_OK ? result<packed>(packed(opened)) : status;
     }
     static result<packed> open(uint64_t capacity) noexcept
     {
-        haft_packed_options options = {};
-
-        options.capacity = capacity;
-        return open(options);
+        return open(detail::with_capacity<haft_packed_options>(capacity));
     }
 
-    void close() noexcept
-    {
-        if (packed_ != nullptr) {
-            view_ = haft_dense_view{};
-            haft_packed_close(std::exchange(packed_, nullptr));
-        }
-    }
-    explicit operator bool() const noexcept { return packed_ != nullptr; }
+    void close() noexcept { handle_.reset(); }
 
     /* A T made of `args`, in the last position.  Fails as haft_packed_insert(). */
     template <class... Args> result<id_type> emplace(Args &&...args)
@@ -99,7 +70,7 @@ template <class T> class packed
         alignas(T) unsigned char bytes[sizeof(T)];
         T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
         haft_id id;
-        const haft_status status = haft_packed_insert(packed_, bytes, &id);
+        const haft_status status = haft_packed_insert(handle_.get(), bytes, &id);
 
         if (status != HAFT_OK) {
             std::destroy_at(made);
@@ -108,15 +79,15 @@ template <class T> class packed
         return id_type(id); /* the bytes in the table are the object now */
     }
 
-    haft_status free(id_type id) noexcept { return haft_packed_free(packed_, id.untyped()); }
-    haft_status kill(id_type id) noexcept { return haft_packed_kill(packed_, id.untyped()); }
-    haft_status refresh() noexcept { return haft_packed_refresh(packed_); }
-    haft_status clear() noexcept { return haft_packed_clear(packed_); }
+    haft_status free(id_type id) noexcept { return haft_packed_free(handle_.get(), id.untyped()); }
+    haft_status kill(id_type id) noexcept { return haft_packed_kill(handle_.get(), id.untyped()); }
+    haft_status refresh() noexcept { return haft_packed_refresh(handle_.get()); }
+    haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
 
     /* haft_packed_sort() by less(a, b), which is as std::sort() takes it. */
     template <class Less> haft_status sort(Less less)
     {
-        return haft_packed_sort(packed_, compare<Less>, std::addressof(less));
+        return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
     }
 
     T *resolve(id_type id) const noexcept
@@ -126,40 +97,37 @@ template <class T> class packed
     /* NULL only where on_bad_access returns. */
     T *require(id_type id) const
     {
-        return static_cast<T *>(haft_packed_require(packed_, constant_view(), id.untyped()));
+        return static_cast<T *>(haft_packed_require(handle_.get(), constant_view(), id.untyped()));
     }
     bool is_live(id_type id) const noexcept { return haft_packed_is_live(view_, id.untyped()); }
     haft_packed_life state(id_type id) const noexcept
     {
-        return haft_packed_state(packed_, id.untyped());
+        return haft_packed_state(handle_.get(), id.untyped());
     }
     haft_status diagnose(id_type id) const noexcept
     {
-        return haft_packed_diagnose(packed_, id.untyped());
+        return haft_packed_diagnose(handle_.get(), id.untyped());
     }
 
     /* The objects, dead ones among them, and their ids: arrays of count() elements. */
-    T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(packed_)); }
+    T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
     id_type id_at(uint64_t position) const noexcept
     {
-        return id_type(haft_packed_id_at(packed_, position));
+        return id_type(haft_packed_id_at(handle_.get(), position));
     }
     entry_list entries() const noexcept
     {
-        return entry_list(begin(), haft_packed_ids(packed_), count());
+        return entry_list(begin(), haft_packed_ids(handle_.get()), count());
     }
 
-    uint64_t count() const noexcept { return haft_packed_count(packed_); }
-    uint64_t dead_count() const noexcept { return haft_packed_dead_count(packed_); }
-    bool is_empty() const noexcept { return haft_packed_is_empty(packed_); }
-    uint64_t available() const noexcept { return haft_packed_available(packed_); }
-
-    haft_packed *untyped() const noexcept { return packed_; }
+    uint64_t count() const noexcept { return haft_packed_count(handle_.get()); }
+    uint64_t dead_count() const noexcept { return haft_packed_dead_count(handle_.get()); }
+    bool is_empty() const noexcept { return haft_packed_is_empty(handle_.get()); }
+    uint64_t available() const noexcept { return haft_packed_available(handle_.get()); }
 
   private:
-    static constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
-
+    explicit packed(haft_packed *table) noexcept : owner(table), view_(haft_packed_view(table)) {}
     static constexpr void check_type() noexcept
     {
         detail::check_object_type<T>();
@@ -167,10 +135,6 @@ template <class T> class packed
                       "a packed table moves objects by copying their bytes, without a constructor: "
                       "specialise haft::is_trivially_relocatable where T may be moved so, or use "
                       "haft::local, whose objects stay where they are");
-    }
-    static void destroy(void *object, haft_id, void *) noexcept
-    {
-        std::destroy_at(static_cast<T *>(object));
     }
     template <class Less> static int compare(const void *a, const void *b, void *arg) noexcept
     {
@@ -186,7 +150,6 @@ template <class T> class packed
         return haft_dense_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
     }
 
-    haft_packed *packed_ = nullptr;
     haft_dense_view view_ = {};
 };
 

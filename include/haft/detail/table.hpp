@@ -22,43 +22,47 @@
 namespace haft
 {
 
+namespace detail
+{
+
+/*
+ * haft_table_close(), after the destructors of objects that are still live: where there are any,
+ * haft_unshare() makes a local table of it, which ends.
+ */
+template <class T, pins P> haft_status close_table(haft_table *table) noexcept
+{
+    if constexpr (has_destructor<T>) {
+        haft_local *local;
+        const haft_status status = haft_unshare(table, &local);
+
+        return status == HAFT_OK ? haft::local<T, P>::adopt(local).status() : status;
+    } else {
+        return haft_table_close(table);
+    }
+}
+
+} // namespace detail
+
 /*
  * The table object itself belongs to one thread, as any other object; what it refers to is for
- * all.  So threads share one by reference, or have the view and a worker each.  Moved-from and
- * closed ones are empty: they may be tested, assigned to, closed and destroyed.
- *
- * The destructor, and an assignment to one that is open, close it.  Where close() says no, debug
- * builds assert, and the table stays open for ever.
+ * all.  So threads share one by reference, or have the view and a worker each.
  */
-template <class T, pins P = pins::no> class table
+template <class T, pins P = pins::no>
+class table : public detail::slot_owner<T, P, haft_table,
+                                        detail::asserting_closer<detail::close_table<T, P>>>
 {
+    using base =
+        detail::slot_owner<T, P, haft_table, detail::asserting_closer<detail::close_table<T, P>>>;
+    using base::handle_;
+    using base::view_;
+
   public:
-    using object_type = T;
-    using id_type = haft::id<T>;
-    using view_type = haft::view<T, P>;
+    using typename base::id_type;
+    using typename base::view_type;
     using worker_type = haft::worker<T>;
     using scan_type = haft::scan<T, haft_cursor>;
 
     table() noexcept = default;
-    table(table &&other) noexcept
-        : table_(std::exchange(other.table_, nullptr)),
-          view_(std::exchange(other.view_, view_type()))
-    {
-    }
-    table &operator=(table &&other) noexcept
-    {
-        table moved(std::move(other));
-
-        std::swap(table_, moved.table_);
-        std::swap(view_, moved.view_);
-        return *this;
-    }
-    ~table()
-    {
-        [[maybe_unused]] const haft_status status = close();
-
-        assert(status == HAFT_OK);
-    }
 
     /*
      * haft_table_open() with T's size, alignment and pins, which may be left 0 in `options`; where
@@ -69,59 +73,37 @@ template <class T, pins P = pins::no> class table
     {
         haft_table *opened;
 
-        assert(!has_destructor || options.on_reclaim == nullptr);
-        if constexpr (has_destructor) {
-            options.on_reclaim = destroy;
+        assert(!detail::has_destructor<T> || options.on_reclaim == nullptr);
+        if constexpr (detail::has_destructor<T>) {
+            options.on_reclaim = detail::destroy<T, haft_worker *, void *>;
         }
         const haft_status status =
             haft_table_open_typed(detail::type_of<T, P>(), domain.untyped(), &options, &opened);
-        return status == HAFT_OK ? result<table>(own(opened)) : status;
+        return status == HAFT_OK ? result<table>(table(opened)) : status;
     }
     static result<table> open(const domain &domain, uint64_t capacity) noexcept
     {
-        haft_table_options options = {};
-
-        options.capacity = capacity;
-        return open(domain, options);
+        return open(domain, detail::with_capacity<haft_table_options>(capacity));
     }
 
     /*
      * haft_table_close(), after the destructors of objects that are still live.  Where the answer
      * is not HAFT_OK (haft_unshare() has the list if T has a destructor), nothing has been done.
-     * An empty one: HAFT_OK.
      */
-    haft_status close() noexcept
-    {
-        haft_status status = HAFT_OK;
-
-        if (table_ == nullptr) {
-            return status;
-        }
-        if constexpr (has_destructor) {
-            status = unshare(std::move(*this)).status(); /* and the local table ends */
-        } else {
-            status = haft_table_close(table_);
-        }
-        if (status == HAFT_OK) {
-            table_ = nullptr;
-            view_ = view_type();
-        }
-        return status;
-    }
-    explicit operator bool() const noexcept { return table_ != nullptr; }
+    haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
 
     /* A worker for the calling thread; and the one it has anyway, from haft_worker_current(). */
     result<worker_type> open_worker() const noexcept
     {
         haft_worker *opened;
-        const haft_status status = haft_worker_open(table_, &opened);
+        const haft_status status = haft_worker_open(handle_.get(), &opened);
 
         return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
     }
     result<worker_ref<T>> current_worker() const noexcept
     {
         haft_worker *current;
-        const haft_status status = haft_worker_current(table_, &current);
+        const haft_status status = haft_worker_current(handle_.get(), &current);
 
         return status == HAFT_OK ? result<worker_ref<T>>(worker_ref<T>(current)) : status;
     }
@@ -129,41 +111,32 @@ template <class T, pins P = pins::no> class table
     /* Without a worker: haft/threads.h. */
     template <class... Args> result<id_type> emplace(Args &&...args) const
     {
-        haft_id id;
-        void *bytes;
-        const haft_status status = haft_reserve_unregistered(table_, &id, &bytes);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-        detail::reservation reserved([this, id] { haft_abort_unregistered(table_, id); });
-        detail::construct<T>(bytes, std::forward<Args>(args)...);
-        reserved.keep();
-        haft_publish_unregistered(table_, id);
-        return id_type(id);
+        return detail::emplace<T>(haft_reserve_unregistered, haft_abort_unregistered,
+                                  haft_publish_unregistered, handle_.get(),
+                                  std::forward<Args>(args)...);
     }
     haft_status free(id_type id) const noexcept
     {
-        return haft_free_unregistered(table_, id.untyped());
+        return haft_free_unregistered(handle_.get(), id.untyped());
     }
 
-    /* Inside a read section, as the pointer's use. */
-    T *resolve(id_type id) const noexcept { return view_.resolve(id); }
-    /* NULL only where on_bad_access returns. */
+    /* Inside a read section, as resolve() and the pointer's use; NULL only where on_bad_access
+     * returns. */
     T *require(id_type id) const
     {
-        return static_cast<T *>(haft_require(table_, view_.untyped(), id.untyped()));
+        return static_cast<T *>(haft_require(handle_.get(), view_.untyped(), id.untyped()));
     }
-    bool is_live(id_type id) const noexcept { return view_.is_live(id); }
-    haft_status diagnose(id_type id) const noexcept { return haft_diagnose(table_, id.untyped()); }
-    view_type view() const noexcept { return view_; }
+    haft_status diagnose(id_type id) const noexcept
+    {
+        return haft_diagnose(handle_.get(), id.untyped());
+    }
 
     /* Inside a read section; empty if the id is stale. */
     haft::pin<T> pin(id_type id) const noexcept
     {
         static_assert(P == pins::yes,
                       "a table with room for pins: haft::table<T, haft::pins::yes>");
-        return haft::pin<T>(table_, id);
+        return haft::pin<T>(handle_.get(), id);
     }
 
     /*
@@ -172,12 +145,10 @@ template <class T, pins P = pins::no> class table
      */
     scan_type scan(haft_range range = HAFT_EVERYTHING) const noexcept
     {
-        return scan_type(haft_cursor_over(table_, range));
+        return scan_type(haft_cursor_over(handle_.get(), range));
     }
 
-    haft_table_stats stats() const noexcept { return haft_table_stats_get(table_); }
-    /* For what has no function here: ranges, restoring, command sets. */
-    haft_table *untyped() const noexcept { return table_; }
+    haft_table_stats stats() const noexcept { return haft_table_stats_get(handle_.get()); }
 
     /*
      * haft_share() - the local table becomes a shared one, and is empty then.  haft_unshare() - and
@@ -193,39 +164,22 @@ template <class T, pins P = pins::no> class table
             return status;
         }
         local.release();
-        return own(shared);
+        return table(shared);
     }
     static result<local<T, P>> unshare(table &&shared) noexcept
     {
         haft_local *local;
-        const haft_status status = haft_unshare(shared.table_, &local);
+        const haft_status status = haft_unshare(shared.untyped(), &local);
 
         if (status != HAFT_OK) {
             return status;
         }
-        shared.table_ = nullptr;
-        shared.view_ = view_type();
+        shared.handle_.release();
         return haft::local<T, P>::adopt(local);
     }
 
   private:
-    static constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
-
-    static void destroy(void *object, haft_id, haft_worker *, void *) noexcept
-    {
-        std::destroy_at(static_cast<T *>(object));
-    }
-    static table own(haft_table *opened) noexcept
-    {
-        table owner;
-
-        owner.table_ = opened;
-        owner.view_ = view_type(haft_table_view(opened));
-        return owner;
-    }
-
-    haft_table *table_ = nullptr;
-    view_type view_;
+    explicit table(haft_table *opened) noexcept : base(opened, haft_table_view(opened)) {}
 };
 
 } // namespace haft

@@ -8,8 +8,7 @@
 #ifndef HAFT_DETAIL_WORKER_HPP
 #define HAFT_DETAIL_WORKER_HPP
 
-#include <haft/detail/result.hpp>
-#include <haft/detail/view.hpp>
+#include <haft/detail/owner.hpp>
 #include <haft/many.h>
 
 namespace haft
@@ -31,11 +30,13 @@ template <class T> class worker_ref
     /* A T made of `args`.  Fails as haft_reserve(), and as haft_reserve_wait(). */
     template <class... Args> result<id_type> emplace(Args &&...args) const
     {
-        return emplace_by(haft_reserve, std::forward<Args>(args)...);
+        return detail::emplace<T>(haft_reserve, haft_abort, haft_publish, worker_,
+                                  std::forward<Args>(args)...);
     }
     template <class... Args> result<id_type> emplace_wait(Args &&...args) const
     {
-        return emplace_by(haft_reserve_wait, std::forward<Args>(args)...);
+        return detail::emplace<T>(haft_reserve_wait, haft_abort, haft_publish, worker_,
+                                  std::forward<Args>(args)...);
     }
 
     /* ~T() runs after the grace period, on the worker that takes the slot back. */
@@ -53,24 +54,6 @@ template <class T> class worker_ref
 
   protected:
     haft_worker *worker_ = nullptr;
-
-  private:
-    template <class Reserve, class... Args>
-    result<id_type> emplace_by(Reserve reserve, Args &&...args) const
-    {
-        haft_id id;
-        void *bytes;
-        const haft_status status = reserve(worker_, &id, &bytes);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-        detail::reservation reserved([this, id] { haft_abort(worker_, id); });
-        detail::construct<T>(bytes, std::forward<Args>(args)...);
-        reserved.keep();
-        haft_publish(worker_, id);
-        return id_type(id);
-    }
 };
 
 /*

@@ -1,0 +1,116 @@
+/*
+ * haft/detail/owner.hpp - what the classes of haft/haft.hpp that own an object of C have in common.
+ *
+ * A new, moved-from or closed one is empty: it may be tested, assigned to, closed and destroyed,
+ * and nothing else.
+ */
+#ifndef HAFT_DETAIL_OWNER_HPP
+#define HAFT_DETAIL_OWNER_HPP
+
+#include <haft/detail/result.hpp>
+#include <haft/detail/view.hpp>
+
+namespace haft::detail
+{
+
+/* Ends what is owned by one function of C. */
+template <auto Close> struct closer {
+    template <class Handle> void operator()(Handle *handle) const noexcept { Close(handle); }
+};
+
+/* The same where the function may refuse: debug builds assert, and it stays open for ever. */
+template <auto Close> struct asserting_closer {
+    template <class Handle> void operator()(Handle *handle) const noexcept
+    {
+        [[maybe_unused]] const haft_status status = Close(handle);
+
+        assert(status == HAFT_OK);
+    }
+};
+
+template <class Handle, class Closer> class owner
+{
+  public:
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    /* For what has no function here. */
+    Handle *untyped() const noexcept { return handle_.get(); }
+
+  protected:
+    owner() noexcept = default;
+    explicit owner(Handle *handle) noexcept : handle_(handle) {}
+
+    /* haft_..._close(); where the answer is not HAFT_OK, nothing has been done.  Empty: HAFT_OK. */
+    template <class Close> haft_status close_by(Close close) noexcept
+    {
+        const haft_status status = handle_ == nullptr ? HAFT_OK : close(handle_.get());
+
+        if (status == HAFT_OK) {
+            handle_.release();
+        }
+        return status;
+    }
+
+    std::unique_ptr<Handle, Closer> handle_;
+};
+
+/* Tables whose objects stay in their slots. */
+template <class T, pins P, class Handle, class Closer>
+class slot_owner : public owner<Handle, Closer>
+{
+  public:
+    using object_type = T;
+    using id_type = haft::id<T>;
+    using view_type = haft::view<T, P>;
+
+    T *resolve(id_type id) const noexcept { return view_.resolve(id); }
+    bool is_live(id_type id) const noexcept { return view_.is_live(id); }
+    view_type view() const noexcept { return view_; }
+
+  protected:
+    slot_owner() noexcept = default;
+    slot_owner(Handle *handle, haft_view view) noexcept : owner<Handle, Closer>(handle), view_(view)
+    {
+    }
+
+    view_type view_;
+};
+
+/* Whether a callback destroys objects; and ~T() for it. */
+template <class T> inline constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
+
+template <class T, class... Rest> void destroy(void *object, haft_id, Rest...) noexcept
+{
+    std::destroy_at(static_cast<T *>(object));
+}
+
+template <class Options> Options with_capacity(uint64_t capacity) noexcept
+{
+    Options options = {};
+
+    options.capacity = capacity;
+    return options;
+}
+
+/* A T made of `args` in a slot: given up where its constructor throws. */
+template <class T, class Handle, class... Args>
+result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
+                      void (*abort)(Handle *, haft_id), void (*publish)(Handle *, haft_id),
+                      Handle *in, Args &&...args)
+{
+    haft_id id;
+    void *bytes;
+    const haft_status status = reserve(in, &id, &bytes);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    reservation reserved([=] { abort(in, id); });
+    construct<T>(bytes, std::forward<Args>(args)...);
+    reserved.keep();
+    publish(in, id);
+    return haft::id<T>(id);
+}
+
+} // namespace haft::detail
+
+#endif // HAFT_DETAIL_OWNER_HPP
