@@ -77,62 +77,35 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
         const haft_status status = haft_local_open_typed(name##_type(), options, &local);          \
         return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_local_close(name##_local local)                                \
-    {                                                                                              \
-        haft_local_close(local.local);                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_reserve(name##_local local, name##_id *id,        \
-                                                         name##_object **object)                   \
-    {                                                                                              \
-        void *found;                                                                               \
-        const haft_status status = haft_local_reserve(local.local, &id->id, &found);               \
-        if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_local_publish(name##_local local, name##_id id)                \
-    {                                                                                              \
-        haft_local_publish(local.local, id.id);                                                    \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_local_abort(name##_local local, name##_id id)                  \
-    {                                                                                              \
-        haft_local_abort(local.local, id.id);                                                      \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_insert(                                           \
-        name##_local local, const name##_object *object, name##_id *id)                            \
-    {                                                                                              \
-        return haft_local_insert_front(local.local, name##_view_untyped(local.view), object,       \
-                                       sizeof(name##_object), &id->id);                            \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_free(name##_local local, name##_id id)            \
-    {                                                                                              \
-        return haft_local_free_front(local.local, name##_view_untyped(local.view), id.id);         \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_diagnose(name##_local local, name##_id id)        \
-    {                                                                                              \
-        return haft_local_diagnose(local.local, id.id);                                            \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_local_require(name##_local local, name##_id id)      \
-    {                                                                                              \
-        return (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view),   \
-                                                   id.id);                                         \
-    }                                                                                              \
+    HAFT_TYPED_DO(name##_local_close, (name##_local local), haft_local_close(local.local))         \
+    HAFT_TYPED_RESERVE(name, name##_local_reserve, name##_local local,                             \
+                       haft_local_reserve(local.local, &id->id, &found))                           \
+    HAFT_TYPED_DO(name##_local_publish, (name##_local local, name##_id id),                        \
+                  haft_local_publish(local.local, id.id))                                          \
+    HAFT_TYPED_DO(name##_local_abort, (name##_local local, name##_id id),                          \
+                  haft_local_abort(local.local, id.id))                                            \
+    HAFT_TYPED_CALL(haft_status, name##_local_insert,                                              \
+                    (name##_local local, const name##_object *object, name##_id *id),              \
+                    haft_local_insert_front(local.local, name##_view_untyped(local.view), object,  \
+                                            sizeof(name##_object), &id->id))                       \
+    HAFT_TYPED_CALL(haft_status, name##_local_free, (name##_local local, name##_id id),            \
+                    haft_local_free_front(local.local, name##_view_untyped(local.view), id.id))    \
+    HAFT_TYPED_CALL(haft_status, name##_local_diagnose, (name##_local local, name##_id id),        \
+                    haft_local_diagnose(local.local, id.id))                                       \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
+        (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \
     HAFT_TYPED_FUNCTION uint64_t name##_local_for_each(name##_local local, name##_visit *visit,    \
                                                        void *arg)                                  \
     {                                                                                              \
         struct name##_visitor visitor = {visit, arg};                                              \
         return haft_local_for_each(local.local, name##_visit_untyped, &visitor);                   \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_restore(name##_local local, name##_id id,         \
-                                                         const name##_object *object)              \
-    {                                                                                              \
-        return haft_local_restore(local.local, id.id, object);                                     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_restore_free(name##_local local, name##_id next)  \
-    {                                                                                              \
-        return haft_local_restore_free(local.local, next.id);                                      \
-    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_local_restore,                                             \
+                    (name##_local local, name##_id id, const name##_object *object),               \
+                    haft_local_restore(local.local, id.id, object))                                \
+    HAFT_TYPED_CALL(haft_status, name##_local_restore_free, (name##_local local, name##_id next),  \
+                    haft_local_restore_free(local.local, next.id))                                 \
     HAFT_TYPED_FUNCTION uint64_t name##_local_for_each_slot(name##_local local,                    \
                                                             name##_visit *visit, void *arg)        \
     {                                                                                              \

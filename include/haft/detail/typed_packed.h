@@ -87,61 +87,35 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         const haft_status status = haft_packed_open_typed(name##_type(), options, &packed);        \
         return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_packed_close(name##_packed packed)                             \
-    {                                                                                              \
-        haft_packed_close(packed.packed);                                                          \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_packed_resolve(name##_dense_view view, name##_id id) \
-    {                                                                                              \
-        return (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id);       \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_packed_is_live(name##_dense_view view, name##_id id)           \
-    {                                                                                              \
-        return haft_packed_is_live(name##_dense_view_untyped(view), id.id);                        \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_diagnose(name##_packed packed, name##_id id)     \
-    {                                                                                              \
-        return haft_packed_diagnose(packed.packed, id.id);                                         \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_packed_life name##_packed_state(name##_packed packed, name##_id id)   \
-    {                                                                                              \
-        return haft_packed_state(packed.packed, id.id);                                            \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_position(name##_packed packed, name##_id id,     \
-                                                           uint64_t *position)                     \
-    {                                                                                              \
-        return haft_packed_position(packed.packed, id.id, position);                               \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_packed_require(name##_packed packed, name##_id id)   \
-    {                                                                                              \
-        return (name##_object *)haft_packed_require(                                               \
-            packed.packed, name##_dense_view_untyped(packed.view), id.id);                         \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_packed_objects(name##_packed packed)                 \
-    {                                                                                              \
-        return packed.view.objects;                                                                \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION const name##_id *name##_packed_ids(name##_packed packed)                   \
-    {                                                                                              \
-        return (const name##_id *)(const void *)haft_packed_ids(packed.packed);                    \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_id name##_packed_id_at(name##_packed packed, uint64_t position)     \
-    {                                                                                              \
-        return name##_id_of(haft_packed_id_at(packed.packed, position));                           \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_insert(                                          \
-        name##_packed packed, const name##_object *object, name##_id *id)                          \
-    {                                                                                              \
-        return haft_packed_insert(packed.packed, object, &id->id);                                 \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_free(name##_packed packed, name##_id id)         \
-    {                                                                                              \
-        return haft_packed_free(packed.packed, id.id);                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_kill(name##_packed packed, name##_id id)         \
-    {                                                                                              \
-        return haft_packed_kill(packed.packed, id.id);                                             \
-    }                                                                                              \
+    HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_resolve,                                        \
+                    (name##_dense_view view, name##_id id),                                        \
+                    (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id))  \
+    HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
+                    haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
+    HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
+                    haft_packed_diagnose(packed.packed, id.id))                                    \
+    HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
+                    haft_packed_state(packed.packed, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \
+                    (name##_packed packed, name##_id id, uint64_t * position),                     \
+                    haft_packed_position(packed.packed, id.id, position))                          \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
+                    (name##_object *)haft_packed_require(                                          \
+                        packed.packed, name##_dense_view_untyped(packed.view), id.id))             \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
+                    packed.view.objects)                                                           \
+    HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
+                    (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
+    HAFT_TYPED_CALL(name##_id, name##_packed_id_at, (name##_packed packed, uint64_t position),     \
+                    name##_id_of(haft_packed_id_at(packed.packed, position)))                      \
+    HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
+                    (name##_packed packed, const name##_object *object, name##_id *id),            \
+                    haft_packed_insert(packed.packed, object, &id->id))                            \
+    HAFT_TYPED_CALL(haft_status, name##_packed_free, (name##_packed packed, name##_id id),         \
+                    haft_packed_free(packed.packed, id.id))                                        \
+    HAFT_TYPED_CALL(haft_status, name##_packed_kill, (name##_packed packed, name##_id id),         \
+                    haft_packed_kill(packed.packed, id.id))                                        \
     HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
     {                                                                                              \
         const struct name##_packed_comparer *comparer =                                            \

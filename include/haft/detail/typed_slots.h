@@ -54,28 +54,40 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 /* So that no compiler warns of those that a program does not use. */
 #define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
 
+/* A function that is one call: with a result, and without. */
+#define HAFT_TYPED_CALL(result, name, parameters, call)                                            \
+    HAFT_TYPED_FUNCTION result name parameters                                                     \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define HAFT_TYPED_DO(name, parameters, call)                                                      \
+    HAFT_TYPED_FUNCTION void name parameters                                                       \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
+/* A reservation from `from`: `call` puts the object into `found`. */
+#define HAFT_TYPED_RESERVE(name, function, from, call)                                             \
+    HAFT_TYPED_FUNCTION haft_status function(from, name##_id *id, name##_object **object)          \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = call;                                                           \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+
 #define HAFT_TYPED_ID_FUNCTIONS(name)                                                              \
     HAFT_TYPED_FUNCTION name##_id name##_id_of(haft_id id)                                         \
     {                                                                                              \
         name##_id typed = {id};                                                                    \
         return typed;                                                                              \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_id name##_id_untyped(name##_id id)                                    \
-    {                                                                                              \
-        return id.id;                                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_id name##_id_nil(void)                                              \
-    {                                                                                              \
-        return name##_id_of(HAFT_NIL);                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_id_is_nil(name##_id id)                                        \
-    {                                                                                              \
-        return haft_id_is_nil(id.id);                                                              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_id_equal(name##_id a, name##_id b)                             \
-    {                                                                                              \
-        return haft_id_equal(a.id, b.id);                                                          \
-    }
+    HAFT_TYPED_CALL(haft_id, name##_id_untyped, (name##_id id), id.id)                             \
+    HAFT_TYPED_CALL(name##_id, name##_id_nil, (void), name##_id_of(HAFT_NIL))                      \
+    HAFT_TYPED_CALL(bool, name##_id_is_nil, (name##_id id), haft_id_is_nil(id.id))                 \
+    HAFT_TYPED_CALL(bool, name##_id_equal, (name##_id a, name##_id b), haft_id_equal(a.id, b.id))
 
 /*
  * What lies before an object, in words: the slot's own word, last, and what fills up to the
@@ -118,45 +130,27 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
                              sizeof(name##_slot)};                                                 \
         return untyped;                                                                            \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_resolve(name##_view view, name##_id id)              \
-    {                                                                                              \
-        return (name##_object *)haft_resolve(name##_view_untyped(view), id.id);                    \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_is_live(name##_view view, name##_id id)                        \
-    {                                                                                              \
-        return haft_is_live(name##_view_untyped(view), id.id);                                     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION size_t name##_resolve_many(name##_view view, const name##_id *ids,         \
-                                                   name##_object **objects, size_t count)          \
-    {                                                                                              \
-        return haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects,    \
-                                 count);                                                           \
-    }                                                                                              \
+    HAFT_TYPED_CALL(name##_object *, name##_resolve, (name##_view view, name##_id id),             \
+                    (name##_object *)haft_resolve(name##_view_untyped(view), id.id))               \
+    HAFT_TYPED_CALL(bool, name##_is_live, (name##_view view, name##_id id),                        \
+                    haft_is_live(name##_view_untyped(view), id.id))                                \
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_resolve_many,                                                               \
+        (name##_view view, const name##_id *ids, name##_object **objects, size_t count),           \
+        haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects, count))   \
     HAFT_TYPED_FUNCTION name##_ref name##_ref_of(name##_view view, name##_id id)                   \
     {                                                                                              \
         name##_ref typed = {haft_ref_of(name##_view_untyped(view), id.id)};                        \
         return typed;                                                                              \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_ref_get(name##_ref ref)                              \
-    {                                                                                              \
-        return (name##_object *)haft_ref_get(ref.ref);                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_is_live(name##_ref ref)                                    \
-    {                                                                                              \
-        return haft_ref_is_live(ref.ref);                                                          \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_id name##_ref_id(name##_ref ref)                                    \
-    {                                                                                              \
-        return name##_id_of(haft_ref_id(ref.ref));                                                 \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_is_nil(name##_ref ref)                                     \
-    {                                                                                              \
-        return haft_ref_is_nil(ref.ref);                                                           \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION bool name##_ref_equal(name##_ref a, name##_ref b)                          \
-    {                                                                                              \
-        return haft_ref_equal(a.ref, b.ref);                                                       \
-    }                                                                                              \
+    HAFT_TYPED_CALL(name##_object *, name##_ref_get, (name##_ref ref),                             \
+                    (name##_object *)haft_ref_get(ref.ref))                                        \
+    HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
+    HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
+                    name##_id_of(haft_ref_id(ref.ref)))                                            \
+    HAFT_TYPED_CALL(bool, name##_ref_is_nil, (name##_ref ref), haft_ref_is_nil(ref.ref))           \
+    HAFT_TYPED_CALL(bool, name##_ref_equal, (name##_ref a, name##_ref b),                          \
+                    haft_ref_equal(a.ref, b.ref))                                                  \
     HAFT_TYPED_VISITOR(name)                                                                       \
     struct name##_slot
 

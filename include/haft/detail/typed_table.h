@@ -83,36 +83,23 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
         const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
         return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_close(name##_table table)                         \
-    {                                                                                              \
-        return haft_table_close(table.table);                                                      \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_diagnose(name##_table table, name##_id id)              \
-    {                                                                                              \
-        return haft_diagnose(table.table, id.id);                                                  \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_require(name##_table table, name##_id id)            \
-    {                                                                                              \
-        return (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id); \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION name##_object *name##_pin(name##_table table, name##_id id)                \
-    {                                                                                              \
-        return (name##_object *)haft_pin(table.table, id.id);                                      \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_unpin(name##_table table, name##_id id)                 \
-    {                                                                                              \
-        return haft_unpin(table.table, id.id);                                                     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION uint32_t name##_pins(name##_table table, name##_id id)                     \
-    {                                                                                              \
-        return haft_pins(table.table, id.id);                                                      \
-    }
+    HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
+                    haft_table_close(table.table))                                                 \
+    HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \
+                    haft_diagnose(table.table, id.id))                                             \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_require, (name##_table table, name##_id id),                       \
+        (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
+    HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
+                    (name##_object *)haft_pin(table.table, id.id))                                 \
+    HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
+                    haft_unpin(table.table, id.id))                                                \
+    HAFT_TYPED_CALL(uint32_t, name##_pins, (name##_table table, name##_id id),                     \
+                    haft_pins(table.table, id.id))
 
 #define HAFT_TYPED_WORKER(name)                                                                    \
-    HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
-    {                                                                                              \
-        return haft_worker_open(table.table, &worker->worker);                                     \
-    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_worker_open, (name##_table table, name##_worker * worker), \
+                    haft_worker_open(table.table, &worker->worker))                                \
     HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
     {                                                                                              \
         const haft_status status = haft_table_fits(haft_worker_table(worker), name##_type());      \
@@ -121,76 +108,41 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_worker_close(name##_worker worker)                      \
-    {                                                                                              \
-        return haft_worker_close(worker.worker);                                                   \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_reserve(name##_worker worker, name##_id *id,            \
-                                                   name##_object **object)                         \
-    {                                                                                              \
-        void *found;                                                                               \
-        const haft_status status = haft_reserve(worker.worker, &id->id, &found);                   \
-        if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_reserve_wait(name##_worker worker, name##_id *id,       \
-                                                        name##_object **object)                    \
-    {                                                                                              \
-        void *found;                                                                               \
-        const haft_status status = haft_reserve_wait(worker.worker, &id->id, &found);              \
-        if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_publish(name##_worker worker, name##_id id)                    \
-    {                                                                                              \
-        haft_publish(worker.worker, id.id);                                                        \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_abort(name##_worker worker, name##_id id)                      \
-    {                                                                                              \
-        haft_abort(worker.worker, id.id);                                                          \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_insert(name##_worker worker,                            \
-                                                  const name##_object *object, name##_id *id)      \
-    {                                                                                              \
-        return haft_insert(worker.worker, object, &id->id);                                        \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_insert_wait(name##_worker worker,                       \
-                                                       const name##_object *object, name##_id *id) \
-    {                                                                                              \
-        return haft_insert_wait(worker.worker, object, &id->id);                                   \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_free(name##_worker worker, name##_id id)                \
-    {                                                                                              \
-        return haft_free(worker.worker, id.id);                                                    \
-    }
+    HAFT_TYPED_CALL(haft_status, name##_worker_close, (name##_worker worker),                      \
+                    haft_worker_close(worker.worker))                                              \
+    HAFT_TYPED_RESERVE(name, name##_reserve, name##_worker worker,                                 \
+                       haft_reserve(worker.worker, &id->id, &found))                               \
+    HAFT_TYPED_RESERVE(name, name##_reserve_wait, name##_worker worker,                            \
+                       haft_reserve_wait(worker.worker, &id->id, &found))                          \
+    HAFT_TYPED_DO(name##_publish, (name##_worker worker, name##_id id),                            \
+                  haft_publish(worker.worker, id.id))                                              \
+    HAFT_TYPED_DO(name##_abort, (name##_worker worker, name##_id id),                              \
+                  haft_abort(worker.worker, id.id))                                                \
+    HAFT_TYPED_CALL(haft_status, name##_insert,                                                    \
+                    (name##_worker worker, const name##_object *object, name##_id *id),            \
+                    haft_insert(worker.worker, object, &id->id))                                   \
+    HAFT_TYPED_CALL(haft_status, name##_insert_wait,                                               \
+                    (name##_worker worker, const name##_object *object, name##_id *id),            \
+                    haft_insert_wait(worker.worker, object, &id->id))                              \
+    HAFT_TYPED_CALL(haft_status, name##_free, (name##_worker worker, name##_id id),                \
+                    haft_free(worker.worker, id.id))
 
 #define HAFT_TYPED_MANY(name)                                                                      \
-    HAFT_TYPED_FUNCTION size_t name##_reserve_many(name##_worker worker, name##_id *ids,           \
-                                                   name##_object **objects, size_t count,          \
-                                                   haft_status *why)                               \
-    {                                                                                              \
-        return haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why);   \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_publish_many(name##_worker worker, const name##_id *ids,       \
-                                                 size_t count)                                     \
-    {                                                                                              \
-        haft_publish_many(worker.worker, &ids->id, count);                                         \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION size_t name##_insert_many(name##_worker worker,                            \
-                                                  const name##_object *objects, name##_id *ids,    \
-                                                  size_t count, haft_status *why)                  \
-    {                                                                                              \
-        return haft_insert_many(worker.worker, objects, &ids->id, count, why);                     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION size_t name##_free_many(name##_worker worker, const name##_id *ids,        \
-                                                size_t count, haft_status *statuses)               \
-    {                                                                                              \
-        return haft_free_many(worker.worker, &ids->id, count, statuses);                           \
-    }
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_reserve_many,                                                               \
+        (name##_worker worker, name##_id * ids, name##_object * *objects, size_t count,            \
+         haft_status * why),                                                                       \
+        haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why))          \
+    HAFT_TYPED_DO(name##_publish_many, (name##_worker worker, const name##_id *ids, size_t count), \
+                  haft_publish_many(worker.worker, &ids->id, count))                               \
+    HAFT_TYPED_CALL(size_t, name##_insert_many,                                                    \
+                    (name##_worker worker, const name##_object *objects, name##_id *ids,           \
+                     size_t count, haft_status *why),                                              \
+                    haft_insert_many(worker.worker, objects, &ids->id, count, why))                \
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_free_many,                                                                  \
+        (name##_worker worker, const name##_id *ids, size_t count, haft_status *statuses),         \
+        haft_free_many(worker.worker, &ids->id, count, statuses))
 
 #define HAFT_TYPED_SCAN(name)                                                                      \
     HAFT_TYPED_FUNCTION name##_cursor name##_cursor_over(name##_table table, haft_range range)     \
@@ -216,33 +168,17 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
     }
 
 #define HAFT_TYPED_UNREGISTERED(name)                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_reserve(name##_table table, name##_id *id,        \
-                                                         name##_object **object)                   \
-    {                                                                                              \
-        void *found;                                                                               \
-        const haft_status status = haft_reserve_unregistered(table.table, &id->id, &found);        \
-        if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_table_publish(name##_table table, name##_id id)                \
-    {                                                                                              \
-        haft_publish_unregistered(table.table, id.id);                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION void name##_table_abort(name##_table table, name##_id id)                  \
-    {                                                                                              \
-        haft_abort_unregistered(table.table, id.id);                                               \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_insert(                                           \
-        name##_table table, const name##_object *object, name##_id *id)                            \
-    {                                                                                              \
-        return haft_insert_unregistered(table.table, object, &id->id);                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_free(name##_table table, name##_id id)            \
-    {                                                                                              \
-        return haft_free_unregistered(table.table, id.id);                                         \
-    }
+    HAFT_TYPED_RESERVE(name, name##_table_reserve, name##_table table,                             \
+                       haft_reserve_unregistered(table.table, &id->id, &found))                    \
+    HAFT_TYPED_DO(name##_table_publish, (name##_table table, name##_id id),                        \
+                  haft_publish_unregistered(table.table, id.id))                                   \
+    HAFT_TYPED_DO(name##_table_abort, (name##_table table, name##_id id),                          \
+                  haft_abort_unregistered(table.table, id.id))                                     \
+    HAFT_TYPED_CALL(haft_status, name##_table_insert,                                              \
+                    (name##_table table, const name##_object *object, name##_id *id),              \
+                    haft_insert_unregistered(table.table, object, &id->id))                        \
+    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
+                    haft_free_unregistered(table.table, id.id))
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
