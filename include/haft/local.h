@@ -38,13 +38,12 @@ typedef enum haft_local_reuse {
 } haft_local_reuse;
 
 /*
- * What runs once for each object that was live, when it is freed, by haft_local_clear() or by
- * haft_local_close().  `id` is stale already; the object's bytes are there until this returns, and
- * its slot is not used for another object before.  Objects that are reserved have none.
+ * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
+ * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
+ * slot holds no other object before.  Reservations have none.
  *
- * It may call any function of this header on the table but haft_local_close(), and
- * haft_local_load_begin() and _end(): free others, insert, clear.  While the table is being closed,
- * inserting answers HAFT_FULL.
+ * It may call any function of this header on the table except haft_local_close(),
+ * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -75,14 +74,13 @@ typedef struct haft_local_options {
  * wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16 bits and
  * m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
  *
- * Trimming costs some slots lives and keeps all this; restoring an id, of a live or of a free slot,
- * stands for issuing it and all ids of its slot before it, and haft_local_load_end() begins a new
- * queue.  The m slots come on top of the capacity.
+ * Trimming costs some slots lives and keeps all this.  Restoring an id stands for issuing it and
+ * all ids of its slot before it; haft_local_load_end() begins a new queue.  The m slots are
+ * additional to the capacity.
  */
 
 /*
- * haft_local_open, haft_local_open_sized - a new table.  `options` may be NULL: none is set, so the
- * capacity is refused.
+ * haft_local_open, haft_local_open_sized - a new table.  `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
@@ -101,17 +99,17 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
 }
 
 /*
- * haft_local_set_destroy - what runs from now on when an object's life ends, in place of the option
- * on_destroy; such as in a table that came from haft_unshare().  NULL: nothing.
+ * haft_local_set_destroy - another on_destroy from now on, as in a table of haft_unshare(); NULL:
+ * none.
  *
  * Threads   one; not from on_destroy.
  */
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index; not from
- * on_destroy.
+ * haft_local_close - the end of the table and of all objects in it, in order of index.
  *
+ * Threads   one; not from on_destroy.
  * Progress  blocking (munmap).
  * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
  */
@@ -120,9 +118,6 @@ void haft_local_close(haft_local *local);
 /*
  * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
  * haft_local_has_pins - as the table was opened.
- *
- * Returns   the view, for haft_resolve() and its kin; the layout; the name; the object size;
- *           whether there is room for pins.
  */
 haft_view haft_local_view(const haft_local *local);
 haft_layout haft_local_layout(const haft_local *local);
@@ -142,8 +137,8 @@ bool haft_local_has_pins(const haft_local *local);
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
- * haft_local_publish, haft_local_abort - make a reserved id live; or give it up: it will never be
- * live, and its slot is free at once.
+ * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
+ * is free at once.
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
@@ -157,12 +152,12 @@ void haft_local_abort(haft_local *local, haft_id id);
 haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id);
 
 /*
- * haft_local_free - end an object's life; on_destroy runs.  Its slot is reused under another id,
- * when `reuse` says; one that has lived its last generation never, unless the table wraps.
+ * haft_local_free - end an object's life; on_destroy runs.  `reuse` says when its slot is used
+ * under another id; without wrap, a slot that has lived its last generation is not.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what haft_local_diagnose()
  *           says of the id.
- * Progress  wait-free but for on_destroy.
+ * Progress  wait-free except for on_destroy.
  */
 haft_status haft_local_free(haft_local *local, haft_id id);
 
@@ -175,30 +170,29 @@ haft_status haft_local_free(haft_local *local, haft_id id);
 haft_status haft_local_diagnose(const haft_local *local, haft_id id);
 
 /*
- * haft_local_for_each - call `visit` for each live object, in order of index.  The visitor may free
- * any object and insert; an object inserted meanwhile may or may not be visited.
+ * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
+ * false.  It may free any object and insert; an object inserted meanwhile may or may not be
+ * visited.
  *
- * Returns   the number of calls.  A visitor that returns false ends the walk.
- * Progress  wait-free but for the visitor.
+ * Returns   the number of calls.
+ * Progress  wait-free except for the visitor.
  * Cost      O(slots ever used).
  */
 uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),
                              void *arg);
 
 /*
- * haft_local_used_range - the slots that were ever used, for loops that walk over them by
- * themselves (haft/view.h).  Such a loop may free what it meets and insert, as a visitor may.
- *
- * Returns   the range: empty in a table that never had an object.  Later slots lie beyond it.
+ * haft_local_used_range - the slots that were ever used, for loops over runs (haft/view.h), which
+ * may free and insert as a visitor may.  Empty in a table that never had an object.
  */
 haft_range haft_local_used_range(const haft_local *local);
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
- * ids from before are stale for ever (with `wrap`, until generations begin again).  What on_destroy
- * inserts meanwhile may stay; what it reserves may be given up.
+ * earlier ids are stale for ever (with `wrap`, until generations begin again).  Objects that
+ * on_destroy inserts meanwhile may stay; its reservations may be given up.
  *
- * Progress  wait-free but for on_destroy.
+ * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
 void haft_local_clear(haft_local *local);
@@ -224,15 +218,14 @@ uint64_t haft_local_available(const haft_local *local);
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1),
- *           and memory is touched as slots are used.
+ * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1).
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
- * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as slots
- * freed just now.  Old ids of these slots may then live again.  Call it when nobody keeps ids that
- * old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
+ * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as if freed
+ * just now.  Their oldest ids may then live again: call it when no part of the program keeps ids
+ * that old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
  *
  * Returns   how many slots.
  * Cost      O(slots ever used).
@@ -241,16 +234,16 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
  * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.  All
- * ids from before stay stale.  To that end the slots of a run of pages go on at the highest next
- * generation among them, which costs some of them lives.
+ * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
+ * them, which costs some of them lives.
  *
- * What stays: runs with an exhausted slot; the first run and the last that is used in part; with
+ * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
  * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
  * was restored in a table that may wrap, or that was shared.  A run has as few pages as begin and
- * end with a slot, and where that takes too many, about 16.
+ * end with a slot, at most about 16.
  *
- * Returns   HAFT_OK, and the bytes given back in `*given_back` (NULL may be passed).  Otherwise
- *           nothing has changed:
+ * Returns   HAFT_OK, and the bytes in `*given_back` (NULL may be passed).  Otherwise nothing has
+ *           changed:
  *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (madvise).
@@ -273,9 +266,9 @@ haft_status haft_local_trim(haft_local *local, uint64_t *given_back);
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
- * Progress  wait-free but for the system.
- * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and for an index
- *           above all used so far O(slots between them), whose memory is then touched.
+ * Progress  wait-free except for the system.
+ * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and above the
+ *           highest index used so far O(slots between), whose memory is touched.
  */
 haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
 
@@ -283,24 +276,23 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
- * Returns   as haft_local_restore(), but that HAFT_FULL is said of exhausted slots only, and while
- *           the table is being closed.
- * Progress  wait-free but for the system.
+ * Returns   as haft_local_restore(), but HAFT_FULL only for exhausted slots and while the table
+ *           closes.
+ * Progress  wait-free except for the system.
  * Cost      as haft_local_restore().
  */
 haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
- * haft_local_for_each_slot - what there is to save so that ids which are stale now are stale after
- * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
- * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
- * id of the next life, for haft_local_restore_free().  Reservations count as given up.
- *
- * Loading only the live objects brings stale ids to life sooner or later.
+ * haft_local_for_each_slot - all there is to save, so that stale ids are stale after loading.
+ * Calls `visit` for each slot up to the highest one used, in order of index: for a live one with
+ * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of the
+ * next life, for haft_local_restore_free().  Reservations count as given up.  To load the live
+ * objects alone brings stale ids to life sooner or later.
  *
  * Returns   the number of calls.  A visitor that returns false ends the walk.
  * Threads   one; the visitor may free objects.
- * Progress  wait-free but for the visitor.
+ * Progress  wait-free except for the visitor.
  * Cost      O(slots ever used).
  */
 uint64_t haft_local_for_each_slot(haft_local *local,
@@ -308,9 +300,9 @@ uint64_t haft_local_for_each_slot(haft_local *local,
 
 /*
  * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
- * that is empty or not.  Meanwhile reserving and inserting answer HAFT_LOADING, as does what
- * concerns memory; all else works.  At the end the free slots are put in order: the lowest index is
- * used first, but runs of pages without a used slot come after the others.
+ * that is empty or not.  Meanwhile reserving, inserting and the calls for memory answer
+ * HAFT_LOADING.  At the end the free slots are put in order: the lowest index is used first, but
+ * runs of pages without a used slot come after the others.
  *
  * Cost      O(1); load_end O(slots ever used).
  */

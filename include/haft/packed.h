@@ -19,7 +19,7 @@
  * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
  * closing the table inside one is misuse.
  *
- * In programs built with AddressSanitizer, library and all, whoever looks behind the last object is
+ * In programs built with AddressSanitizer, library and all, a look behind the last object is
  * reported: such as by a pointer to it from before another was freed.
  *
  * Unless a function says otherwise:
@@ -108,15 +108,13 @@ typedef struct haft_dense_view {
 } haft_dense_view;
 
 /*
- * haft_packed_open, haft_packed_open_sized - a new table.  `options` may be NULL: none is set, so
- * the capacity is refused.
+ * haft_packed_open, haft_packed_open_sized - a new table.  `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_WARN_AT
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ *             HAFT_BAD_WARN_AT   the option of that name
+ *             HAFT_NO_MEMORY     no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
@@ -139,9 +137,6 @@ void haft_packed_close(haft_packed *packed);
 /*
  * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table was
  * opened.
- *
- * Returns   the view, for haft_packed_resolve() and haft_packed_is_live(); the layout; the name;
- *           the capacity.
  */
 haft_dense_view haft_packed_view(const haft_packed *packed);
 haft_layout haft_packed_layout(const haft_packed *packed);
@@ -153,7 +148,6 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
 /*
  * haft_packed_is_live - whether the id names an object, dead or not.
  *
- * Returns   true or false.
  * Cost      O(1): one load, no branch on the index.
  */
 HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
@@ -164,10 +158,9 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 /*
  * haft_packed_resolve - the object an id names, or NULL.
  *
- * Returns   pointer to the object's bytes, dead or not; NULL if `id` is HAFT_NIL, malformed, from
- *           another table, or names an object since freed.  A stale id is an answer, not an error.
- *           The pointer may be used until a call moves or ends the object; which calls those are,
- *           each of them says.
+ * Returns   pointer to the object's bytes, dead or not, to be used until a call that says so moves
+ *           or ends the object; NULL if `id` is HAFT_NIL, malformed, from another table, or names
+ *           an object since freed.  A stale id is an answer, not an error.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
@@ -180,9 +173,8 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 }
 
 /*
- * Not for programs: what haft_packed_require() calls when an id does not resolve, apart and out of
- * the way.  `slots` is where the view has its slots; debug builds look whether the table has them,
- * too.
+ * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slots` is where
+ * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
                                                        const void *slots);
@@ -191,11 +183,9 @@ __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed
  * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
  * in haft/diagnose.h.
  *
- * Returns   as haft_packed_resolve(): what is dead in a packed table resolves.  NULL after
- *           on_bad_access has returned; without one the program is aborted.
- * Threads   as haft_packed_resolve().
- * Progress  wait-free but for on_bad_access.
- * Cost      as haft_require().
+ * Returns   as haft_packed_resolve().  NULL after on_bad_access has returned; without one the
+ *           program is aborted.
+ * Progress  wait-free except for on_bad_access.
  */
 HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view view, haft_id id)
 {
@@ -213,18 +203,14 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
-/*
- * haft_packed_state - whether the id's object is alive, dead, or no more.
- *
- * Returns   HAFT_PACKED_ALIVE, HAFT_PACKED_DEAD; HAFT_PACKED_UNUSED for every id that is not live.
- */
+/* haft_packed_state - whether the id's object is alive, dead, or (every other id) unused. */
 haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 
 /*
  * haft_packed_position - where an id's object stands now.
  *
  * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
- *           is what haft_packed_diagnose() says of the id.
+ *           is that of haft_packed_diagnose().
  */
 haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
 
@@ -232,20 +218,15 @@ haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t
 
 /*
  * haft_packed_objects, haft_packed_ids - the objects and their ids: arrays of haft_packed_count()
- * elements.
- *
- * Returns   pointers that stay the same until the table is closed.  The ids are not to be written.
- *           While an on_destroy runs, positions whose objects have been destroyed have HAFT_NIL for
- *           their id.
+ * elements, at the same addresses until the table is closed.  The ids are not to be written.  While
+ * an on_destroy runs, positions of objects that are destroyed have HAFT_NIL for their id.
  */
 void *haft_packed_objects(const haft_packed *packed);
 const haft_id *haft_packed_ids(const haft_packed *packed);
 
 /*
- * haft_packed_id_at, haft_packed_state_at - what stands in a position.
- *
- * Returns   the id; HAFT_PACKED_ALIVE or HAFT_PACKED_DEAD.  HAFT_NIL and HAFT_PACKED_UNUSED for
- *           positions from haft_packed_count() on.
+ * haft_packed_id_at, haft_packed_state_at - the object in a position: HAFT_NIL and
+ * HAFT_PACKED_UNUSED from haft_packed_count() on.
  */
 haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
 haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
@@ -253,9 +234,8 @@ haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t positi
 /*
  * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how many
  * objects there are, dead or not; how many of them are dead; how many more fit (exhausted slots are
- * lost to the capacity); whether there is none.
- *
- * Returns   that.  What a call destroys is counted until the call returns.
+ * lost to the capacity); whether there is none.  Objects that a call destroys count until it
+ * returns.
  */
 uint64_t haft_packed_count(const haft_packed *packed);
 uint64_t haft_packed_dead_count(const haft_packed *packed);
@@ -277,15 +257,14 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
 
 /*
  * haft_packed_free - end an object's life, dead or not, and close the gap.  Its slot is reused
- * next, under another id; a slot that has lived its last generation is never used again.
+ * next, under another id, unless it has lived its last generation.
  *
  * With keep_order pointers to the object and to all behind it end; without, pointers to the object
  * and to the last one, which takes its place.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_IN_CALLBACK   the id is live, but the call was made from a callback
- *             what haft_packed_diagnose() says of the id, if it is not live
- * Progress  wait-free but for on_destroy.
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_CALLBACK, made from a callback; or the
+ *           status of haft_packed_diagnose().
+ * Progress  wait-free except for on_destroy.
  * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
  */
 haft_status haft_packed_free(haft_packed *packed, haft_id id);
@@ -294,34 +273,33 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id);
  * haft_packed_kill - mark an object dead: haft_packed_refresh() will destroy it.  Until then it
  * stays where it is, its id is live, and it is counted.
  *
- * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed:
- *             HAFT_DEAD   it is dead already
- *             what haft_packed_diagnose() says of the id, if it is not live
+ * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed: HAFT_DEAD, if it is dead
+ *           already; or the status of haft_packed_diagnose().
  */
 haft_status haft_packed_kill(haft_packed *packed, haft_id id);
 
 /*
  * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all gaps.
- * (Where a dead object has been freed, the one killed last has taken its turn.)  What on_destroy
- * kills meanwhile is destroyed as well, what it inserts is kept.  None is dead afterwards, and
- * objects have moved at most once.
+ * (Where a dead object has been freed, the one killed last has taken its turn.)  Objects that
+ * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  None is dead
+ * afterwards, and objects have moved at most once.
  *
  * With keep_order pointers to the first dead object and to all behind it end; without, all pointers
  * to dead objects and to the last ones, as many as were dead.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
- * Progress  wait-free but for on_destroy.
+ * Progress  wait-free except for on_destroy.
  * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
  */
 haft_status haft_packed_refresh(haft_packed *packed);
 
 /*
- * haft_packed_clear - kill all objects in order of position, destroy all that are dead in the order
- * of the kills, and what on_destroy inserts meanwhile as well.  All ids from before are stale for
+ * haft_packed_clear - kill all objects in order of position, then destroy all dead ones in the
+ * order of the kills, and those that on_destroy inserts meanwhile.  All earlier ids are stale for
  * ever, and all pointers end.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
- * Progress  wait-free but for on_destroy.
+ * Progress  wait-free except for on_destroy.
  * Cost      O(count).
  */
 haft_status haft_packed_clear(haft_packed *packed);
@@ -335,7 +313,7 @@ haft_status haft_packed_clear(haft_packed *packed);
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_NO_MEMORY     the system refused memory for the order
  *             HAFT_IN_CALLBACK   the call was made from a callback
- * Progress  wait-free but for `compare`.
+ * Progress  wait-free except for `compare`.
  * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
  *           once.  8 bytes of memory for each object from the first sort on.
  */
