@@ -14,9 +14,9 @@
  * Allocation moves one pointer up.  Blocks of memory come from malloc, or there is only one, or
  * only a buffer of the caller's; reset keeps them for the next round.
  *
- * No destructors run.  Whatever an object in an arena owns outside of it leaks when the arena is
- * reset, rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be
- * done with haft_arena_on_reset().
+ * No destructors run.  An object's resources outside of the arena leak when the arena is reset,
+ * rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be done with
+ * haft_arena_on_reset().
  *
  * In builds with AddressSanitizer all bytes that are not allocated are poisoned, and there are
  * poisoned bytes behind each allocation: a pointer kept beyond a reset or rewind is reported.
@@ -56,10 +56,10 @@ extern "C" {
  * haft_allocator - three functions and what they work on; small, so pass it by value.
  *
  * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.
- *           Size 0 is a block like any other: an address of its own, not NULL.
+ *           Size 0 is a block like any other: another address than the rest, not NULL.
  *           Returns NULL if there is no memory; nothing has changed then.
  * resize    gives `memory`, a block of `old_size` bytes that alloc or resize returned, the size
- *           `new_size`.  `old_size` is exactly what was asked for last, `alignment` the same as
+ *           `new_size`.  `old_size` is the size asked for last, `alignment` the same as
  *           then.  Returns the block, which may have moved, with its first min(old_size,
  *           new_size) bytes kept; the old address may no longer be used.  New size 0 does not
  *           free.  `memory` NULL: as alloc, and `old_size` must be 0.
@@ -166,19 +166,19 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
 
 /*
  * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
- * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that each allocation has an
- * address of its own.
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that no two allocations have
+ * one address.
  *
  * What does not fit into the block in use goes to the next one, and the rest of the former lies
- * idle until a reset or rewind.  What would not fit there either gets a block of its own size, and
- * the block in use stays in use.
+ * idle until a reset or rewind.  What would not fit there either gets a block of just that size,
+ * and the block in use stays in use.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, if `size`
  *           is larger than any memory, and if `alignment` is not a power of two up to
  *           HAFT_ARENA_MAX_ALIGNMENT.
  * Progress  wait-free while the block has room; else blocking (malloc).
- * Cost      O(1), inlined while the block has room.  In need of a block of its own: O(such blocks
- *           kept), to find the smallest that will do.
+ * Cost      O(1), inlined while the block has room.  For an own block: O(such blocks kept), to find
+ *           the smallest that will do.
  */
 HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
@@ -224,7 +224,7 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
  * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
  * until a reset or rewind.
  *
- * `old_size` is exactly what was asked for last, `alignment` as it was then.  New size 0 leaves an
+ * `old_size` is the size asked for last, `alignment` as it was then.  New size 0 leaves an
  * allocation of size 0.  `memory` NULL, `old_size` 0: as haft_arena_alloc_aligned().
  *
  * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
@@ -282,21 +282,21 @@ haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
  * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
- * then runs first.  An allocation from before that has grown since falls back: what is left of it
- * is its old place and size.  The mark may be used again.
+ * then runs first.  An earlier allocation that has grown since has its old place and size again.
+ * The mark may be used again.
  *
  * Threads   one; not from a clean-up function.
- * Progress  wait-free but for the clean-up.
- * Cost      O(1 + blocks of their own given back), and the clean-up.
+ * Progress  wait-free except for the clean-up.
+ * Cost      O(1 + own blocks given back), and the clean-up.
  */
 void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 
 /*
- * haft_arena_reset - give back all that was allocated.  Clean-up runs first, what was registered
- * last before the rest.  All blocks are kept, and used again in the same order.
+ * haft_arena_reset - give back all allocations.  Clean-up runs first, the function registered last
+ * before the rest.  All blocks are kept, and used again in the same order.
  *
  * Threads   one; not from a clean-up function.
- * Progress  wait-free but for the clean-up.
+ * Progress  wait-free except for the clean-up.
  * Cost      O(1), and the clean-up; with AddressSanitizer O(bytes).
  */
 void haft_arena_reset(haft_arena *arena);
@@ -315,8 +315,7 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - give all blocks that hold nothing now, but for the first, back to where they
- * came from.
+ * haft_arena_trim - give all empty blocks except the first back to where they came from.
  *
  * Progress  blocking (free).
  * Cost      O(blocks given back).

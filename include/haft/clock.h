@@ -15,7 +15,7 @@
  *   - to pass on what changes: of the jobs of a thread the outermost one's beginning and end, as
  *     begin() and end() or as online() and offline(); online() only while inside() says false,
  *     offline() and quiescent() only while it says true;
- *   - to hold no lock of its own around a callback, but for after_fork();
+ *   - to hold none of its locks around a callback, except for after_fork();
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *

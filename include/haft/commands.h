@@ -11,8 +11,8 @@
  *   haft_domain_tick(domain);                                   frame clock
  *
  * Jobs see the table stand still: what they create cannot be resolved before it is applied, what
- * they destroy can be until then.  Each job has a recorder of its own, so recording takes no lock
- * and shares nothing.  Memory is kept from frame to frame.
+ * they destroy can be until then.  Each job has one recorder, so recording takes no lock and shares
+ * nothing.  Memory is kept from frame to frame.
  *
  * Repeatable: one worker, which the command set owns, reserves the ids when recorders are opened
  * and frees what is destroyed; apply goes by the recorders' keys and, within one, by the order of
@@ -79,8 +79,8 @@ typedef struct haft_applied {
 } haft_applied;
 
 /*
- * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker of its
- * own on it.  `options` may be NULL: the default of each.
+ * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker on it.
+ * `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
@@ -103,8 +103,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 }
 
 /*
- * haft_commands_close - the end of a command set.  What was recorded and not applied is forgotten:
- * its ids are given up and will never be live, calls are not made, nothing is destroyed.
+ * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
+ * forgotten: its ids are given up and will never be live, calls are not made, nothing is destroyed.
  *
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from
  *           on_reclaim or a haft_call.
@@ -141,7 +141,7 @@ haft_table *haft_commands_table(const haft_commands *commands);
  * Threads   the set's thread; others may record meanwhile.  Not from on_reclaim or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
- * Progress  lock-free, but for malloc when there are more recorders or reservations than ever
+ * Progress  lock-free, except for malloc when there are more recorders or reservations than ever
  *           before (on_reclaim, where given, is the caller's).
  * Cost      O(max_creates + log recorders) if keys come in ascending order; else O(recorders) more.
  */
@@ -171,7 +171,7 @@ haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **ob
  * Returns   HAFT_OK.  Otherwise nothing is recorded:
  *             HAFT_NO_MEMORY   no memory to record it
  * Threads   as haft_recorder_create().
- * Progress  wait-free, but for malloc when more is recorded than ever before.
+ * Progress  wait-free, except for malloc when more is recorded than ever before.
  */
 haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
 
@@ -182,7 +182,7 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
  * Returns   HAFT_OK.  Otherwise nothing is recorded:
  *             HAFT_NO_MEMORY   no memory to record it
  * Threads   as haft_recorder_create().
- * Progress  wait-free, but for malloc when more is recorded than ever before.
+ * Progress  wait-free, except for malloc when more is recorded than ever before.
  * Cost      O(1), and the copy.
  */
 haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, const void *payload,
@@ -198,17 +198,16 @@ haft_commands *haft_recorder_commands(const haft_recorder *recorder);
 uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
- * haft_commands_apply - carry out what was recorded since the last apply: first all creations, then
- * all calls, then all destructions, each by key and order of recording.  All recorders end.  At its
- * end it hands on what it freed, so that one tick is enough for it, and calls
- * haft_worker_quiescent() for the set's worker.
+ * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  At its end
+ * it hands on what it freed, so that one tick is enough for it, and calls haft_worker_quiescent()
+ * for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
  * that is freed by other means before the destructions, by a call for example, counts as stale; one
  * that another thread frees while they are under way, as either.
  *
- * Returns   HAFT_OK, and what was done in `*applied` (NULL may be passed).  Otherwise nothing is
- *           done:
+ * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed).  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
  *                               foreign clock that can tell (haft/domain.h)
  *             HAFT_IN_CALLBACK  it is inside a callback of a table
@@ -217,7 +216,7 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  *           the workers clock it is a quiescent point of the thread: pointers resolved before are
  *           void.  Others may resolve meanwhile, if the clock is not the frame clock.
  * Ordering  as haft_publish() for creations and haft_free() for destructions.
- * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing by itself.
+ * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing.
  * Cost      O(commands + reservations + recorders), and the calls.
  */
 haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied);

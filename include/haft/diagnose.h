@@ -93,7 +93,7 @@ __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, h
  *           returned; without one the program is aborted.
  * Threads   as haft_resolve(): any thread inside a read section of the table's domain.
  * Ordering  as haft_resolve().
- * Progress  wait-free where the id is live; else lock-free but for on_bad_access.
+ * Progress  wait-free where the id is live; else lock-free except for on_bad_access.
  * Cost      that of haft_resolve(); the rest only for an id that is not live.
  */
 HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id id)
@@ -110,7 +110,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
  * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
  *           aborted.
  * Threads   as haft_resolve() of a local table.
- * Progress  wait-free but for on_bad_access.
+ * Progress  wait-free except for on_bad_access.
  * Cost      as haft_require().
  */
 HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, haft_id id)
@@ -159,7 +159,7 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
 /* Objects that were live when their table was closed, all allocated at one place. */
 typedef struct haft_leak {
     const char *table; /* its name */
-    const void *place; /* NULL: not known, or one of so many that they are counted together */
+    const void *place; /* NULL: not known, or one of too many, counted together */
     uint64_t count;
     haft_layout layout; /* to format the id with */
     haft_id first;      /* of these objects, the one with the lowest index */

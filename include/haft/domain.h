@@ -48,7 +48,7 @@ typedef enum haft_clock {
      */
     HAFT_CLOCK_WORKERS,
 
-    /* A foreign clock, and who waits for its grace periods: */
+    /* A foreign clock, and the thread that waits for its grace periods: */
     HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
     HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
 
@@ -120,7 +120,7 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
  *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
- *                               that can tell (liburcu's but for qsbr)
+ *                               that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/fork.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
@@ -136,7 +136,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (liburcu's but for qsbr)
+ *                               foreign clock that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
@@ -161,7 +161,7 @@ haft_status haft_domain_wait(haft_domain *domain);
  * Threads   one thread, while no thread holds a resolved pointer: the program's own synchronisation
  *           (the end of the frame's jobs) comes between their last use and the tick.  Debug builds
  *           assert that no haft_section_begin() is without its end.
- * Ordering  release: the frame's uses come before the reuse of what was freed.
+ * Ordering  release: the frame's uses come before the reuse of freed slots.
  * Progress  lock-free.
  * Cost      O(1): two shared operations.
  */
@@ -170,7 +170,7 @@ haft_status haft_domain_tick(haft_domain *domain);
 /*
  * haft_domain_stats_get - the clock's counters.
  *
- * Returns   a snapshot; each number is exact by itself, together they may be of different moments.
+ * Returns   a snapshot; each number is exact, together they may be of different moments.
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -181,8 +181,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * opened with, and tell ThreadSanitizer (haft/detail/tsan.h).  Readers that want liburcu's inlined
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
- *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); sections of
- *                   one thread nest.  Of liburcu: memb, mb, signal, bp
+ *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
+ *                   sections nest.  Of liburcu: memb, mb, signal, bp
  *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
  *                   qsbr, which stands for all such clocks in what follows
@@ -315,7 +315,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
  *           nothing happens).
  * Ordering  offline: release towards grace periods.
- * Progress  wait-free, but for waking a thread that waits for this one.
+ * Progress  wait-free, except for waking a thread that waits for this one.
  * Cost      a full fence; workers clock: one store, and one shared operation to come online;
  *           O(threads with workers) if the thread's last call was for another domain.
  */

@@ -5,14 +5,13 @@
  * interval; tables and workers know nothing of it and pay nothing.
  *
  * The file is `directory`/haft-PROCESS.json, readable and writable by its owner only.  It is
- * written under another name and renamed, so whoever opens it finds it whole; closing removes it.
- * Where processes of one number share the directory, as in containers, the second one writes
+ * written under another name and renamed, so a reader finds it whole; closing removes it.  Where
+ * processes of one number share the directory, as in containers, the second one writes
  * haft-PROCESS-2.json, and so on: each holds a lock (flock) on .haft-PROCESS.lock beside its file.
  * A program that ends without closing leaves both behind, and the next one of that number takes
- * them over.  Who has read the file and then finds the lock free, or no such file, knows that the
- * process has ended or closed its export, also where it has children; a lock asked for with LOCK_SH
- * and at once given back is in nobody's way.  A directory in memory, such as /run/user/UID, suits
- * it best.
+ * them over.  A reader that then finds the lock free, or no such file, knows that the process has
+ * ended or closed its export, also where it has children; a lock taken with LOCK_SH and released at
+ * once disturbs no process.  A directory in memory, such as /run/user/UID, suits it best.
  *
  *   haft_export   the layout's version, 1
  *   process       its number; "started": in clock ticks since the machine's start (/proc), or 0;

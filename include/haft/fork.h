@@ -36,7 +36,7 @@
  *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
  *
  * Either way the export (haft/export.h) is the parent's, and the child may open its own; and so it
- * may open domains and tables of its own, and close these.
+ * may open domains and tables, and close these.
  *
  * To have them called around every fork:
  *
@@ -77,7 +77,7 @@ void haft_before_fork(void);
  * haft_after_fork_parent - the parent's other threads go on.  Also to be called if fork failed.
  *
  * Threads   the one that called haft_before_fork().
- * Progress  wait-free, but for waking threads.
+ * Progress  wait-free, except for waking threads.
  */
 void haft_after_fork_parent(void);
 

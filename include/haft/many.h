@@ -28,7 +28,7 @@ extern "C" {
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
  *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  What was reserved is the caller's: it is
+ *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
  *           published, or given up by haft_abort().
  * Ordering  as haft_reserve(), for each.
  * Progress  lock-free (on_reclaim, where given, is the caller's).

@@ -50,7 +50,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
  *           unpins, or an id that never named it.
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
- * Ordering  release: what was done with the object comes before the reuse of its memory.
+ * Ordering  release: all uses of the object come before the reuse of its memory.
  * Progress  lock-free.
  * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
  *           objects, each of which unpins the next in on_reclaim, is taken back in a loop.

@@ -18,8 +18,8 @@
  *   haft_cursor cursor = haft_cursor_over(table, HAFT_EVERYTHING);
  *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
  *
- * Fresh slots are skipped without touching their memory, but for up to 128 in each worker's hands,
- * and those that a local table gave back before it was shared.
+ * Fresh slots are skipped without touching their memory, except for up to 128 in each worker's
+ * hands, and those that a local table gave back before it was shared.
  *
  * Unless a function says otherwise:
  *
@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/* A value: a copy goes on by itself.  Nothing need be done to end it. */
+/* A value: a copy goes on independently, and needs no end. */
 typedef struct haft_cursor {
     const haft_table *table;
     haft_run run; /* the stretch that it is in */
@@ -105,7 +105,7 @@ typedef bool haft_visit(haft_id id, void *object, void *arg);
  * Returns   the number of calls.
  * Threads   as haft_cursor_next().  Workers can share a scan: see haft_scan_ranges().
  * Ordering  as haft_cursor_next().
- * Progress  as haft_cursor_next(), but for the visitor.
+ * Progress  as haft_cursor_next(), except for the visitor.
  * Cost      as haft_cursor_next(), and a call for each object.
  */
 uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit, void *arg);
@@ -114,9 +114,9 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
  *
  * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
- *           one scan, which starts here.  They have equally many used slots, live or not, but for
- *           rounding: they meet where a slot and a page begin together, if a part has eight such
- *           places or more, and else where a slot and a cache line do.  (For object alignments
+ *           one scan, which starts here.  They have equally many used slots, live or not, except
+ *           for rounding: they meet where a slot and a page begin together, if a part has eight
+ *           such places or more, and else where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().

@@ -67,9 +67,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, but for `wrap`.  Waits for grace periods
- * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with `worker`
- * NULL, and what it inserts lives on in the local table.
+ * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for grace
+ * periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * `worker` NULL, and what it inserts lives on in the local table.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
  * more than the local one's capacity, that has grown to what it holds.
@@ -115,8 +115,8 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  *                                 due.  With exact_capacity: other calls are searching for the
  *                                 slots of the last objects
  * Threads   the worker's thread, inside or outside a read section.
- * Ordering  acquire: all readers of the slot's former object are done; release: what was written
- *           before is visible to each thread that resolves the id.
+ * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
+ *           visible to each thread that resolves the id.
  * Progress  lock-free (on_reclaim, where given, is the caller's).
  * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).

@@ -42,7 +42,7 @@ extern "C" {
  * open until the table is closed, and what it holds back stays with it.  With the workers clock it
  * then holds grace periods up and counts as open, until a thread that has joined its own closes it
  * (haft_worker_close).  So a destructor that is to work in the last round has its key made before
- * the first call of this function in the process, or opens and closes a worker of its own.
+ * the first call of this function in the process, or opens and closes a worker.
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
@@ -72,7 +72,7 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  as those.
- * Progress  lock-free, but for malloc where a worker is made (on_reclaim, where given, is the
+ * Progress  lock-free, except for malloc where a worker is made (on_reclaim, where given, is the
  *           caller's).
  * Cost      O(workers ever open at one time), and some six shared operations: several times a
  *           worker's call.

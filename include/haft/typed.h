@@ -23,9 +23,9 @@
  * slot to slot is a constant.
  *
  * In a debugger ships.view.slots[17] is the slot of index 17: its word, and the object as the
- * struct it is.  Each function here has a frame of its own, all on the line of its macro, and a
- * step from there goes on into haft's function.  Set breakpoints in that one: in a function of a
- * single line they may stop before its arguments can be read.
+ * struct it is.  Each function here has a frame, all on the line of its macro, and a step from
+ * there goes on into haft's function.  Set breakpoints in that one: in a function of a single line
+ * they may stop before its arguments can be read.
  */
 #ifndef HAFT_TYPED_H
 #define HAFT_TYPED_H

@@ -95,7 +95,7 @@ HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
  * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
  * Ordering  as haft_resolve(), for each id.
  * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
- *           resolves overlaps its cache misses by itself, and is faster one at a time.
+ *           resolves overlaps its cache misses anyway, and is faster one at a time.
  */
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
 
@@ -103,10 +103,10 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
 
 /*
  * A ref takes 16 bytes where an id takes 8 (12 with addresses of 32 bits), and spares the reader
- * the table's view.  It goes stale exactly when its id does, and is as safe to keep, but for one
- * thing: it must not be used once its table has been closed.  (An id is still just a number then.)
- * It stays good through haft_share(), haft_unshare() and haft_local_trim(), which leave slots where
- * they are.
+ * the table's view.  It goes stale exactly when its id does, and is as safe to keep, with one
+ * exception: it must not be used once its table has been closed.  (An id is still just a number
+ * then.)  It stays good through haft_share(), haft_unshare() and haft_local_trim(), which leave
+ * slots where they are.
  *
  * Refs are made by haft_ref_of() alone.  Zeroed memory is a nil ref.  A ref is not for saving or
  * sending, and one made of bytes from outside may point anywhere: give ids to others.
@@ -218,7 +218,7 @@ typedef struct haft_range {
 /* Every slot that a table has. */
 #define HAFT_EVERYTHING HAFT_RANGE(0, UINT64_MAX)
 
-/* A value like any other: a copy goes on by itself. */
+/* A value like any other: a copy goes on independently. */
 typedef struct haft_run {
     haft_view view;
     haft_range left; /* not looked at yet */

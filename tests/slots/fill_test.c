@@ -55,6 +55,21 @@ Test(fill, a_count_from_before_the_warning_neither_warns_nor_lets_it_warn_again)
     cr_expect(eq(int, seen.calls, 2));
 }
 
+/* Two threads end a warning; the second had counted as many objects as warn about it again. */
+Test(fill, of_two_that_may_end_a_warning_the_late_one_does_nothing)
+{
+    struct fill fill = {.warn_at = 4, .on_fill = note, .arg = &seen};
+
+    fill_look(&fill, fill_seen(&fill), "players", 4, 10);
+    const uint64_t before = fill_seen(&fill);
+
+    fill_look(&fill, before, "players", 3, 10);
+    fill_look(&fill, before, "players", 4, 10);
+    cr_expect(eq(int, seen.calls, 1));
+    fill_look(&fill, fill_seen(&fill), "players", 4, 10);
+    cr_expect(eq(int, seen.calls, 2));
+}
+
 /* --- tables of one thread: exact --- */
 
 static void open_local(haft_local_reuse reuse, uint64_t warn_at)

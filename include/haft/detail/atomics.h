@@ -48,26 +48,26 @@ typedef enum haft_edge {
     HAFT_EDGE_PUBLISH,   /* object bytes before the word that makes them findable */
     HAFT_EDGE_TICKET,    /* frees of a batch before the grace period that covers its ticket */
     HAFT_EDGE_ELAPSED,   /* a grace period's end before reuse of what it covered */
-    HAFT_EDGE_RING,      /* a batch's contents, to whoever takes it from a worker's ring */
+    HAFT_EDGE_RING,      /* a batch's contents, to the thread that takes it from a ring */
     HAFT_EDGE_RING_ROOM, /* reading a ring's cell before its owner writes it again */
     HAFT_EDGE_DEPOT,     /* a batch's contents, through the depot */
     HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
     HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
     HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
-    HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before who draws it again */
+    HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before the next draw */
     HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
-    HAFT_EDGE_TALLY,     /* frees that led to an insertion, to whoever counts the insertion */
+    HAFT_EDGE_TALLY,     /* frees that led to an insertion, before its count */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
-    HAFT_EDGE_REVIVE,    /* the last use of a slot before who finds it by its word */
+    HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,    /* only this thread writes it now */
     HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
-    HAFT_EDGE_ONWARD, /* it only moves on: who knows of a step sees it there or further */
+    HAFT_EDGE_ONWARD, /* it only moves on: a thread that knows of a step sees it */
     HAFT_EDGE_HINT,   /* a wrong answer costs time, never correctness */
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
@@ -109,7 +109,7 @@ static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, u
     haft_store(reason, word, value, HAFT_ORDER(relaxed));
 }
 
-/* Another value for the word; what came before is visible to who acquires it. */
+/* Another value for the word; earlier writes are visible to a thread that acquires it. */
 static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, HAFT_ORDER(release));

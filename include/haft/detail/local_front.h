@@ -106,7 +106,7 @@ static inline haft_status haft_local_insert_front(haft_local *local, haft_view v
  * haft_local_free_front - as haft_local_free(); `view` is the table's own.
  *
  * Returns   as haft_local_free().
- * Progress  wait-free but for on_destroy.
+ * Progress  wait-free except for on_destroy.
  */
 static inline haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
 {

@@ -6,8 +6,8 @@
  * its grace period, when no thread can be reading it any more, on the worker that takes the slot
  * back; of one that is still live when the table ends, then.  Each runs once.
  *
- * Each function is one call of the function of its name, whose contract holds.  No function throws,
- * but for what a constructor of T throws, and then the reservation has been given up.
+ * Each function is one call of the function of its name, whose contract holds.  Only a constructor
+ * of T throws, and then the reservation has been given up.
  */
 #ifndef HAFT_DETAIL_TABLE_HPP
 #define HAFT_DETAIL_TABLE_HPP

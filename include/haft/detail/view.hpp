@@ -28,7 +28,8 @@ template <class T> constexpr void check_object_type() noexcept
 {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "a table holds objects");
     static_assert(!std::is_const_v<T> && !std::is_volatile_v<T>, "objects can be written");
-    static_assert(std::is_nothrow_destructible_v<T>, "nobody could catch what a destructor throws");
+    static_assert(std::is_nothrow_destructible_v<T>,
+                  "no caller could catch what a destructor throws");
     static_assert(alignof(T) <= 4096, "see object_alignment in haft/table.h");
 }
 
@@ -139,7 +140,7 @@ inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
 
 /*
  * scan - live objects, in order of index, for one range-for.  The loop may free any object, the one
- * it was given too, and insert.  What is promised beyond that says who makes the scan.
+ * it was given too, and insert.  The function that makes the scan promises more.
  */
 template <class T, class Walk> class scan
 {

@@ -2,7 +2,7 @@
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
  * Each function is one call of the function of its name in haft/table.h, haft/many.h or
- * haft/threads.h, whose contract holds.  No function throws, but for what a constructor of T
+ * haft/threads.h, whose contract holds.  Only a constructor of T
  * throws, and then the reservation has been given up.
  */
 #ifndef HAFT_DETAIL_WORKER_HPP
@@ -15,8 +15,8 @@ namespace haft
 {
 
 /*
- * worker_ref - a worker that somebody else closes: the thread itself, where it is the one of
- * haft::table::current_worker().  A value; for the worker's thread alone.
+ * worker_ref - a worker that this object does not close: one of haft::table::current_worker() closes
+ * with its thread.  A value; for the worker's thread alone.
  */
 template <class T> class worker_ref
 {
