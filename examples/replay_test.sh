@@ -227,7 +227,7 @@ check_impossible_traces()
     refuses_trace ":3:5: object 1 is used after its free on line 2" '0,a,1\n0,f,1\n1,u,1\n'
     refuses_trace ":4:5: object 1 is freed twice, first on line 2" '0,a,1\n0,f,1\n\n1,f,1\n'
     refuses_trace \
-        ":2:6: object 1 is allocated twice, first on line 1: each object has a number of its own" \
+        ":2:6: object 1 is allocated twice, first on line 1: each object needs another number" \
         '0,a,1\n10,a,1\n'
 }
 

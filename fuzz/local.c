@@ -194,7 +194,7 @@ static void free_one(struct play *play)
     if (expected == HAFT_OK) {
         must_be(model->slots[index].ended != 0 && !model_is_live(model, id), "the object is gone");
     }
-    must_be(haft_resolve(play->view, id) == NULL, "what was freed does not resolve");
+    must_be(haft_resolve(play->view, id) == NULL, "a freed object does not resolve");
 }
 
 static void free_some(struct play *play)

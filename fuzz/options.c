@@ -301,7 +301,7 @@ static void restore_last(const struct values *values, haft_worker *worker)
                                     haft_field_max(layout.generation_bits), values->tag);
 
     must(haft_restore(worker, id, NULL) == HAFT_OK, "restore");
-    must(haft_free(worker, id) == HAFT_OK, "free of what was restored");
+    must(haft_free(worker, id) == HAFT_OK, "free of a restored object");
 }
 
 static void use_shared(const struct values *values, haft_table *table)

@@ -115,7 +115,7 @@ void play_check_object(struct play *play, haft_id id, const void *object)
                object != NULL ? "live" : "not live", object != NULL ? "not live" : "live");
     }
     if (object != NULL && !object_is(play, object, model_slot(&play->model, id)->value)) {
-        differ("the object of id %llx is not what was stored", (unsigned long long)id.bits);
+        differ("the object of id %llx is not the stored one", (unsigned long long)id.bits);
     }
 }
 

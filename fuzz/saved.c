@@ -43,7 +43,7 @@ static void check_saved_again(const GString *text, uint64_t live)
 
     if (!saved_parse("again", text->str, text->len, &level, &error)) {
         fprintf(stderr, "%s\n", error->message);
-        must(false, "what was saved cannot be loaded");
+        must(false, "the saved file cannot be loaded");
     }
     GString *again = save_and_close(&level, &live_again);
 

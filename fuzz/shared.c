@@ -261,7 +261,7 @@ static void free_one(struct play *play)
     if (said == HAFT_OK) {
         shared_retire(play, id, false);
     }
-    must_be(haft_resolve(play->view, id) == NULL, "what was freed does not resolve");
+    must_be(haft_resolve(play->view, id) == NULL, "a freed object does not resolve");
 }
 
 static void free_some(struct play *play)
@@ -288,7 +288,7 @@ void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
         model_end(model, index);
     } else {
         must_be(slot->state == RETIRED && !slot->given_up,
-                "on_reclaim runs once for what was freed");
+                "on_reclaim runs once for each freed object");
         must_be(slot->pins == 0, "on_reclaim after the last pin is gone");
         must_be(slot->ended <= shared_horizon(play), "on_reclaim after the grace period");
         must_equal(model_id(model, index, haft_id_generation(model->layout, id)).bits, id.bits,

@@ -46,7 +46,7 @@ def expect(holds, what):
 
 
 def lines_of(text):
-    """What was written over the line before, whole lines only."""
+    """The lines written over the line before, whole ones only."""
     return [line.replace("\033[K", "") for line in re.findall(r"\r([^\r\n]*)\033\[K", text)]
 
 

@@ -74,11 +74,14 @@ def without_comments(text, keep_strings=True):
     return _COMMENT_OR_STRING.sub(blank, text)
 
 
-def comments(text):
-    """(offset, text) of each comment, a sentence on one line."""
+def is_c(path):
+    return pathlib.PurePath(path).suffix in SUFFIXES
+
+
+def english(text):
+    """(offset, text) of each comment, a sentence on one line, and each string."""
     for match in _COMMENT_OR_STRING.finditer(text):
-        if match.group()[0] == "/":
-            yield match.start(), re.sub(r"\n\s*(?:\*(?!/)|//)?[ \t]*", " ", match.group())
+        yield match.start(), re.sub(r"\n\s*(?:\*(?!/)|//)?[ \t]*", " ", match.group())
 
 
 def line_of(text, offset):

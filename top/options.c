@@ -12,7 +12,7 @@ static const char help_begin[] =
     "  --pid N        only this process\n"
     "  --interval MS  between looks, 100 to 60000 (default: 1000)\n"
     "  --once         look once; so it does when stdout is no terminal\n"
-    "  --json         look once; what was exported, as JSON\n"
+    "  --json         look once; the exported figures, as JSON\n"
     "  --prometheus   look once; Prometheus's text format\n"
     "  --help         print this\n"
     "\n"

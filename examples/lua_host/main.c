@@ -31,7 +31,7 @@ static const char help[] =
     "\n"
     "Options, before the script:\n"
     "  --capacity N  ships that fit, 1 to 1000000 (default: 1000)\n"
-    "  --json        at the end, what is left, as JSON\n"
+    "  --json        at the end, the objects there are, as JSON\n"
     "  --help        print this\n"
     "\n"
     "Exit status: 0 if the script ran to its end, 1 if it raised an error, 2 if the\n"

@@ -30,7 +30,7 @@ static const char help[] =
     "  --repeat N      replay N times (default: 1)\n"
     "  --workers N     threads (default: as many as cores)\n"
     "  --flavour NAME  liburcu's: memb (default) or qsbr\n"
-    "  --clock NAME    who ends grace periods: thread (default), one of haft's own;\n"
+    "  --clock NAME    what ends grace periods: thread (default), one of haft's own;\n"
     "                  caller, whichever worker needs one; or workers, all of them\n"
     "                  together, without liburcu and so without a flavour\n"
     "  --seed N        of the random checks (default: a new one, which is printed)\n"

@@ -63,7 +63,7 @@ static bool add_object(struct builder *builder, const struct reader *reader,
     if (index_find_or_add(&builder->object_index, fields->object, builder->objects.count, object)) {
         return reader_refuse(reader, fields->object_column, failure,
                              "object %" PRIu64 " is allocated twice, first on line %" PRIu64
-                             ": each object has a number of its own",
+                             ": each object needs another number",
                              fields->object, object_at(builder, *object)->allocated_line);
     }
     struct known_object *known = list_add(&builder->objects, sizeof *known);

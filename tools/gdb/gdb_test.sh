@@ -1,5 +1,5 @@
 #!/bin/bash
-# gdb loads haft-gdb.py from the program by itself, and shows ids and tables by it.
+# gdb loads haft-gdb.py from the program unasked, and shows ids and tables by it.
 #
 # Usage: gdb_test.sh <subject with debug information> <subject without> <haft-gdb.py>
 set -euo pipefail

@@ -1,7 +1,7 @@
 """What gdb shows of haft: ids, tables, domains and workers, and two commands.
 
 Programs that Bazel builds carry this file inside themselves (.debug_gdb_scripts), and an installed
-libhaft.so has it beside it; gdb loads either by itself from places that it trusts:
+libhaft.so has it beside it; gdb loads either unasked from places that it trusts:
 
     add-auto-load-safe-path /path/to/program-or-library      (in ~/.gdbinit)
 
@@ -295,7 +295,7 @@ class Line:
 
 
 def look_up(value):
-    """gdb's question: who prints this value?"""
+    """gdb's question: which printer prints this value?"""
     kind = value.type.strip_typedefs().unqualified()
     if kind.code == gdb.TYPE_CODE_STRUCT:
         if kind.tag == "haft_id":
