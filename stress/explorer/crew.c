@@ -1,5 +1,5 @@
 /*
- * Threads under the scheduler: the linker sends calls here (--wrap).
+ * White-box: threads under the scheduler: the linker sends calls here (--wrap).
  *
  * Starting and joining a thread that is reused order what creating and joining one would:
  * hooked.c tells ThreadSanitizer.

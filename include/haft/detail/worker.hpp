@@ -15,8 +15,8 @@ namespace haft
 {
 
 /*
- * worker_ref - a worker that this object does not close: one of haft::table::current_worker() closes
- * with its thread.  A value; for the worker's thread alone.
+ * worker_ref - a worker that this object does not close: one of haft::table::current_worker()
+ * closes with its thread.  A value; for the worker's thread alone.
  */
 template <class T> class worker_ref
 {
