@@ -27,7 +27,7 @@ void depot_push(struct depot *depot, const struct pool *pool, struct batch *batc
     const uint64_t link = load_relaxed(OWN, &node->node_next);
 
     store_release(DEPOT, &node->node_batch, batch->number);
-    /* Released, for those who still have this node in hand from before: they then see, when they
+    /* Released, for threads that still have this node in hand from before: they then see, when they
      * look at head or tail again, that it has left. */
     store_release(DEPOT, &node->node_next, tagged_next(link, NUMBER_NONE));
     for (;;) {

@@ -1,5 +1,5 @@
 /*
- * concurrent/clock/clock.h - the clocks: what a grace period is, and who drives it.
+ * concurrent/clock/clock.h - the clocks: what a grace period is, and which thread drives it.
  *
  * One clock_*.c for each clock; thread and caller share clock_foreign.c, which waits for the read
  * sections of a foreign clock.  Tickets and their order are the domain's.

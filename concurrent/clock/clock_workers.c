@@ -8,9 +8,9 @@
  * lowest announcement is done.
  *
  * A member that comes online adds nothing to `requested`, but as a read-modify-write.  All of them
- * on that word are one sequence: who covers a later ticket has seen the member online; the frees
- * under earlier ones the member has seen itself.  So no fence is needed between coming online and
- * the first resolve, and none between a free and the look at the members.
+ * on that word are one sequence: a thread that covers a later ticket has seen the member online;
+ * the frees under earlier ones the member has seen itself.  So no fence is needed between coming
+ * online and the first resolve, and none between a free and the look at the members.
  *
  * Members stay in the list until the domain closes; one whose thread has closed all its workers
  * and ended its jobs is another thread's next.
@@ -26,7 +26,7 @@
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
  *           its next thread
- *   OWN     a thread's own member, or one that nobody else can find: new, or in a fork's child
+ *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
  *   HINT    which thread is blamed for a stall
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -45,11 +45,11 @@
 #include <string.h>
 
 #define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
-#define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or nobody's */
+#define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or no thread's */
 
 struct member {
     atomic_u64 announced; /* tickets whose frees came before its last quiescent point */
-    atomic_u64 thread;    /* thread_number() of its thread; 0: nobody's */
+    atomic_u64 thread;    /* thread_number() of its thread; 0: no thread's */
     atomic_u64 worker;    /* address of one of its workers; 0: not known */
     atomic_u64 number;    /* the system's for the thread */
     uint64_t workers;     /* open, of its thread */
@@ -97,7 +97,7 @@ static bool is_away(const struct member *member)
 static void come_back(haft_domain *domain, struct member *member)
 {
     store_relaxed(OWN, &member->announced, ANNOUNCED_NOTHING);
-    /* Weakened, a later ticket could be covered by one who saw the member away. */
+    /* Weakened, a later ticket could be covered by a thread that saw the member away. */
     const uint64_t requested = fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
 
     store_release(QUIET, &member->announced, requested);

@@ -6,8 +6,8 @@
  * those that such a child may find held.  haft_before_fork() takes it as well, before or after:
  * hence a thread's count.
  *
- * Locks are to be taken in one order.  A program opens tables with locks of its own held, and this
- * one is held while memory is allocated (export_text.c); what was handed to os_on_fork last
+ * Locks are to be taken in one order.  A program opens tables while it holds its locks, and this
+ * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last
  * runs first before a fork.  So it is done after the allocator's, and before the program's.
  */
 #include "concurrent/clock/registry.h"
@@ -40,7 +40,7 @@ static void begin_child(void)
     registry_unlock();
 }
 
-/* Before main, and before other constructors but for those that ask for the same. */
+/* Before main, and before other constructors except those of the same priority. */
 __attribute__((constructor(101))) static void watch_forks(void)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */

@@ -18,7 +18,7 @@ uint64_t domain_waited_ns(haft_domain *domain);
 
 /*
  * Report a grace period that has been under way for too long, once: by on_stall, or in a line to
- * stderr.  Lock-free but for these.
+ * stderr.  Lock-free apart from these.
  */
 void domain_notice_stall(haft_domain *domain);
 

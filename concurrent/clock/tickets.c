@@ -43,7 +43,7 @@ uint64_t domain_backlog(const haft_domain *domain)
 
 /*
  * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
- * what was done before, or `ticket` if that was done already.
+ * the highest ticket done before, or `ticket` if that was done already.
  */
 static uint64_t finish(haft_domain *domain, uint64_t ticket)
 {

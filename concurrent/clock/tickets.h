@@ -4,9 +4,9 @@
  * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
  * grace period has passed:
  *
- *   who retires   the frees of a batch; ticket = requested + 1                       (TICKET)
- *   who drives    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
- *   who reuses    the batch may be reused when done >= ticket
+ *   retiring   the frees of a batch; ticket = requested + 1                       (TICKET)
+ *   driving    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
+ *   reusing    the batch may be reused when done >= ticket
  *
  * The ticket is taken after the last free of its batch, and s is read before the wait begins,
  * so a driver that covers a ticket began to wait after the frees.

@@ -1,5 +1,5 @@
 /*
- * Apply: what was recorded, carried out on one thread, by key and order of recording.
+ * Apply: recorded commands, carried out on one thread, by key and order of recording.
  *
  * Destructions take two walks.  The first sorts out what is not live: ids that were stale before
  * any of these destructions.  So what fails in the second was destroyed by the same apply: a

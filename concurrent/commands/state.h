@@ -62,7 +62,7 @@ struct haft_commands {
     haft_recorder *calling; /* whose call is being made; NULL: none */
 };
 
-/* Between its opening and apply; within apply, while one of its own calls is made. */
+/* Between its opening and apply; within apply, while one of its calls is made. */
 static inline bool recorder_may_record(const haft_recorder *recorder)
 {
     const haft_commands *commands = recorder->commands;

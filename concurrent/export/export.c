@@ -7,7 +7,7 @@
  * Edges in this file.
  *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
  *           nothing travels with that
- *   OWN     while it is claimed, whoever opens or closes the export alone writes the claim
+ *   OWN     while it is claimed, only the thread that opens or closes the export writes the claim
  */
 #include <haft/export.h>
 

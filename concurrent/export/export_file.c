@@ -3,16 +3,16 @@
  *
  * Each time a new file is made under another name, which must not be there, and renamed over the
  * old one.  So the file is never half written, never larger or smaller than its text, and never
- * somebody else's: neither step follows a link.
+ * another user's: neither step follows a link.
  *
  * Both names hold the process's number, and processes of one number may share the directory: in
  * containers, or on several machines.  So they are only used under a lock (flock) on a third file,
- * which ends with its process: who finds it held goes on to the next names.  Files that a process
- * of that number has left behind are used again.
+ * which ends with its process: a process that finds it held goes on to the next names.  Files that
+ * a process of that number has left behind are used again.
  *
- * Who only wants to know whether the process runs asks for a share of the lock: for that, which is
- * soon over, opening waits.  The child of a fork would keep the lock when its parent has ended, so
- * it closes it first of all.
+ * A reader that only wants to know whether the process runs asks for a share of the lock: for that,
+ * which is soon over, opening waits.  The child of a fork would keep the lock when its parent has
+ * ended, so it closes it first of all.
  */
 #include "concurrent/export/export_file.h"
 #include "concurrent/clock/registry.h"
@@ -30,7 +30,7 @@
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
 #define MOST_OF_A_NUMBER 100 /* processes of one number in one directory */
 #define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
-#define PAUSE_NS 1000000     /* then who asked is done */
+#define PAUSE_NS 1000000     /* then a reader that asked is done */
 
 /* That of this process's export, which it has one of, or -1.  Under the registry's lock, which each
  * fork takes: so there is no lock that a child has and does not know of. */
@@ -71,14 +71,14 @@ __attribute__((constructor)) static void watch_forks_of_files(void)
     os_on_fork(NULL, NULL, release);
 }
 
-/* Somebody else's lock, or something of that name that is no lock. */
+/* Another process's lock, or something of that name that is no lock. */
 static bool is_taken(int error)
 {
     return error == EWOULDBLOCK || error == EBUSY || error == EACCES || error == EPERM ||
            error == ELOOP || error == EISDIR || error == ENXIO;
 }
 
-/* 0; EBUSY: there are only some who ask for it; ESTALE: a former owner has removed it. */
+/* 0; EBUSY: only readers ask for it; ESTALE: a former owner has removed it. */
 static int lock_file(int file)
 {
     struct stat found;
@@ -92,7 +92,7 @@ static int lock_file(int file)
         return errno;
     }
     if (!S_ISREG(found.st_mode) || found.st_nlink > 1) {
-        return EPERM; /* somebody's pipe, or a file that has another name as well */
+        return EPERM; /* a pipe, or a file that has another name as well */
     }
     return found.st_nlink != 0 ? 0 : ESTALE;
 }
@@ -112,7 +112,7 @@ static int try_names(const struct export_file *file)
     return error;
 }
 
-/* 0, or why not: then the lock's file may be somebody else's, and stays. */
+/* 0, or why not: then the lock's file may be another process's, and stays. */
 static int lock_names(const struct export_file *file)
 {
     int error = ESTALE;

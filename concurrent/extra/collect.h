@@ -9,7 +9,7 @@
 
 /*
  * Begin, with a worker for the time of the call, and take back what is due: HAFT_OK; HAFT_BUSY if
- * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, but for malloc.
+ * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, except malloc.
  */
 haft_status collect_begin(haft_table *table, haft_worker **worker);
 void collect_end(haft_worker *worker);

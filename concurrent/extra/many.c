@@ -2,7 +2,7 @@
  * Many at once: reserve, publish, insert and free with what they share done once for a batch.
  *
  * Reservations and insertions are counted at once before the first of them is seen.  Frees are
- * counted each by itself: were the count to lag behind by a batch, while others insert,
+ * counted one by one: were the count to lag behind by a batch, while others insert,
  * stats_shortage() could say HAFT_FULL of a table that never was.
  */
 #include "concurrent/table/debug.h"

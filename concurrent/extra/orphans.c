@@ -40,7 +40,7 @@ struct orphans {
     bool is_fresh;
 };
 
-/* --- what is left of the other threads --- */
+/* --- the state that the other threads left --- */
 
 /* A callback had begun for `id`: its slot is as good as taken back. */
 static void forget_callback(const haft_table *table, uint64_t id)

@@ -152,7 +152,7 @@ static void release_chosen(struct trim *trim)
 
 /* --- the other slots --- */
 
-/* The batch in which the lowest index comes first, to those who look for slots. */
+/* The batch in which the lowest index comes first for searches. */
 static void offer_batch(const struct trim *trim, struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->count / 2; i++) {

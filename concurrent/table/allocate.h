@@ -1,6 +1,6 @@
 /*
  * concurrent/table/allocate.h - the way in: what haft_reserve and haft_insert do, called from
- * `caller`.  The worker's thread; lock-free, but for callbacks.
+ * `caller`.  The worker's thread; lock-free, except callbacks.
  */
 #ifndef HAFT_CONCURRENT_ALLOCATE_H
 #define HAFT_CONCURRENT_ALLOCATE_H

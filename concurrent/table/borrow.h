@@ -2,7 +2,7 @@
  * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
  *
  * Its batch limit is 1, so it holds nothing back; it is no member of a clock, since its thread
- * resolves nothing through it.  Any thread, lock-free but for malloc.
+ * resolves nothing through it.  Any thread, lock-free except malloc.
  */
 #ifndef HAFT_CONCURRENT_BORROW_H
 #define HAFT_CONCURRENT_BORROW_H

@@ -31,7 +31,7 @@ void door_leave(haft_table *table);
 /* A snapshot: committed units. */
 uint64_t door_committed(const haft_table *table);
 
-/* The same of units that search: none while no call is under way. */
+/* A snapshot: units that search; none while no call is under way. */
 uint64_t door_searching(const haft_table *table);
 
 /* Set the committed units of a table that no other thread uses. */

@@ -5,7 +5,7 @@
  * Edges in this file.
  *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word: the thread that
  *            frees an object has its last word on it
- *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   what was written into a
+ *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
  *            slot whose last life is given up
  *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
@@ -92,7 +92,7 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
     assert(life_is_reserved(slots, id));
     slots_poison(slots, word);
     if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
-        /* Weakened, a thread that recycles the slot could write before what was written here. */
+        /* Weakened, a thread that recycles the slot could write before the bytes written here. */
         store_release(REVIVE, word, next);
         return false;
     }

@@ -14,7 +14,7 @@ static inline bool reclaim_calls_back(const haft_table *table)
 
 /*
  * Take back the slots of a batch whose ticket is done; those that may be used again are ready for
- * any worker.  The worker's thread, outside callbacks and the door; lock-free, but for on_reclaim.
+ * any worker.  The worker's thread, outside callbacks and the door; lock-free, except on_reclaim.
  */
 void reclaim_batch(haft_worker *worker, struct batch *source);
 

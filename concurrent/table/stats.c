@@ -3,7 +3,7 @@
  *
  * Edges in this file.
  *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
- *   COUNT   each number alone; what was done is read before what it was done to
+ *   COUNT   each number alone; ends are read before beginnings
  *   RETRY   the budget, as a number
  */
 #include "concurrent/table/stats.h"
@@ -74,7 +74,7 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
     return slots;
 }
 
-/* Slots ever used, but for the restore range: drawn from the table, and in no extent any more. */
+/* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
 static uint64_t used_slots(const haft_table *table)
 {
     return difference(load_relaxed(COUNT, &table->fresh),
@@ -113,9 +113,9 @@ void haft_count_stale(haft_worker *worker)
 
 /*
  * Slots taken (live or reserved) or exhausted, outside the restore range.  Beginnings are read
- * before ends, of all workers: so the result is never above what was true at some moment, however
- * long this thread is kept from going on in between.  What was restored is read after it was
- * counted as begun, and before its free is counted.
+ * before ends, of all workers: so the result was never above the true number at some moment,
+ * however long this thread is delayed in between.  Restored objects are read after they were
+ * counted as begun, and before their frees are counted.
  */
 static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
 {

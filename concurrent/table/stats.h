@@ -24,7 +24,7 @@ struct stock {
 void stats_correct(haft_table *table, const struct stock *stock);
 
 /*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or what was said of
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
  * `fresh` slots.
  */
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);

@@ -15,7 +15,7 @@ struct supply {
 
 /*
  * Up to `most` slots, at least one, counted at the door of an exact table.  HAFT_OK, or why there
- * are none.  The worker's thread; lock-free, but for callbacks.
+ * are none.  The worker's thread; lock-free, except callbacks.
  */
 haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply);
 

@@ -288,7 +288,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 
 /* --- giving back --- */
 
-/* Runs what was registered since `until`, and while it runs; newest first. */
+/* Runs the functions registered since `until`, and those that they register; newest first. */
 static void clean_up_until(struct arena *arena, const struct clean_up *until)
 {
     assert(!arena->cleaning); /* a clean-up function may not reset, rewind or close */

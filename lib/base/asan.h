@@ -1,7 +1,7 @@
 /*
  * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning.
  *
- * Poisoned bytes may not be touched: the sanitizer reports whoever does.  It keeps books by the
+ * Poisoned bytes may not be touched: the sanitizer reports an access.  It keeps books by the
  * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  Without
  * the sanitizer these functions are nothing.
  */

@@ -277,7 +277,7 @@ static void call_on_destroy(haft_local *local, void *object, haft_id id)
     local->in_callback = outer;
 }
 
-/* End the live object `id`.  While its destructor runs, its slot is in nobody's hands. */
+/* End the live object `id`.  While its destructor runs, its slot is in no list. */
 static void destroy(haft_local *local, haft_id id, const void *caller)
 {
     const struct word_format *format = &local->slots.format;

@@ -1,5 +1,5 @@
 /*
- * haft_local: ids that somebody else chose, such as those of a saved game.
+ * haft_local: ids chosen elsewhere, such as those of a saved game.
  *
  * Edges in this file.
  *   HINT  ids repeat: then more of them are said to be stale

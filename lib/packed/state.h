@@ -30,7 +30,7 @@ struct haft_packed {
     uint64_t capacity;
     uint64_t step;      /* slots and positions made ready at a time */
     bool is_touched;    /* ready also means touched */
-    uint64_t ready;     /* so many slots and positions have memory */
+    uint64_t ready;     /* slots and positions that have memory */
     uint64_t used;      /* slots ever used */
     uint64_t free_head; /* first free slot, or MARK_END */
     uint64_t exhausted;
@@ -68,8 +68,9 @@ static inline char *packed_object(const struct haft_packed *packed, uint64_t pos
     return packed->view.objects + position * packed->view.object_size;
 }
 
-/* An object may stand in a position; no object stands in `count` of them, and who looks there is
- * reported by AddressSanitizer. */
+/*
+ * An object may be in a position; `count` positions have none: AddressSanitizer reports accesses.
+ */
 static inline void packed_unpoison(const struct haft_packed *packed, uint64_t position)
 {
     asan_unpoison(packed_object(packed, position), (size_t)packed->view.object_size);

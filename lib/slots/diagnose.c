@@ -13,7 +13,7 @@
 
 /*
  * Whether generation `asked`, in place, was issued for slot `index` before what its `word` holds.
- * Once ids repeat nobody can tell: then yes, for a slot that is not fresh.
+ * Once ids repeat this cannot be told: then yes, for a slot that is not fresh.
  */
 static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
 {

@@ -1,6 +1,6 @@
 /*
  * lib/slots/fresh_runs.h - the released runs of a table of one thread, in a list through their
- * records' links.  O(1), but for fresh_runs_remove.
+ * records' links.  O(1), except fresh_runs_remove.
  */
 #ifndef HAFT_LIB_FRESH_RUNS_H
 #define HAFT_LIB_FRESH_RUNS_H

@@ -59,7 +59,7 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
  */
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
-/* The same of an id that the caller chose for an object: without generation it is malformed. */
+/* As above, for an id that the caller chose: without generation it is malformed. */
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
 
 /* The word of slot `index`; the object lies behind it. */
