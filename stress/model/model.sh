@@ -30,14 +30,15 @@ cannot()
     exit 2
 }
 
-# explore <model> <define...>: Spin's report on all its states, or up to its first error
+# explore <level> <model> <define...>: Spin's report on all its states, or up to its first error; the
+# compiler's level of optimisation is for how many states there may be
 explore()
 {
-    local model=$1
-    shift
+    local level=$1 model=$2
+    shift 2
     rm -f "$work"/pan*
     (cd "$work" && spin -a "$@" "$folder/$model.pml") >"$work/log" 2>&1 &&
-        gcc -w -O1 -DSAFETY -DCOLLAPSE -DMEMLIM=6000 -o "$work/pan" "$work/pan.c" ||
+        gcc -w "$level" -DSAFETY -DCOLLAPSE -DMEMLIM=6000 -o "$work/pan" "$work/pan.c" ||
         cannot "$model $*: $(cat "$work/log")"
     (cd "$work" && ./pan -m1000000) >"$work/report" || cannot "$model $*: $(cat "$work/report")"
     # What was cut short has shown nothing.
@@ -49,9 +50,10 @@ explore()
 # row <assertion> <model> <define...>: which must be violated; none if empty
 row()
 {
-    local expected=${1:+assertion violated ($1)} model=$2 errors states why
+    local expected=${1:+assertion violated ($1)} level=-O0 model=$2 errors states why
+    [[ -n $expected ]] || level=-O1
     shift 2
-    explore "$model" "$@"
+    explore "$level" "$model" "$@"
     errors=$(grep -o 'errors: [0-9]*' "$work/report")
     states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$work/report")
     why=$(sed -n 's/^pan:1: \(.*\) (at depth.*/\1/p' "$work/report")
