@@ -17,7 +17,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define LONGEST_PLAY_NS (10 * NS_PER_S)
-#define SECOND_CHANCES 20 /* plays more for a profile that has not met its race */
+#define SECOND_CHANCES 8 /* plays more for a profile that has not met its race */
 
 bool has_met(const struct result *result, size_t profile)
 {
@@ -47,6 +47,16 @@ static void play_profile(const struct options *options, struct result *result, s
     }
 }
 
+/* Plays of twice the time, then four times, until its race is met: a large table is slow to fill. */
+static void play_longer(const struct options *options, struct result *result, size_t profile,
+                        uint64_t slice)
+{
+    for (int i = 0; i < SECOND_CHANCES && !has_met(result, profile); i++) {
+        slice = 2 * slice < LONGEST_PLAY_NS ? 2 * slice : LONGEST_PLAY_NS;
+        play_profile(options, result, profile, slice);
+    }
+}
+
 /* All of them in turn, until the time is over and each has had its turn. */
 static void play_in_turn(const struct options *options, struct result *result)
 {
@@ -65,8 +75,8 @@ static void play_in_turn(const struct options *options, struct result *result)
         is_first = false;
     }
     for (size_t i = 0; i < PROFILES; i++) {
-        for (int j = 0; j < SECOND_CHANCES && is_chosen(options, i) && !has_met(result, i); j++) {
-            play_profile(options, result, i, slice);
+        if (is_chosen(options, i)) {
+            play_longer(options, result, i, slice);
         }
     }
     result->elapsed_ns = time_ns() - began;
