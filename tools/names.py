@@ -1,9 +1,10 @@
 """The names in a document's backquotes: what there is to name, and what is named but is not there.
 
 A single word must be a word of the project's code (comments aside), or the name of a file, a test, a
-mutant or an edge; a path the end of some file's; a target of Bazel, a command of ./dev, a test
-(`tests/a_test.c: suite.name`) and a case (`explorer name`) must exist; names in parentheses behind a
-file of the explorer's cases are cases of that file.  What is not the project's own stands in ELSEWHERE.
+mutant or an edge; a path the end of some file's.  A target of Bazel, a command of ./dev, a test
+(`tests/a_test.c: suite.name`), a case (`explorer name`) and an option (--name, of any program here)
+must exist; names in parentheses behind a file of the explorer's cases are cases of that file.  Names
+of other projects stand in ELSEWHERE.
 """
 
 import functools
@@ -24,14 +25,16 @@ CASE = re.compile(r"(?:`explorer|(?<!combinations )--case) ([a-z]\w*)\b")
 CASE_COLUMN = re.compile(r"^\|[^\n|]*\| case \|[^\n]*\n\|[-:| ]*\n((?:\|[^\n]*\n)+)", re.M)
 COMMENT_LINE = re.compile(r"^[ \t]*(?:#|--)(?!include|define|if|el|endif|undef|pragma)[^\n]*", re.M)
 OTHER_CODE = re.compile(r"\.(?:bzl|lua|pml|rs|txt|build)$|(?:^|/)(?:BUILD|WORKSPACE|\.bazelrc)$")
+NO_PROGRAM = re.compile(r"\.(?:md|svg|png|gz|patch|abi|xml|json|strace)$|^tools/(?:prose|names\.py)$")
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 C = re.compile(r"\.(?:c|h|cc|hpp)$")
 STRING = re.compile(r'"([A-Za-z_]\w*)"')
 
 # Of C, C++, Rust, liburcu, the system, compilers and other tools.
 ELSEWHERE = frozenset("""
-RUSTC _LGPL_SOURCE call_rcu cds_lfht cds_lfht_new_flavor cmpxchg8b concurrent_hash_map imul lea mb
-membarrier nowait parallel_for poll shl synchronize_rcu taskgroup taskloop uv_barrier_t uv_cond_t
-uv_sem_t weak_ptr
+--batch --disk_cache --test-dir RUSTC _LGPL_SOURCE call_rcu cds_lfht cds_lfht_new_flavor cmpxchg8b
+concurrent_hash_map imul lea mb membarrier nowait parallel_for poll shl synchronize_rcu taskgroup
+taskloop uv_barrier_t uv_cond_t uv_sem_t weak_ptr
 """.split())
 
 
@@ -59,6 +62,11 @@ class Names:
             elif OTHER_CODE.search(path):
                 found.update(WORD.findall(COMMENT_LINE.sub("", self.tree[path])))
         return found
+
+    @functools.cached_property
+    def options(self):
+        return {option for path in self.tree if not NO_PROGRAM.search(path)
+                for option in OPTION.findall(self.tree[path])} | ELSEWHERE
 
     @functools.cached_property
     def cases(self):
@@ -141,6 +149,9 @@ def missing(names, text):
     for match in DEV.finditer(text):
         if match.group(1) not in names.commands:
             yield match.start(), f"no command ./dev {match.group(1)}"
+    for match in OPTION.finditer(text):
+        if match.group() not in names.options:
+            yield match.start(), f"no program has the option {match.group()}"
     for match in TEST.finditer(text):
         path, suite, name = match.groups()
         test = rf"^\w+\((?:struct \w+ \*\w+, )?{suite},\s*{name}\b"
