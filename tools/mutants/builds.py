@@ -98,8 +98,8 @@ def _scheduler():
 LIBRARY = _files("lib/*/*.c") + _files("concurrent/*/*.c")
 PLAIN = ["-std=c11", "-O1", "-Iinclude", "-iquote", "."]
 COMMON = [*PLAIN, "-w", "-g"]
-# For a mutant of a single change: quickly linked, and what the compiler warns of by itself, such as
-# arguments of wrong types, is no mutant.
+# For a mutant of a single change: quickly linked, and one that the compiler warns of by default, by
+# arguments of wrong types perhaps, is no mutant.
 QUICK = [*PLAIN, "-D_DEFAULT_SOURCE", "-Werror"]
 QUICK_TEST = [*PLAIN, "-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30", "-w", "-fno-optimize-sibling-calls"]
 HOOKED = COMMON + ["-D_GNU_SOURCE", "-DHAFT_HOOKED"]

@@ -1,4 +1,4 @@
-"""Each ordered operation by itself, weakened alone.
+"""Each ordered operation, weakened alone.
 
 An operation is called FUNCTION.EDGE.KIND.WORD; WORD is the last name in its second argument, with
 .2, .3 ... behind it where a function has several of that name.  One that both acquires and releases
@@ -21,7 +21,7 @@ sys.path.append(str(plan.ROOT / "tools"))
 import source  # noqa: E402
 
 LISTED = plan.HERE / "operations"
-# What is left of an order, and what the mutant's name says of it.
+# The rest of an order, and what the mutant's name says of it.
 LEFT = {
     "acquire": (("relaxed", ""),),
     "release": (("relaxed", ""),),
@@ -109,7 +109,7 @@ def operations():
 
 
 def _patch(operation, text, left):
-    """The file with what is left of the operation's order, as a patch."""
+    """The file with the rest of the operation's order, as a patch."""
     call = GENERIC.get(operation.kind, f"u64_{operation.kind}")
     arguments = [f"HAFT_EDGE_{operation.edge}", *operation.arguments[1:], f"HAFT_ORDER({left})"]
     begin, end = operation.span

@@ -34,7 +34,7 @@ class Interrupted(Exception):
 class Outcome:
     check: str
     verdict: str
-    detail: str  # the line that says what was noticed
+    detail: str  # the line that says what a check noticed
     seconds: float
 
     @property
