@@ -3,6 +3,8 @@
 #include "concurrent/table/door.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
+#include <criterion/redirect.h>
+#include <stdio.h>
 
 TestSuite(census, .timeout = SUITE_SECONDS);
 
@@ -110,6 +112,32 @@ Test(census, notices_each_counter_that_is_wrong)
         count_up(wrong[i], UINT64_MAX);
         cr_expect(census_is_right(shared.table), "counter %zu", i);
     }
+    close_shared(&shared);
+}
+
+Test(census, says_how_many_are_counted_and_how_many_were_found)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+    struct counters *counters = &shared.worker->counters;
+    atomic_u64 *const wrong[] = {&counters->reserved, &counters->inserted, &counters->exhausted,
+                                 &shared.table->restored};
+
+    cr_redirect_stderr();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        count_up(wrong[i], 2);
+        must(!census_is_right(shared.table));
+        count_up(wrong[i], UINT64_MAX - 1);
+    }
+    door_set(shared.table, 5);
+    must(!census_is_right(shared.table));
+    door_set(shared.table, 1);
+    fflush(stderr);
+    cr_expect_stderr_eq_str("haft: table: census: 2 reserved slots are counted, 0 found\n"
+                            "haft: table: census: 3 live slots are counted, 1 found\n"
+                            "haft: table: census: 2 exhausted slots are counted, 0 found\n"
+                            "haft: table: census: 2 restored objects are counted, 0 found\n"
+                            "haft: table: census: 5 units at the door are counted, 1 found\n");
     close_shared(&shared);
 }
 
