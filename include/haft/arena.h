@@ -53,20 +53,15 @@ extern "C" {
  */
 
 /*
- * haft_allocator - three functions and what they work on; small, so pass it by value.
+ * haft_allocator - three functions and their context; small, so pass it by value.
  *
- * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.
- *           Size 0 is a block like any other: another address than the rest, not NULL.
- *           Returns NULL if there is no memory; nothing has changed then.
- * resize    gives `memory`, a block of `old_size` bytes that alloc or resize returned, the size
- *           `new_size`.  `old_size` is the size asked for last, `alignment` the same as
- *           then.  Returns the block, which may have moved, with its first min(old_size,
- *           new_size) bytes kept; the old address may no longer be used.  New size 0 does not
- *           free.  `memory` NULL: as alloc, and `old_size` must be 0.
- *           Returns NULL if there is no memory; the old block is as it was then.
+ * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
+ *           0 is a block like any other, at an address that no other has.  NULL: no memory.
+ * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
+ *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
+ *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
+ *           alloc.  NULL: no memory, and the block is as it was.
  * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
- *           Cannot fail.
- * context   is passed to each.
  *
  * Threads   as the memory behind it: malloc any, an arena one at a time.
  */
@@ -79,10 +74,9 @@ typedef struct haft_allocator {
 } haft_allocator;
 
 /*
- * haft_allocator_malloc - the C library's malloc, realloc and free.
+ * haft_allocator_malloc - the C library's malloc, realloc and free: its blocks may be freed with
+ * free(), and free() blocks of malloc's.  An alignment that is not a power of two gets NULL.
  *
- * Returns   that.  Its blocks may be freed with free(), and free() blocks of malloc's.  An
- *           alignment that is not a power of two gets NULL.
  * Threads   any, and so may its functions be called.
  * Progress  wait-free; its functions as malloc.
  * Cost      O(1).  resize copies where malloc's own alignment does not do.
@@ -135,13 +129,12 @@ typedef struct haft_mark {
 } haft_mark;
 
 /*
- * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options` may
- * be NULL: defaults.
+ * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options`
+ * NULL: all zero.
  *
  * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
- *             HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE, HAFT_BAD_BUFFER_SIZE
- *                              the option of that name
- *             HAFT_NO_MEMORY   the allocator gave none
+ *           HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE,
+ *           HAFT_BAD_BUFFER_SIZE, for the option of that name; HAFT_NO_MEMORY.
  * Progress  blocking (malloc); wait-free in a buffer.
  */
 haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
@@ -169,16 +162,16 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that no two allocations have
  * one address.
  *
- * What does not fit into the block in use goes to the next one, and the rest of the former lies
- * idle until a reset or rewind.  What would not fit there either gets a block of just that size,
- * and the block in use stays in use.
+ * A size that does not fit into the block in use goes to the next one, and the rest of the former
+ * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
+ * size, and the block in use stays in use.
  *
- * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, if `size`
- *           is larger than any memory, and if `alignment` is not a power of two up to
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
+ *           larger than any memory, or `alignment` is not a power of two up to
  *           HAFT_ARENA_MAX_ALIGNMENT.
  * Progress  wait-free while the block has room; else blocking (malloc).
- * Cost      O(1), inlined while the block has room.  For an own block: O(such blocks kept), to find
- *           the smallest that will do.
+ * Cost      O(1), inlined while the block has room; for a block of just that size O(such blocks
+ *           kept).
  */
 HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
@@ -203,9 +196,8 @@ HAFT_INLINE void *haft_arena_alloc(haft_arena *arena, size_t size)
 
 /*
  * haft_arena_alloc_array, haft_arena_alloc_zeroed - `count` times `size` bytes, aligned to
- * HAFT_ARENA_ALIGNMENT; contents undefined, or zeros.
+ * HAFT_ARENA_ALIGNMENT; contents undefined, or zeros.  A product larger than a size_t gets NULL.
  *
- * Returns   as haft_arena_alloc(); NULL also if the product is larger than a size_t.
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc(), and the zeros.
  */
@@ -222,10 +214,7 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
  * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
  * while the block has room; bytes shrunk off are free again, unless a mark was set behind them.
  * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
- * until a reset or rewind.
- *
- * `old_size` is the size asked for last, `alignment` as it was then.  New size 0 leaves an
- * allocation of size 0.  `memory` NULL, `old_size` 0: as haft_arena_alloc_aligned().
+ * until a reset or rewind.  Arguments are those of a haft_allocator's resize.
  *
  * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
  *           haft_arena_alloc_aligned(); the allocation is as it was then.
@@ -236,21 +225,20 @@ void *haft_arena_resize(haft_arena *arena, void *memory, size_t old_size, size_t
                         size_t alignment);
 
 /*
- * haft_arena_resize_array - haft_arena_resize() from `old_count` to `new_count` times `size`.
+ * haft_arena_resize_array - haft_arena_resize() from `old_count` to `new_count` times `size`.  A
+ * product larger than a size_t gets NULL.
  *
- * Returns   as haft_arena_resize(); NULL also if the product is larger than a size_t.
- * Progress  as haft_arena_resize().
+ * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_resize().
  */
 void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count, size_t new_count,
                               size_t size, size_t alignment);
 
 /*
- * haft_arena_copy, haft_arena_strdup, haft_arena_strndup - a copy in the arena: of `size` bytes,
- * aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a string, with
- * a zero behind them.  `bytes` may be NULL if `size` is 0.
+ * haft_arena_copy, haft_arena_strdup, haft_arena_strndup - a copy in the arena, or NULL: of `size`
+ * bytes, aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a
+ * string, with a zero behind them.  `bytes` may be NULL if `size` is 0.
  *
- * Returns   the copy; NULL as haft_arena_alloc().
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc(), and the copy.
  */
@@ -259,11 +247,9 @@ char *haft_arena_strdup(haft_arena *arena, const char *text);
 char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
 
 /*
- * haft_arena_printf, haft_arena_vprintf - a formatted string in the arena.  Arguments may lie in
- * the arena themselves.
+ * haft_arena_printf, haft_arena_vprintf - a formatted string in the arena, or NULL, also if printf
+ * refuses the format or an argument.  Arguments may lie in the arena themselves.
  *
- * Returns   the string.  NULL, and nothing has changed, as haft_arena_alloc(), and if printf itself
- *           refuses the format or an argument.
  * Progress  as haft_arena_alloc().
  * Cost      formatting, straight into the block in use; a second time only if it has no room.
  */
@@ -273,10 +259,8 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
     __attribute__((format(printf, 2, 0)));
 
 /*
- * haft_arena_mark - this moment, for haft_arena_rewind().
- *
- * Returns   the mark.  It is good until the arena is reset or closed, or rewound to an earlier
- *           mark.  Marks nest, and need not be used.
+ * haft_arena_mark - this moment, for haft_arena_rewind(): good until the arena is reset, closed or
+ * rewound to an earlier mark.  Marks nest, and need not be used.
  */
 haft_mark haft_arena_mark(haft_arena *arena);
 
@@ -302,13 +286,12 @@ void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 void haft_arena_reset(haft_arena *arena);
 
 /*
- * haft_arena_on_reset - call `clean_up(arg)` when the arena is reset or closed, or rewound to a
- * mark set before this call; once, whichever comes first.  What is registered last runs first.  All
- * that was allocated before is still there then.  The function may allocate, and may register; it
- * may not reset, rewind or close this arena.
+ * haft_arena_on_reset - call `clean_up(arg)` (NULL: nothing) once, when the arena is reset, closed,
+ * or rewound to a mark set before this call.  The function registered last runs first.  All earlier
+ * allocations are still there then.  It may allocate and register; it may not reset, rewind or
+ * close this arena.
  *
- * Returns   HAFT_OK; `clean_up` NULL is nothing to do.  Otherwise nothing is registered:
- *             HAFT_NO_MEMORY   no room for the note, which lies in the arena itself
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY: no room for the note, which lies in the arena.
  * Progress  as haft_arena_alloc().
  * Cost      as haft_arena_alloc() of three pointers.
  */
@@ -326,13 +309,11 @@ void haft_arena_trim(haft_arena *arena);
 haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
- * haft_arena_allocator - the arena as a haft_allocator; good until the arena is closed.  Its resize
- * is haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was
- * set behind it, and of any other nothing until a reset or rewind.
+ * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
+ * haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was set
+ * behind it, and of any other nothing until a reset or rewind.
  *
- * Threads   one, and so may its functions be called.
  * Progress  wait-free; its functions as haft_arena_alloc().
- * Cost      O(1); its free O(1).
  */
 haft_allocator haft_arena_allocator(haft_arena *arena);
 

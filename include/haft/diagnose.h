@@ -5,13 +5,15 @@
  *   warn_at, on_fill                              a warning before a table is full
  *   places, on_leak                               where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
- *   haft_resolve_counted()                        resolving that counts what it did not find
+ *   haft_resolve_counted()                        resolving that counts stale ids
  *
  * haft_diagnose() and its kin, which answer with a status, are with their tables.
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  Functions that write text: the number of
+ *           characters without the final zero, as snprintf does: more than size - 1 means that the
+ *           text was cut.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -37,14 +39,11 @@ typedef struct haft_packed haft_packed;
 /* --- ids that must be live: a pointer, or the table's on_bad_access --- */
 
 /*
- * For code that would only have to check for NULL and give up.  An id that may be stale in a
- * program that is right is resolved, not required: in a shared table that is every id that another
- * thread may free.
+ * For code that would only check for NULL and give up.  An id that may be stale in a right program
+ * is resolved, not required: in a shared table that is every id that another thread may free.
  *
- * `view` is the table's own, as haft_local_view() and its kin gave it: to be kept beside the table,
- * so that an id that is live costs no call.
- *
- * Each table has one policy, given at opening and never changed: the options on_bad_access and
+ * `view` is the table's own, as haft_local_view() and its kin gave it: kept beside the table, so
+ * that a live id costs no call.  Each table has one policy, the options on_bad_access and
  * bad_access_arg.  Without one the program ends with a line on stderr such as
  *
  *   haft: ships: 17v3: the object has been freed (HAFT_STALE)
@@ -61,8 +60,8 @@ typedef struct haft_bad_access {
 
 /*
  * on_bad_access: called by haft_require() and its kin on the thread that asked, inside whatever
- * read section that is in.  `access` lasts until it returns.  When it does, the answer is NULL; it
- * may also leave by longjmp().  It may call what the caller of haft_require() may.
+ * read section that is in; it may call what that thread may.  `access` lasts until it returns; the
+ * answer is NULL then.  It may also leave by longjmp().
  */
 typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 
@@ -70,15 +69,13 @@ typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
  * haft_bad_access_format - table, id and status in one line, without a line end: "ships: 17v3: the
  * object has been freed (HAFT_STALE)".
  *
- * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
- *           means that the text was cut.
  * Cost      two snprintfs.
  */
 int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
 
 /*
- * Not for programs: what the functions below call when an id does not resolve, apart and out of the
- * way.  `slots` is where the view has its slots; debug builds look whether the table has them, too.
+ * Not for programs: the functions below call these where an id does not resolve.  `slots` is where
+ * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
                                                 const void *slots);
@@ -104,11 +101,8 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 }
 
 /*
- * haft_local_require - the same for a local table.  For a packed one, haft_packed_require() is in
- * haft/packed.h.
+ * haft_local_require - the same for a local table (for a packed one: haft/packed.h).
  *
- * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
- *           aborted.
  * Threads   as haft_resolve() of a local table.
  * Progress  wait-free except for on_bad_access.
  * Cost      as haft_require().
@@ -179,8 +173,6 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
 /*
  * haft_leak_format - a leak in one line, without a line end: as above, from the name on.
  *
- * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
- *           means that the text was cut.
  * Progress  blocking (dladdr).
  * Cost      some snprintfs, and looking the place up.
  */
@@ -191,7 +183,6 @@ int haft_leak_format(const haft_leak *leak, char *text, size_t size);
  * or library with the offset in it, both of the calling instruction's last byte.  Without the
  * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
  *
- * Returns   as haft_leak_format().
  * Progress  blocking (dladdr).
  * Cost      looking the place up.
  */
@@ -212,8 +203,6 @@ int haft_place_format(const void *place, char *text, size_t size);
  * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
  * name and their haft_status_text().
  *
- * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
- *           means that the text was cut.
  * Threads   any; haft_local, haft_packed: one.
  * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
  */
@@ -231,7 +220,6 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *tex
  *
  * Of an object killed in a packed table the status is HAFT_DEAD, and the place that of the kill.
  *
- * Returns   as above.
  * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
  * Progress  wait-free; with `places` blocking (dladdr).
  * Cost      O(1): some snprintfs, and looking places up.
@@ -249,7 +237,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
  */
 
 /*
- * haft_count_stale - count one id that was not live, in stale_resolves of the table's statistics.
+ * haft_count_stale - count one id that was not live, in the table's stale_resolves.
  *
  * Threads   the worker's thread.
  * Cost      O(1): a load and a store of the worker's own.
