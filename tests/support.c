@@ -132,6 +132,14 @@ void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
     (void)arg;
 }
 
+void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    ++*(uint64_t *)arg;
+}
+
 bool addresses_are_wide(void)
 {
     return sizeof(void *) >= sizeof(uint64_t);

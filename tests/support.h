@@ -73,6 +73,9 @@ void limit_data(size_t more);
 /* An on_reclaim that does nothing. */
 void ignore(void *object, haft_id id, haft_worker *worker, void *arg);
 
+/* One that counts its calls in the uint64_t at `arg`. */
+void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg);
+
 /* Addresses of 64 bits, in which the largest tables have room. */
 bool addresses_are_wide(void);
 

@@ -113,17 +113,9 @@ Test(frame_clock, waiting_is_busy_at_once_while_something_waits)
     close_shared(&shared);
 }
 
-static void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    ++*(int *)arg;
-}
-
 Test(frame_clock, on_reclaim_runs_after_the_tick_and_at_close_for_the_rest)
 {
-    int reclaimed = 0;
+    uint64_t reclaimed = 0;
     const haft_table_options calling = {
         .capacity = 64, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
     struct shared shared = open_shared_on(&frames, &calling);
@@ -131,13 +123,13 @@ Test(frame_clock, on_reclaim_runs_after_the_tick_and_at_close_for_the_rest)
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     haft_worker_flush(shared.worker);
     haft_worker_quiescent(shared.worker);
-    cr_expect(eq(int, reclaimed, 0));
+    cr_expect(eq(u64, reclaimed, 0));
     haft_domain_tick(shared.domain);
     haft_worker_quiescent(shared.worker);
-    cr_expect(eq(int, reclaimed, 1));
+    cr_expect(eq(u64, reclaimed, 1));
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     close_shared(&shared);
-    cr_expect(eq(int, reclaimed, 2));
+    cr_expect(eq(u64, reclaimed, 2));
 }
 
 Test(frame_clock, ticks_are_counted_when_they_let_something_go_and_no_thread_is_started)

@@ -133,14 +133,6 @@ Test(workers_clock, a_wait_counts_as_the_waiters_own_quiescent_point)
     close_shared(&shared);
 }
 
-static void count_reclaims(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    ++*(int *)arg;
-}
-
 static void pass_quiescent_points(struct shared *shared)
 {
     for (int n = 0; n < 10; n++) {
@@ -150,23 +142,23 @@ static void pass_quiescent_points(struct shared *shared)
 
 Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_point)
 {
-    int reclaims = 0;
+    uint64_t reclaims = 0;
     const haft_table_options counting = {
-        .capacity = 1000, .object_size = 8, .on_reclaim = count_reclaims, .reclaim_arg = &reclaims};
+        .capacity = 1000, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaims};
     struct shared shared = open_shared(workers, &counting);
     struct reader reader;
 
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     pass_quiescent_points(&shared);
-    cr_expect(eq(int, reclaims, 1));
+    cr_expect(eq(u64, reclaims, 1));
 
     reader_enter(&reader, &shared);
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     pass_quiescent_points(&shared);
-    cr_expect(eq(int, reclaims, 1), "the reader has not announced itself");
+    cr_expect(eq(u64, reclaims, 1), "the reader has not announced itself");
     reader_leave(&reader);
     pass_quiescent_points(&shared);
-    cr_expect(eq(int, reclaims, 2));
+    cr_expect(eq(u64, reclaims, 2));
     close_shared(&shared);
 }
 

@@ -104,17 +104,9 @@ Test(destroy, what_is_destroyed_resolves_until_applied_and_is_stale_then)
     stage_close(&stage);
 }
 
-static void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    ++*(int *)arg;
-}
-
 Test(destroy, of_what_was_created_in_the_frame_by_any_recorder_creates_and_destroys)
 {
-    int reclaimed = 0;
+    uint64_t reclaimed = 0;
     struct stage stage;
     const haft_table_options counting = {
         .capacity = 64, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
@@ -135,13 +127,13 @@ Test(destroy, of_what_was_created_in_the_frame_by_any_recorder_creates_and_destr
     expect_status(diagnose(&stage, own), HAFT_STALE);
     expect_status(diagnose(&stage, later), HAFT_STALE);
     end_frame(&stage);
-    cr_expect(eq(int, reclaimed, 2));
+    cr_expect(eq(u64, reclaimed, 2));
     stage_close(&stage);
 }
 
 Test(destroy, of_one_object_by_several_recorders_is_one_and_the_others_are_duplicates)
 {
-    int reclaimed = 0;
+    uint64_t reclaimed = 0;
     struct stage stage;
     const haft_table_options counting = {
         .capacity = 64, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
@@ -160,7 +152,7 @@ Test(destroy, of_one_object_by_several_recorders_is_one_and_the_others_are_dupli
     cr_expect(eq(u64, applied.duplicates, 3));
     cr_expect(eq(u64, applied.stale, 0));
     end_frame(&stage);
-    cr_expect(eq(int, reclaimed, 1));
+    cr_expect(eq(u64, reclaimed, 1));
     stage_close(&stage);
 }
 

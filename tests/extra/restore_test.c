@@ -12,15 +12,6 @@ TestSuite(restore, .timeout = SUITE_SECONDS);
 static const haft_layout layout = {12, 3, 2, 0};
 static uint64_t reclaims;
 
-static void count_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
-    reclaims++;
-}
-
 static struct shared open_with(struct setting setting, haft_reclaim *on_reclaim)
 {
     const haft_table_options options = {
@@ -30,6 +21,7 @@ static struct shared open_with(struct setting setting, haft_reclaim *on_reclaim)
         .layout = layout,
         .tag = 2,
         .on_reclaim = on_reclaim,
+        .reclaim_arg = &reclaims,
     };
     return open_shared(setting, &options);
 }
@@ -142,7 +134,7 @@ Test(restore, a_slot_with_an_object_is_occupied)
 
 TEST_ON_EACH_CLOCK(restore, a_freed_slot_is_busy_until_its_grace_period_and_then_goes_on)
 {
-    struct shared shared = open_with(*setting, count_reclaim);
+    struct shared shared = open_with(*setting, count_reclaimed);
     struct reader reader;
 
     assert_status(haft_restore(shared.worker, id_of(4, 2), NULL), HAFT_OK);
@@ -194,7 +186,7 @@ Test(restore, what_another_worker_freed_and_handed_on_can_be_restored)
 
 TEST_ON_EACH_CLOCK(restore, after_its_last_generation_a_slot_is_exhausted)
 {
-    struct shared shared = open_with(*setting, count_reclaim);
+    struct shared shared = open_with(*setting, count_reclaimed);
 
     assert_status(haft_restore(shared.worker, id_of(4, 7), NULL), HAFT_OK);
     assert_status(haft_free(shared.worker, id_of(4, 7)), HAFT_OK);
@@ -323,7 +315,7 @@ Test(restore, a_scan_visits_what_was_restored)
 
 Test(restore, closing_the_table_runs_on_reclaim_for_what_was_freed)
 {
-    struct shared shared = open_with(MEMB_CALLER, count_reclaim);
+    struct shared shared = open_with(MEMB_CALLER, count_reclaimed);
 
     assert_status(haft_restore(shared.worker, id_of(4, 1), NULL), HAFT_OK);
     assert_status(haft_restore(shared.worker, id_of(5, 1), NULL), HAFT_OK);

@@ -335,14 +335,6 @@ TEST_ON_EACH_CLOCK(share, on_destroy_runs_once_for_what_is_freed_and_at_close_fo
     close_level(&level);
 }
 
-static void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)worker;
-    ++*(uint64_t *)arg;
-}
-
 Test(share, an_on_reclaim_of_its_own_takes_the_place_of_on_destroy)
 {
     uint64_t reclaimed = 0;
