@@ -1,4 +1,4 @@
-/* The n-th call to the system fails, for every n: what asks for memory besides opening. */
+/* The n-th call to the system fails, for every n: each option, and what else asks for memory. */
 #include "tests/base/faults.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
@@ -87,11 +87,12 @@ Test(nth_call_of, opening_a_table_with_each_option)
         {.capacity = 1000, .exact_capacity = true},
         {.capacity = 1000, .object_size = 8, .restore_range = 500000, .pins = true},
         {.capacity = 1000, .object_size = 8, .huge_pages = true},
+        {.capacity = 1000, .object_size = 8, .places = true},
     };
 
     for (int clock = 0; clock < HAFT_CLOCK_COUNT; clock++) {
         open_domain((haft_clock)clock);
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 12; i++) {
             options_to_open = each[i / 2];
             faults.strict = i % 2 == 1;
             fail_each_both_ways(open_any_table, close_any_table);

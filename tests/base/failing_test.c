@@ -3,10 +3,8 @@
  * table usable.
  */
 #include "tests/base/faults.h"
-#include <haft/commands.h>
 #include <haft/share.h>
 #include <haft/urcu.h>
-#include <stdlib.h>
 #include <string.h>
 
 TestSuite(nth_call_fails, .timeout = SUITE_SECONDS);
@@ -72,16 +70,6 @@ static void close_local(void *opened)
     haft_local_close(opened);
 }
 
-static void keep(void *opened)
-{
-    (void)opened;
-}
-
-Test(nth_call_fails, opening_a_domain)
-{
-    fail_each_both_ways(open_domain, close_domain);
-}
-
 Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
 {
     void *opened = &faults;
@@ -91,22 +79,6 @@ Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
     fail_calls(1, 1);
     expect_status(open_domain(&opened), HAFT_NO_MEMORY);
     fail_calls(0, -1);
-}
-
-Test(nth_call_fails, opening_a_table)
-{
-    open_domain((void **)&domain);
-    fail_each_both_ways(open_table, close_table);
-    close_domain(domain); /* and it is not in use by the tables that failed */
-}
-
-Test(nth_call_fails, opening_a_table_under_strict_overcommit)
-{
-    open_domain((void **)&domain);
-    faults.strict = true;
-    fail_each_both_ways(open_table, close_table);
-    close_domain(domain);
-    expect_no_leaks();
 }
 
 /* --- handing over --- */
@@ -198,55 +170,6 @@ static haft_status open_and_close_worker(void **opened)
     return status;
 }
 
-Test(nth_call_fails, opening_a_worker)
-{
-    open_domain((void **)&domain);
-    open_table((void **)&table);
-    fail_each(open_and_close_worker, keep, true);
-    close_table(table);
-    close_domain(domain);
-    expect_no_leaks();
-}
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-    (void)context;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-    (void)context;
-    (void)size;
-    free(memory);
-}
-
-static haft_status open_commands(void **opened)
-{
-    const haft_allocator allocator = {.alloc = take, .free = give};
-    const haft_commands_options with = {.allocator = &allocator};
-    haft_commands *made = *opened;
-    const haft_status status = haft_commands_open(table, &with, &made);
-
-    *opened = made;
-    return status;
-}
-
-static void close_commands(void *opened)
-{
-    haft_commands_close(opened);
-}
-
-Test(nth_call_fails, opening_a_command_set)
-{
-    open_domain((void **)&domain);
-    open_table((void **)&table);
-    fail_each(open_commands, close_commands, true);
-    close_table(table);
-    close_domain(domain);
-    expect_no_leaks();
-}
-
 Test(nth_call_fails, opening_a_local_table)
 {
     fail_each_both_ways(open_local, close_local);
@@ -264,25 +187,12 @@ static haft_status open_local_with_places(void **opened)
     return status;
 }
 
-static haft_status open_table_with_places(void **opened)
+Test(nth_call_fails, opening_a_local_table_with_places)
 {
-    const haft_table_options with = {.capacity = 1000, .object_size = 8, .places = true};
-    haft_table *made = *opened;
-    const haft_status status = haft_table_open(domain, &with, &made);
-
-    *opened = made;
-    return status;
-}
-
-Test(nth_call_fails, opening_tables_with_places)
-{
-    open_domain((void **)&domain);
     for (int strict = 0; strict < 2; strict++) {
         faults.strict = strict;
         fail_each_both_ways(open_local_with_places, close_local);
-        fail_each_both_ways(open_table_with_places, close_table);
     }
-    close_domain(domain);
     expect_no_leaks();
 }
 
