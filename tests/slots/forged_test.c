@@ -1,13 +1,11 @@
-/* Ids that no table gave, or another one, in every function of every kind of table. */
+/* Ids that no table gave, or another one, in functions of every kind of table.  All: fuzz/ids.c. */
 #include "tests/support.h"
-#include <haft/commands.h>
 #include <haft/diagnose.h>
 #include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 #include <haft/view.h>
-#include <string.h>
 
 TestSuite(forged, .timeout = SUITE_SECONDS);
 TestSuite(foreign, .timeout = SUITE_SECONDS);
@@ -278,67 +276,6 @@ TEST_ON_EACH_TABLE(forged, indices_beyond_the_table_with_each_state_of_the_slot_
         }
     }
     subject_close(&subject);
-}
-
-/* --- random values that are not live, for what takes many or takes long --- */
-
-#define CHUNK 1000 /* divides RANDOM_VALUES */
-
-static void draw_chunk(const struct subject *subject, haft_id *chunk, uint64_t *seed)
-{
-    for (int i = 0; i < CHUNK; i++) {
-        do {
-            const uint64_t bits = random_next(seed);
-
-            chunk[i].bits = i % 2 == 0 ? bits : bits & UINT32_MAX;
-        } while (subject_is_live(subject, chunk[i]));
-    }
-}
-
-Test(forged, of_a_million_random_values_none_is_said_to_be_live)
-{
-    haft_id live[OBJECTS];
-    haft_id chunk[CHUNK];
-    struct subject subject = open_mixed(SHARED, HAFT_LAYOUT_OF(12, 12, 8), live);
-    haft_table *table = subject.shared.table;
-    char text[512];
-    uint64_t seed = 27;
-
-    for (int n = 0; n < RANDOM_VALUES / CHUNK / 10; n++) {
-        draw_chunk(&subject, chunk, &seed);
-        for (int i = 0; i < CHUNK; i++) {
-            const int length = haft_diagnose_format(table, chunk[i], text, sizeof text);
-
-            must(length > 0 && (size_t)length < sizeof text);
-            must(strstr(text, haft_status_name(haft_diagnose(table, chunk[i]))) != NULL);
-            must(strstr(text, "HAFT_OK") == NULL);
-        }
-    }
-    close_mixed(&subject, live);
-}
-
-Test(forged, ten_million_random_values_are_not_destroyed_by_a_command_set)
-{
-    haft_id live[OBJECTS];
-    haft_id chunk[CHUNK];
-    struct subject subject = open_mixed(SHARED, HAFT_LAYOUT_OF(12, 12, 8), live);
-    haft_commands *commands;
-    haft_recorder *recorder;
-    haft_applied applied;
-    uint64_t seed = 24;
-
-    must(haft_commands_open(subject.shared.table, NULL, &commands) == HAFT_OK);
-    for (int n = 0; n < RANDOM_VALUES / CHUNK; n++) {
-        draw_chunk(&subject, chunk, &seed);
-        must(haft_recorder_open(commands, 1, 0, &recorder) == HAFT_OK);
-        for (int i = 0; i < CHUNK; i++) {
-            must(haft_recorder_destroy(recorder, chunk[i]) == HAFT_OK);
-        }
-        must(haft_commands_apply(commands, &applied) == HAFT_OK);
-        must(applied.destroyed == 0 && applied.refused + applied.stale == CHUNK);
-    }
-    haft_commands_close(commands);
-    close_mixed(&subject, live);
 }
 
 /* --- from another table --- */
