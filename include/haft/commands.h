@@ -115,11 +115,11 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 void haft_commands_close(haft_commands *commands);
 
 /*
- * haft_commands_worker, haft_commands_table - the worker that the set owns, and its table.  What
- * the set's thread does by the worker outside haft_recorder_open() and haft_commands_apply() is as
- * repeatable as the rest: filling the table before the first frame, for example.
+ * haft_commands_worker, haft_commands_table - the worker that the set owns, and its table.  The
+ * set's thread may use the worker outside haft_recorder_open() and haft_commands_apply(), to fill
+ * the table before the first frame for example, as repeatably as the rest; it is closed with the
+ * set.
  *
- * Returns   that; the worker is closed with the set and not otherwise.
  * Threads   any; the worker may be used by the set's thread.
  */
 haft_worker *haft_commands_worker(const haft_commands *commands);
@@ -191,7 +191,6 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
 /*
  * haft_recorder_commands, haft_recorder_key - what it was opened with.
  *
- * Returns   the set; the key.
  * Threads   as haft_recorder_create().
  */
 haft_commands *haft_recorder_commands(const haft_recorder *recorder);

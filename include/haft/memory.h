@@ -5,7 +5,8 @@
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.
- * Threads   any.
+ * Threads   any, registered or not, inside or outside a read section, alongside any call but
+ *           haft_table_close() and haft_unshare().
  * Ordering  none.
  * Progress  wait-free.
  * Cost      O(1).
@@ -45,8 +46,6 @@ extern "C" {
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a run, or a worker's part
- * Threads   any, registered or not, inside or outside a read section, alongside any call but
- *           haft_table_close() and haft_unshare().
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
@@ -69,8 +68,6 @@ haft_status haft_trim(haft_table *table, uint64_t *given_back);
  *             HAFT_BUSY         another thread is in this call or in haft_trim()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_NO_MEMORY    none for a worker's part
- * Threads   any, registered or not, inside or outside a read section, alongside any call but
- *           haft_table_close() and haft_unshare().
  * Ordering  acquire: the last use of the slots' former objects is done.
  * Progress  blocking (malloc).  Others are never blocked by it.
  * Cost      O(slots ever used): one load each.

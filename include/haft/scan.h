@@ -24,7 +24,7 @@
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.
- * Threads   any.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none.
  * Progress  wait-free.
  * Cost      O(1).
@@ -52,7 +52,6 @@ typedef struct haft_cursor {
  *
  * Returns   the cursor, in front of the range's first object.  Where the table ends before the
  *           range does, so does the scan; a range that ends before it begins is empty.
- * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted will be visited.
  * Cost      O(1): no slot is touched.
  */
@@ -64,7 +63,6 @@ haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
  *           Slots first used after the call began may be left out.
- * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
  *           pages) where memory was given back: no slot is touched.
@@ -119,7 +117,6 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *           such places or more, and else where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
- * Threads   any, also outside read sections, alongside any call but haft_table_close().
  * Ordering  none: what the caller knows to be inserted is in some range.
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */

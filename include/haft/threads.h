@@ -5,7 +5,7 @@
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.
- * Threads   any.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  none.
  * Progress  wait-free.
  * Cost      O(1).
@@ -70,7 +70,6 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  * haft_reserve_unregistered, haft_insert_unregistered - as haft_reserve() and haft_insert().
  *
  * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
- * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  as those.
  * Progress  lock-free, except for malloc where a worker is made (on_reclaim, where given, is the
  *           caller's).

@@ -41,9 +41,6 @@ typedef struct haft_view {
 /*
  * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
  * lies in the table's address range; it says nothing about whether the id is live.
- *
- * Returns   the address.
- * Ordering  none: nothing is loaded.
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
@@ -54,13 +51,13 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  * haft_resolve - the object an id names, or NULL.
  *
  * Returns   pointer to the object's bytes; NULL if `id` is HAFT_NIL, malformed, from another table,
- *           or names an object since freed.  A stale id is an answer, not an error.  Ids from other
- *           tables are told apart by tag bits for certain, by generation only by chance.
+ *           or names an object since freed.  A stale id is an answer, not an error.  Tag bits tell
+ *           ids of other tables apart for certain, generations only by chance.
  * Threads   any thread inside a read section of the table's domain, alongside any call but
  *           haft_table_close().  The pointer may be used until the section ends, even if the object
- *           is freed meanwhile.  For a haft_local: the table's thread; the pointer may be used
- *           until the object is freed.  haft protects the object's lifetime, not its contents:
- *           threads that write to one object must synchronise among themselves.
+ *           is freed meanwhile.  For a haft_local: the table's thread, until the object is freed.
+ *           haft protects the object's lifetime, not its contents: threads that write to one object
+ *           must synchronise among themselves.
  * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
  *           when NULL.
  * Cost      O(1): one load of shared memory, no store, no branch on the index.
@@ -77,9 +74,10 @@ HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 /*
  * haft_is_live - whether the id names a live object at this moment.
  *
- * Returns   true or false: a snapshot.  Another thread may free the object before the caller acts
- *           on the answer; only a resolve inside a read section closes that race.
- * Threads   any, also outside read sections, alongside any call but haft_table_close().
+ * Returns   a snapshot.  Another thread may free the object before the caller acts on the answer;
+ *           only a resolve inside a read section closes that race.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
+ *           haft_local: the table's thread.
  * Ordering  acquire when true; none when false.
  * Cost      as haft_resolve().
  */
@@ -120,13 +118,11 @@ typedef struct haft_ref {
 } haft_ref;
 
 /*
- * haft_ref_of - a ref to the object that an id names.
+ * haft_ref_of - a ref to the object that an id names; a nil one if it is not live at this moment.
  *
- * Returns   the ref; a nil one if the id is not live at this moment.
- * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
- *           haft_local: the table's thread.
+ * Threads   as haft_is_live().
  * Ordering  as haft_resolve().
- * Cost      that of haft_resolve().
+ * Cost      as haft_resolve().
  */
 HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 {
@@ -141,11 +137,9 @@ HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 }
 
 /*
- * haft_ref_is_live - whether the object still lives at this moment.
+ * haft_ref_is_live - whether the object still lives at this moment: a snapshot, as haft_is_live().
  *
- * Returns   true or false: a snapshot, as haft_is_live().
- * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
- *           haft_local: the table's thread.
+ * Threads   as haft_is_live().
  * Ordering  acquire when true; none when false.
  * Cost      one load and one comparison, and a test for nil.
  */
@@ -155,16 +149,10 @@ HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
 }
 
 /*
- * haft_ref_get - the object, or NULL.
+ * haft_ref_get - the object, as haft_resolve() gives it for the ref's id; NULL also of a nil ref.
  *
- * Returns   what haft_resolve() gives for the ref's id: pointer to the object's bytes, or NULL if
- *           it has been freed, or the ref is nil.
- * Threads   as haft_resolve(): any thread inside a read section of the table's domain, alongside
- *           any call but haft_table_close(); the pointer may be used until the section ends, even
- *           if the object is freed meanwhile.  For a haft_local: the table's thread; the pointer
- *           may be used until the object is freed.
- * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
- *           when NULL.
+ * Threads   as haft_resolve().
+ * Ordering  as haft_resolve().
  * Cost      one load of shared memory and one comparison, and a test of the ref itself for nil.
  */
 HAFT_INLINE void *haft_ref_get(haft_ref ref)
@@ -173,12 +161,10 @@ HAFT_INLINE void *haft_ref_get(haft_ref ref)
 }
 
 /*
- * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, HAFT_NIL of a nil ref; whether it is nil;
- * whether two refs name the same object, of the same table.
+ * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, live or not, HAFT_NIL of a nil ref;
+ * whether it is nil; whether two refs name the same object, of the same table.  No slot is touched.
  *
- * Returns   that, live or not.
  * Threads   any; also after the table has been closed.
- * Cost      O(1): no slot is touched.
  */
 HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
 {
@@ -225,12 +211,7 @@ typedef struct haft_run {
     char *slot;      /* where the first of these lies */
 } haft_run;
 
-/*
- * haft_run_over - a run over the slots of `range`, without those that no table has.
- *
- * Returns   the run.
- * Cost      O(1): no memory is touched.
- */
+/* haft_run_over - a run over the slots of `range`, without those that no table has. */
 HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
 {
     const uint64_t to = range.to > view.mask ? view.mask + 1 : range.to;
@@ -248,7 +229,7 @@ HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
  * haft_run_next - the next live object of a run.
  *
  * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
- *           when no slot is left.
+ *           at the end.
  * Threads   one at a time; else as haft_resolve().
  * Ordering  acquire for each object: all that was written before haft_publish() is visible.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory.
