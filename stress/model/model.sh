@@ -30,7 +30,7 @@ cannot()
     exit 2
 }
 
-# explore <level> <model> <define...>: Spin's report on all its states, or up to its first error; the
+# explore <level> <model> <define...>: Spin's report on all states, or up to the first error; the
 # compiler's level of optimisation is for how many states there may be
 explore()
 {

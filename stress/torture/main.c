@@ -47,7 +47,9 @@ static void play_profile(const struct options *options, struct result *result, s
     }
 }
 
-/* Plays of twice the time, then four times, until its race is met: a large table is slow to fill. */
+/*
+ * Plays of twice the time, then four times, until its race is met: a large table is slow to fill.
+ */
 static void play_longer(const struct options *options, struct result *result, size_t profile,
                         uint64_t slice)
 {
