@@ -116,7 +116,7 @@ static void expect_no_threads(void)
                                         .begin = section,
                                         .end = section,
                                         .inside = is_inside};
-    const haft_domain_options options = {.clock = HAFT_CLOCK_THREAD, .foreign = &foreign};
+    const haft_domain_options options = {.clock = HAFT_CLOCK_THREAD, .foreign_clock = &foreign};
     haft_domain *domain;
 
     must(haft_domain_open(&options, &domain) == HAFT_NO_THREAD);
