@@ -143,8 +143,10 @@ static void pass_quiescent_points(struct shared *shared)
 Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_point)
 {
     uint64_t reclaims = 0;
-    const haft_table_options counting = {
-        .capacity = 1000, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaims};
+    const haft_table_options counting = {.capacity = 1000,
+                                         .object_size = 8,
+                                         .on_reclaim = count_reclaimed,
+                                         .reclaim_arg = &reclaims};
     struct shared shared = open_shared(workers, &counting);
     struct reader reader;
 
