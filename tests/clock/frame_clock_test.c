@@ -143,6 +143,7 @@ Test(frame_clock, ticks_are_counted_when_they_let_something_go_and_no_thread_is_
         end_frame(&shared); /* nothing to let go */
     }
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, before + 100));
+    cr_expect(zero(u64, haft_domain_stats_get(shared.domain).longest_grace_period_ns));
     cr_expect(lt(u64, stats_of(shared.table).high_water, 64));
     close_shared(&shared);
 }

@@ -501,6 +501,51 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_handed_to_pthread_atfork_twice_every_fork
     close_parent(&parent);
 }
 
+static void *open_and_close(void *arg)
+{
+    const haft_domain_options frame = {.clock = HAFT_CLOCK_FRAME};
+    haft_domain *domain;
+
+    require(haft_domain_open(&frame, &domain) == HAFT_OK);
+    __atomic_store_n((bool *)arg, true, __ATOMIC_RELAXED);
+    require(haft_domain_close(domain) == HAFT_OK);
+    return NULL;
+}
+
+/* Between the calls no other thread opens anything. */
+static void expect_locked(void)
+{
+    bool has_opened = false;
+    pthread_t thread;
+
+    haft_before_fork();
+    require(pthread_create(&thread, NULL, open_and_close, &has_opened) == 0);
+    usleep(50000);
+    require(!__atomic_load_n(&has_opened, __ATOMIC_RELAXED));
+    haft_after_fork_parent();
+    require(pthread_join(thread, NULL) == 0 && has_opened);
+}
+
+Test(fork_, within_the_calls_the_calls_change_nothing)
+{
+    int status = -1;
+
+    haft_before_fork();
+    haft_before_fork();
+    const pid_t child = fork();
+
+    if (child == 0) {
+        haft_after_fork_child();
+        haft_after_fork_child();
+        expect_locked();
+        _exit(0);
+    }
+    haft_after_fork_parent();
+    haft_after_fork_parent();
+    must(waitpid(child, &status, 0) == child && status == 0);
+    expect_locked();
+}
+
 static void fork_again(struct shared *shared, haft_id live)
 {
     int status = -1;
