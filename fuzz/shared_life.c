@@ -43,7 +43,7 @@ void shared_check_stats(struct play *play)
     must_equal(stats.workers, (play->workers[0] != NULL) + (uint64_t)(play->workers[1] != NULL),
                "workers");
     must_equal(stats.live + stats.reserved + stats.retired + stats.free + stats.exhausted +
-                   stats.given_back,
+                   stats.released,
                stats.high_water, "the sum of all slots used");
     must_be(stats.exhausted >= model->counts[WORN] &&
                 stats.exhausted <= shared_worn(model, HAFT_FIRST_INDEX),

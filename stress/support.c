@@ -298,7 +298,7 @@ static void check_empty(const struct run *run, const haft_table *table)
 
     if (stats.live != 0 || stats.reserved != 0 || stats.workers != 0 ||
         stats.high_water > stats.limit ||
-        stats.retired + stats.free + stats.given_back != stats.high_water) {
+        stats.retired + stats.free + stats.released != stats.high_water) {
         violation(run, "at the end live %llu reserved %llu retired %llu free %llu of %llu used",
                   (unsigned long long)stats.live, (unsigned long long)stats.reserved,
                   (unsigned long long)stats.retired, (unsigned long long)stats.free,

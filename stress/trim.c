@@ -265,10 +265,10 @@ int main(int argc, char **argv)
     const haft_table_stats stats = haft_table_stats_get(stage.table);
 
     if (stats.live != STABLE ||
-        stats.live + stats.free + stats.retired + stats.given_back != stats.high_water) {
+        stats.live + stats.free + stats.retired + stats.released != stats.high_water) {
         violation(&stage.run, "live %llu, free %llu, retired %llu, given back %llu of %llu",
                   (unsigned long long)stats.live, (unsigned long long)stats.free,
-                  (unsigned long long)stats.retired, (unsigned long long)stats.given_back,
+                  (unsigned long long)stats.retired, (unsigned long long)stats.released,
                   (unsigned long long)stats.high_water);
     }
     close_stage(&stage);

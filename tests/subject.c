@@ -20,7 +20,7 @@ static haft_status open_local(const haft_table_options *options, struct subject 
         .on_bad_access = options->on_bad_access,
         .bad_access_arg = options->bad_access_arg,
         .huge_pages = options->huge_pages,
-        .places = options->places,
+        .sites = options->sites,
         .reuse = subject->kind == FIFO ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
         .on_leak = options->on_leak,
         .leak_arg = options->leak_arg,

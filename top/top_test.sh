@@ -64,7 +64,7 @@ check_json()
     [[ $(value process "$out") == "$running" ]] || fail "process $(value process "$out")"
     local key
     for key in live:1000 created:1500 freed:500 refused_frees:7 stale_resolves:3 capacity:2000 \
-        object_size:24 workers:1 reserved:0 exhausted:0 given_back:0; do
+        object_size:24 workers:1 reserved:0 exhausted:0 released:0; do
         grep -q "\"${key%:*}\": ${key#*:}," <<<"$out" || grep -q "\"${key%:*}\": ${key#*:}\$" <<<"$out" ||
             fail "--json has no $key: $out"
     done

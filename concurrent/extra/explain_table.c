@@ -74,5 +74,5 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
 
 int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
 {
-    return places_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
+    return sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
 }

@@ -60,7 +60,7 @@ static void reserve_taken(haft_worker *worker, struct supply taken, const void *
         atomic_u64 *word = slots_word(slots, index);
 
         ids[i] = life_next_id(slots, word, index);
-        places_note_birth(&slots->places, index, caller);
+        sites_note_birth(&slots->sites, index, caller);
         life_reserve(slots, word, ids[i]);
         if (objects != NULL) {
             objects[i] = slots_object(word);
@@ -124,7 +124,7 @@ static void insert_taken(haft_worker *worker, struct supply taken, const void *c
     for (size_t i = 0; taken.count != 0; i++) {
         const uint64_t index = take_next(slots, &taken);
 
-        places_note_birth(&slots->places, index, caller);
+        sites_note_birth(&slots->sites, index, caller);
         insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
                     &ids[i]);
     }
@@ -169,7 +169,7 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
     struct batch *open = worker->open;
     const uint32_t before = open->count;
 
-    while (open->count < worker->share && freeing->next < freeing->count) {
+    while (open->count < worker->batch_limit && freeing->next < freeing->count) {
         const size_t i = freeing->next++;
         const haft_id id = freeing->ids[i];
 
@@ -180,7 +180,7 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
 
         if (status == HAFT_OK) {
             life_uncount(worker->table, id.bits & slots->view.mask);
-            places_note_death(&slots->places, id.bits & slots->view.mask, freeing->caller);
+            sites_note_death(&slots->sites, id.bits & slots->view.mask, freeing->caller);
             open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
         }
         if (freeing->statuses != NULL) {
@@ -201,7 +201,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
     }
     while (freeing.next < count) {
         free_some(worker, &freeing);
-        if (worker->open->count >= worker->share) {
+        if (worker->open->count >= worker->batch_limit) {
             retire_open(worker);
         }
     }

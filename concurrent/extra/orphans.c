@@ -19,9 +19,9 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
-#include "concurrent/table/given.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/lists.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
@@ -78,9 +78,9 @@ static void reset_workers(haft_table *table)
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         reset_worker(worker);
         if (worker_is_own(worker)) {
-            budget -= 2 * (uint64_t)(worker->share - 1);
+            budget -= 2 * (uint64_t)(worker->batch_limit - 1);
         } else {
-            worker_set_share(worker, 1);
+            worker_set_batch_limit(worker, 1);
             roster_leave(worker);
         }
     }
@@ -110,7 +110,7 @@ static void mend_runs(haft_table *table)
 {
     const struct runs *runs = &table->slots.runs;
     const uint64_t end = runs_of(runs, load_relaxed(OWN, &table->fresh));
-    uint64_t run = tagged_number(load_relaxed(OWN, &table->given.head));
+    uint64_t run = tagged_number(load_relaxed(OWN, &table->released.head));
     uint64_t slots = 0;
 
     while (run != NUMBER_NONE) {
@@ -130,7 +130,7 @@ static void mend_runs(haft_table *table)
             runs_set_link(runs, run, RUN_IN_USE);
         }
     }
-    store_relaxed(OWN, &table->given.slots, slots);
+    store_relaxed(OWN, &table->released.slots, slots);
 }
 
 /* --- the slots --- */
@@ -162,7 +162,7 @@ static bool is_fresh(struct orphans *orphans, uint64_t index)
     if (index >= orphans->known_to) {
         orphans->is_fresh = is_in_extent(table, index, &orphans->known_to);
     }
-    return orphans->is_fresh || given_has(table, run);
+    return orphans->is_fresh || released_has(table, run);
 }
 
 static void put_ready(struct orphans *orphans, uint64_t index)

@@ -17,7 +17,7 @@
 #include <haft/memory.h>
 
 #include "concurrent/extra/collect.h"
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/shelf.h"
 
 struct recycling {
@@ -78,7 +78,7 @@ static void recycle_all(struct recycling *recycling)
 
     recycling->batch = shelf_empty_batch(recycling->worker);
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        if (given_has(table, runs_of(runs, index))) {
+        if (released_has(table, runs_of(runs, index))) {
             index = runs_end(runs, runs_of(runs, index)) - 1; /* none is in there */
         } else if (is_exhausted(table, index)) {
             recycle_slot(recycling, index);

@@ -108,7 +108,7 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
         count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);
         tally(&worker->counters.inserted, 1);
-        places_note_birth(&slots->places, word_index(&slots->format, id.bits), caller);
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
         slots_fill(slots, slots_object(at), object);
         life_publish(at, id);
     }

@@ -13,7 +13,7 @@
  *   HINT    whether there are runs that were given back: else their slots are looked at
  */
 #include "concurrent/table/fresh.h"
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
 #include <haft/scan.h>
 
@@ -62,12 +62,12 @@ static haft_range given_range(const haft_table *table, haft_range range)
     const uint64_t runs_to = runs_of(runs, range.to - 1) + 1;
     uint64_t run = runs_of(runs, range.from);
 
-    while (run < runs_to && !given_has(table, run)) {
+    while (run < runs_to && !released_has(table, run)) {
         run++;
     }
     const uint64_t from = run;
 
-    while (run < runs_to && given_has(table, run)) {
+    while (run < runs_to && released_has(table, run)) {
         run++;
     }
     return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
@@ -87,7 +87,7 @@ haft_range haft_used_range(const haft_table *table, haft_range range)
             moved = cut(&used, fresh_range(worker));
         }
         /* Only to save time: a run in the list has nothing to be found. */
-        if (!moved && load_relaxed(HINT, &table->given.slots) != 0) {
+        if (!moved && load_relaxed(HINT, &table->released.slots) != 0) {
             moved = cut(&used, given_range(table, used));
         }
     }

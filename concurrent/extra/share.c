@@ -3,7 +3,7 @@
  *
  * The shared table takes the slots as they are.  What the local table had not in use stays where it
  * was until workers take it: a list of free slots through their words (legacy.c), and a list of
- * fresh runs (given.c).
+ * fresh runs (released.c).
  *
  * A worker that no thread has opened, the heir, has the local table's past in its statistics.
  *
@@ -18,8 +18,8 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/extra/drain.h"
 #include "concurrent/table/fresh.h"
-#include "concurrent/table/given.h"
 #include "concurrent/table/life.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
@@ -78,7 +78,7 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     }
     store_relaxed(OWN, &heir->counters.inserted, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
-    given_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
+    released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
     fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
     return HAFT_OK;
 }
@@ -88,8 +88,8 @@ static void take_runs(haft_table *table, const haft_local *local)
 {
     const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
 
-    store_relaxed(OWN, &table->given.head, tagged_number(local->slots.runs.first));
-    store_relaxed(OWN, &table->given.slots, slots);
+    store_relaxed(OWN, &table->released.head, tagged_number(local->slots.runs.first));
+    store_relaxed(OWN, &table->released.slots, slots);
 }
 
 static haft_status take_over(haft_table *table, haft_domain *domain, haft_local *local)

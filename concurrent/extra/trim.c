@@ -18,7 +18,7 @@
 #include <haft/memory.h>
 
 #include "concurrent/extra/collect.h"
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
 #include <string.h>
@@ -214,12 +214,12 @@ static void run_trim(struct trim *trim)
     }
     put_rest(trim);
     if (trim->runs.slots != 0) {
-        given_push(table, trim->runs);
+        released_push(table, trim->runs);
     }
     reservation_close(&trim->memory);
 }
 
-haft_status haft_trim(haft_table *table, uint64_t *given_back)
+haft_status haft_trim(haft_table *table, uint64_t *released)
 {
     struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
     haft_status status = collect_begin(table, &trim.worker);
@@ -232,8 +232,8 @@ haft_status haft_trim(haft_table *table, uint64_t *given_back)
         run_trim(&trim);
     }
     collect_end(trim.worker);
-    if (status == HAFT_OK && given_back != NULL) {
-        *given_back = trim.bytes;
+    if (status == HAFT_OK && released != NULL) {
+        *released = trim.bytes;
     }
     return status;
 }

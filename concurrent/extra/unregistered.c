@@ -88,7 +88,7 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id)
         fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
         return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
     }
-    places_note_death(&table->slots.places, index, CALLER);
+    sites_note_death(&table->slots.sites, index, CALLER);
     fetch_add_relaxed(COUNT, &table->counters.freed, 1);
     list_push(table, LIST_FREED, index);
     life_uncount(table, index);
@@ -100,7 +100,7 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
     const uint64_t index = word_index(&table->slots.format, id.bits);
 
     fetch_add_relaxed(COUNT, &table->counters.aborted, 1);
-    places_note_death(&table->slots.places, index, CALLER);
+    sites_note_death(&table->slots.sites, index, CALLER);
     if (life_give_up(&table->slots, id)) {
         list_push(table, LIST_ABORTED, index);
     } else {

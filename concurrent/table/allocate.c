@@ -51,7 +51,7 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     }
     atomic_u64 *word = begin_life(slots, index, id);
 
-    places_note_birth(&slots->places, index, caller);
+    sites_note_birth(&slots->sites, index, caller);
     life_reserve(slots, word, *id);
     tally(&worker->counters.reserved, 1);
     if (object != NULL) {

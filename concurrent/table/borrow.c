@@ -12,7 +12,7 @@ haft_worker *worker_borrow(haft_table *table)
 
     if (worker != NULL) {
         worker->member = NULL;
-        worker_set_share(worker, 1);
+        worker_set_batch_limit(worker, 1);
     }
     return worker;
 }

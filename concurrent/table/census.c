@@ -12,7 +12,7 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
 #include "lib/base/asan.h"
 #include "lib/base/os.h"
@@ -122,10 +122,10 @@ static void put_worker(struct census *census, const haft_worker *worker)
     census->batches += worker->spare_count;
 }
 
-static void put_given(struct census *census)
+static void put_released(struct census *census)
 {
     const struct runs *runs = &census->table->slots.runs;
-    uint64_t run = tagged_number(load_relaxed(OWN, &census->table->given.head));
+    uint64_t run = tagged_number(load_relaxed(OWN, &census->table->released.head));
 
     while (run != NUMBER_NONE) {
         put_range(census, HAFT_RANGE(runs_first(runs, run), runs_end(runs, run)));
@@ -245,7 +245,7 @@ bool census_is_right(const haft_table *table)
     }
     put_depot(&census, &table->ready, AT_HAND);
     put_depot(&census, &table->waiting, WAITING);
-    put_given(&census);
+    put_released(&census);
     put_lists(&census);
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         check_whereabouts(&census, index);

@@ -18,7 +18,7 @@
  */
 #include "concurrent/table/fresh.h"
 #include "concurrent/batches/pool.h"
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
 
 /*
@@ -96,7 +96,7 @@ static haft_status draw(haft_worker *worker)
     haft_table *table = worker->table;
     const uint64_t most = table->extent_slots;
     uint64_t run;
-    const uint64_t run_slots = given_take(table, &run);
+    const uint64_t run_slots = released_take(table, &run);
 
     if (run_slots != 0) {
         fresh_give(worker, run, run_slots, true);

@@ -62,9 +62,9 @@ static __attribute__((noinline)) void look_further(haft_worker *worker, const vo
     const struct batch *open = worker->open;
     const uint64_t index = open->indices[open->count - 1];
 
-    places_note_death(&table->slots.places, index, caller);
+    sites_note_death(&table->slots.sites, index, caller);
     life_uncount(table, index);
-    if (open->count >= worker->share) {
+    if (open->count >= worker->batch_limit) {
         retire_open(worker);
     }
 }
@@ -128,7 +128,7 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 
     count_up(&worker->counters.aborted, 1);
     if (!life_give_up(&table->slots, id)) {
-        places_note_death(&table->slots.places, index, caller);
+        sites_note_death(&table->slots.sites, index, caller);
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
         life_uncount(table, index);

@@ -46,13 +46,13 @@ bool worker_is_own(const haft_worker *worker)
     return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
 }
 
-void worker_set_share(haft_worker *worker, uint32_t share)
+void worker_set_batch_limit(haft_worker *worker, uint32_t share)
 {
     const haft_table *table = worker->table;
-    const bool has_more_to_do = table->is_exact || table->slots.places.records != NULL ||
+    const bool has_more_to_do = table->is_exact || table->slots.sites.records != NULL ||
                                 table->restore_end != HAFT_FIRST_INDEX;
 
-    worker->share = share;
+    worker->batch_limit = share;
     worker->look_at = has_more_to_do ? 0 : share;
 }
 
@@ -71,7 +71,7 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
     }
     worker->filling = pool_take(&table->pool, &worker->segment);
     worker->open = pool_take(&table->pool, &worker->segment);
-    worker_set_share(worker, 1);
+    worker_set_batch_limit(worker, 1);
     store_relaxed(OWN, &worker->state, own(state));
     do {
         worker->next = roster_first(table);

@@ -32,6 +32,6 @@ bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
 bool worker_is_own(const haft_worker *worker);
 
 /* Set the worker's batch limit. */
-void worker_set_share(haft_worker *worker, uint32_t share);
+void worker_set_batch_limit(haft_worker *worker, uint32_t share);
 
 #endif /* HAFT_CONCURRENT_ROSTER_H */

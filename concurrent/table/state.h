@@ -80,7 +80,7 @@ struct haft_worker {
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t share;        /* batch limit: the worker may hold back 2 * (share - 1) slots */
+    uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     uint32_t look_at;      /* slots in the open batch from which on a free looks further */
     uint64_t openings;     /* how often it was opened */
     uint64_t shortage;     /* the table's, when last answered */
@@ -119,8 +119,8 @@ struct legacy {
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
 };
 
-/* Runs whose memory was released, to be drawn as fresh slots again: see given.c. */
-struct given {
+/* Runs whose memory was released, to be drawn as fresh slots again: see released.c. */
+struct released {
     atomic_u64 head;  /* tagged number of the first one */
     atomic_u64 slots; /* in all of them */
 };
@@ -152,7 +152,7 @@ struct haft_table {
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
     struct counters counters; /* of threads without a worker: they add atomically */
     struct legacy legacy;
-    struct given given;
+    struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
 
     uint64_t number;       /* no other table ever has it */

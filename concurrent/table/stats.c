@@ -92,7 +92,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         .reserved = difference(sums.reserved, sums.published + sums.aborted),
         .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
         .exhausted = difference(sums.exhausted, sums.recycled),
-        .given_back = load_relaxed(COUNT, &table->given.slots) + slots_at_hand(table, true),
+        .released = load_relaxed(COUNT, &table->released.slots) + slots_at_hand(table, true),
         .high_water = used,
         .capacity = table->capacity,
         .limit = table->slots.limit - HAFT_FIRST_INDEX,
@@ -102,7 +102,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
         PUBLIC_COUNTERS(SUM_AS_IT_IS).clock = haft_domain_stats_get(table->domain),
     };
     stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
-                                      stats.given_back);
+                                      stats.released);
     return stats;
 }
 
@@ -188,7 +188,7 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     uint64_t exhausted;
     const uint64_t taken = taken_slots(table, &exhausted);
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
-                                       2 * (uint64_t)(worker->share - 1));
+                                       2 * (uint64_t)(worker->batch_limit - 1));
     const uint64_t slots =
         fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 

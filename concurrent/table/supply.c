@@ -53,7 +53,7 @@ static bool use_destination(haft_worker *worker)
     if (destination == NULL) {
         return false;
     }
-    shelf_split(worker->filling, destination, worker->share);
+    shelf_split(worker->filling, destination, worker->batch_limit);
     return true;
 }
 
@@ -147,7 +147,7 @@ static bool use_fresh(haft_worker *worker, struct search *search)
 {
     struct batch *batch = worker->filling;
     /* Inside a callback no more than it asks for: the batch it works on has slots to come. */
-    const uint64_t most = callback_is_running() ? 1 : worker->share;
+    const uint64_t most = callback_is_running() ? 1 : worker->batch_limit;
     uint64_t first;
     uint64_t taken = legacy_take(worker, most, batch->indices);
 
@@ -181,10 +181,10 @@ static void keep_share(haft_worker *worker)
 {
     struct batch *filling = worker->filling;
 
-    if (filling->count > worker->share) {
+    if (filling->count > worker->batch_limit) {
         struct batch *rest = shelf_empty_batch(worker);
 
-        shelf_split(rest, filling, filling->count - worker->share);
+        shelf_split(rest, filling, filling->count - worker->batch_limit);
         shelf_ready(worker, rest);
     }
 }

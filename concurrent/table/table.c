@@ -88,14 +88,14 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     }
     table->domain = domain;
     table->is_quick =
-        slots_has_words(&table->slots) && !table->is_exact && table->slots.places.records == NULL;
+        slots_has_words(&table->slots) && !table->is_exact && table->slots.sites.records == NULL;
     table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
                    table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
     store_relaxed(OWN, &table->fresh, table->restore_end);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
-    store_relaxed(OWN, &table->given.head, NUMBER_NONE);
-    store_relaxed(OWN, &table->given.slots, 0);
+    store_relaxed(OWN, &table->released.head, NUMBER_NONE);
+    store_relaxed(OWN, &table->released.slots, 0);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->waiting, &table->pool);
     depot_open(&table->ready, &table->pool);

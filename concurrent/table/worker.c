@@ -32,13 +32,13 @@ static void draw_budget(haft_worker *worker)
         left = load_relaxed(RETRY, &table->budget);
         drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
     } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn));
-    worker_set_share(worker, (uint32_t)(drawn / 2 + 1));
+    worker_set_batch_limit(worker, (uint32_t)(drawn / 2 + 1));
 }
 
 static void return_budget(haft_worker *worker)
 {
-    fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->share - 1));
-    worker_set_share(worker, 1);
+    fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->batch_limit - 1));
+    worker_set_batch_limit(worker, 1);
 }
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)

@@ -3,7 +3,7 @@
  *
  *   haft_require(), on_bad_access                 ids that must be live
  *   warn_at, on_fill                              a warning before a table is full
- *   places, on_leak                               where objects were allocated and freed
+ *   sites, on_leak                                where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
  *   haft_resolve_counted()                        resolving that counts stale ids
  *
@@ -138,7 +138,7 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
 /* --- where objects were allocated and freed: for finding leaks and stale ids --- */
 
 /*
- * A table that is opened with `places` keeps for each slot where in the program it was last
+ * A table that is opened with `sites` keeps for each slot where in the program it was last
  * reserved or inserted into, and where its object was freed: the address that the call of haft
  * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
  * ends the program; and when the table is closed, objects that are still live are reported.
@@ -147,13 +147,13 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
  * in every build.  Functions have names in the texts where the program has them at run time
  * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * What a command set does, it does in haft_commands_apply(): that is the place then.
+ * What a command set does, it does in haft_commands_apply(): that is the site then.
  */
 
-/* Objects that were live when their table was closed, all allocated at one place. */
+/* Objects that were live when their table was closed, all allocated at one site. */
 typedef struct haft_leak {
     const char *table; /* its name */
-    const void *place; /* NULL: not known, or one of too many, counted together */
+    const void *site;  /* NULL: not known, or one of too many, counted together */
     uint64_t count;
     haft_layout layout; /* to format the id with */
     haft_id first;      /* of these objects, the one with the lowest index */
@@ -161,7 +161,7 @@ typedef struct haft_leak {
 
 /*
  * on_leak: called by haft_local_close(), haft_packed_close() and haft_table_close() of a table with
- * `places`, once for each place where objects that are still live were allocated, the most objects
+ * `sites`, once for each site where objects that are still live were allocated, the most objects
  * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
  * on stderr such as
  *
@@ -174,19 +174,19 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
  * haft_leak_format - a leak in one line, without a line end: as above, from the name on.
  *
  * Progress  blocking (dladdr).
- * Cost      some snprintfs, and looking the place up.
+ * Cost      some snprintfs, and looking the site up.
  */
 int haft_leak_format(const haft_leak *leak, char *text, size_t size);
 
 /*
- * haft_place_format - a place in words: "spawn+0x41 (game+0x2c51)", the function, and the program
+ * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program
  * or library with the offset in it, both of the calling instruction's last byte.  Without the
  * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
  *
  * Progress  blocking (dladdr).
- * Cost      looking the place up.
+ * Cost      looking the site up.
  */
-int haft_place_format(const void *place, char *text, size_t size);
+int haft_site_format(const void *site, char *text, size_t size);
 
 /* --- answers in words, for people: why an insertion failed, what became of an id --- */
 
@@ -212,17 +212,17 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *tex
 
 /*
  * haft_diagnose_format, haft_local_diagnose_format, haft_packed_diagnose_format - what
- * haft_diagnose() and its kin say of an id, in one line without a line end; with the places of its
- * slot as far as they are the id's own, in a table that was opened with `places`:
+ * haft_diagnose() and its kin say of an id, in one line without a line end; with the sites of its
+ * slot as far as they are the id's own, in a table that was opened with `sites`:
  *
  *   ships: 17v3: the object has been freed (HAFT_STALE), at sink+0x41 (game+0x2d01); allocated at
  *   spawn+0x41 (game+0x2c51)
  *
- * Of an object killed in a packed table the status is HAFT_DEAD, and the place that of the kill.
+ * Of an object killed in a packed table the status is HAFT_DEAD, and the site that of the kill.
  *
  * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
- * Progress  wait-free; with `places` blocking (dladdr).
- * Cost      O(1): some snprintfs, and looking places up.
+ * Progress  wait-free; with `sites` blocking (dladdr).
+ * Cost      O(1): some snprintfs, and looking sites up.
  */
 int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size);
 int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);

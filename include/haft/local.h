@@ -242,14 +242,14 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * was restored in a table that may wrap, or that was shared.  A run has as few pages as begin and
  * end with a slot, at most about 16.
  *
- * Returns   HAFT_OK, and the bytes in `*given_back` (NULL may be passed).  Otherwise nothing has
+ * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
  *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), a system call a run.
  */
-haft_status haft_local_trim(haft_local *local, uint64_t *given_back);
+haft_status haft_local_trim(haft_local *local, uint64_t *released);
 
 /* --- ids chosen elsewhere: saved games, ids assigned by a server --- */
 

@@ -38,10 +38,10 @@ extern "C" {
  * HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay are put in order of
  * index.
  *
- * In the statistics, slots whose memory was released are `given_back` until a worker draws them;
+ * In the statistics, slots whose memory was released are `released` until a worker draws them;
  * `high_water` and `live` stay as they were.
  *
- * Returns   HAFT_OK, and the bytes released in `*given_back` (NULL may be passed).  Otherwise no
+ * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
@@ -50,7 +50,7 @@ extern "C" {
  * Progress  blocking (madvise).  Others are never blocked by it.
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
  */
-haft_status haft_trim(haft_table *table, uint64_t *given_back);
+haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
  * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then

@@ -169,7 +169,7 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
     const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
 
     slots_unpoison(&local->slots, at);
-    places_note_birth(&local->slots.places, index, caller);
+    sites_note_birth(&local->slots.sites, index, caller);
     store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
     local->held++;
     id->bits = word_with_index(format, word, index);
@@ -287,7 +287,7 @@ static void destroy(haft_local *local, haft_id id, const void *caller)
 
     local->front.count--;
     note_wrap(local, next);
-    places_note_death(&local->slots.places, index, caller);
+    sites_note_death(&local->slots.sites, index, caller);
     if (local->on_destroy != NULL) {
         store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
         local->held++;
@@ -304,7 +304,7 @@ static void give_up(haft_local *local, haft_id id, const void *caller)
 
     local->held--;
     note_wrap(local, next);
-    places_note_death(&local->slots.places, index, caller);
+    sites_note_death(&local->slots.sites, index, caller);
     settle(local, index, next);
 }
 

@@ -26,8 +26,8 @@ int haft_local_explain(const haft_local *local, haft_status status, char *line, 
 
 int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size)
 {
-    return places_describe(&local->slots, local->name, id, haft_local_diagnose(local, id), text,
-                           size);
+    return sites_describe(&local->slots, local->name, id, haft_local_diagnose(local, id), text,
+                          size);
 }
 
 void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slots)

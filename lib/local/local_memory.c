@@ -154,7 +154,7 @@ static uint64_t release_chosen_runs(haft_local *local)
     return bytes;
 }
 
-haft_status haft_local_trim(haft_local *local, uint64_t *given_back)
+haft_status haft_local_trim(haft_local *local, uint64_t *released)
 {
     uint64_t bytes = 0;
 
@@ -173,8 +173,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *given_back)
             bytes = release_chosen_runs(local);
         }
     }
-    if (given_back != NULL) {
-        *given_back = bytes;
+    if (released != NULL) {
+        *released = bytes;
     }
     return HAFT_OK;
 }

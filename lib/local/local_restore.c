@@ -69,7 +69,7 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
         atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
 
         slots_fill(slots, slots_object(at), object);
-        places_note_birth(&slots->places, word_index(&slots->format, id.bits), CALLER);
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), CALLER);
         store_relaxed(OWN, at, id.bits);
         local->front.count++;
         local_look_at_fill(local);

@@ -64,7 +64,7 @@ static inline uint64_t local_mask_in_place(const haft_local *local)
 /* Whether each slot that comes or goes is to be looked at, or the fill. */
 static inline bool local_is_watched(const haft_local *local)
 {
-    return asan_is_on() || local->slots.places.records != NULL || local->slots.fill.warn_at != 0;
+    return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
 }
 
 /* Where the list begins. */

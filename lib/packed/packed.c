@@ -303,7 +303,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     packed->ids[position] = *id;
     slot->position = (uint32_t)position;
     slot->death = 0;
-    places_note_birth(&packed->slots.places, index, CALLER);
+    sites_note_birth(&packed->slots.sites, index, CALLER);
     store_relaxed(OWN, &slot->word, id->bits);
     if (packed->slots.fill.warn_at != 0) {
         look_at_fill_of(packed);

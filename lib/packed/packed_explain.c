@@ -35,7 +35,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
     const bool is_dead = haft_packed_state(packed, id) == HAFT_PACKED_DEAD;
     const haft_status status = is_dead ? HAFT_DEAD : haft_packed_diagnose(packed, id);
 
-    return places_describe(&packed->slots, packed->name, id, status, text, size);
+    return sites_describe(&packed->slots, packed->name, id, status, text, size);
 }
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)

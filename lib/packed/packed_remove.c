@@ -167,7 +167,7 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id)
     if (slot->death != 0) {
         unlist(packed, slot);
     }
-    places_note_death(&packed->slots.places, index, CALLER);
+    sites_note_death(&packed->slots.sites, index, CALLER);
     end_object(packed, index);
     if (packed->keep_order) {
         close_gaps(packed, slot->position);
@@ -189,7 +189,7 @@ static bool list_dead(struct haft_packed *packed, haft_id id, const void *caller
     if (slot->death != 0) {
         return false;
     }
-    places_note_death(&packed->slots.places, index, caller);
+    sites_note_death(&packed->slots.sites, index, caller);
     packed->dead[packed->dead_count++] = (uint32_t)index;
     slot->death = (uint32_t)packed->dead_count;
     return true;

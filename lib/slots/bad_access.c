@@ -19,7 +19,7 @@ static _Noreturn void end_program(const struct slots *slots, const haft_bad_acce
 {
     char text[512]; /* a longer name cuts the text */
 
-    places_describe(slots, access->table, access->id, access->status, text, sizeof text);
+    sites_describe(slots, access->table, access->id, access->status, text, sizeof text);
     os_print(text);
     abort();
 }

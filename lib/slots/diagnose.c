@@ -4,7 +4,7 @@
  * Edges in this file.
  *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
  *            the word, as resolve sees it, and whether ids repeat
- *   HINT     ids repeat: then more of them are said to be stale.  A place that is read too early or
+ *   HINT     ids repeat: then more of them are said to be stale.  A site that is read too early or
  *            too late makes a line of text say less
  */
 #include "lib/slots/diagnose.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Whether generation `asked`, in place, was issued for slot `index` before what its `word` holds.
+ * Whether generation `asked`, in site, was issued for slot `index` before what its `word` holds.
  * Once ids repeat this cannot be told: then yes, for a slot that is not fresh.
  */
 static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
@@ -58,12 +58,12 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-void place_tell(struct text *text, const void *place)
+void site_tell(struct text *text, const void *site)
 {
-    const uintptr_t address = (uintptr_t)place - 1; /* within the call that returns to `place` */
+    const uintptr_t address = (uintptr_t)site - 1; /* within the call that returns to `site` */
     struct os_symbol symbol;
 
-    if (place == NULL) {
+    if (site == NULL) {
         text_add(text, "somewhere");
     } else if (!os_symbol_of(address, &symbol)) {
         text_add(text, "%#jx", (uintmax_t)address);
@@ -75,15 +75,15 @@ void place_tell(struct text *text, const void *place)
     }
 }
 
-int haft_place_format(const void *place, char *text, size_t size)
+int haft_site_format(const void *site, char *text, size_t size)
 {
     struct text line = text_in(text, size);
 
-    place_tell(&line, place);
+    site_tell(&line, site);
     return text_length(&line);
 }
 
-static const void *place_of(const atomic_u64 *word)
+static const void *site_of(const atomic_u64 *word)
 {
     return (const void *)(uintptr_t)load_relaxed(HINT, word);
 }
@@ -103,9 +103,9 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
 {
     const uint64_t index = word_index(&slots->format, id.bits);
     const uint64_t field = word_index(&slots->format, word);
-    const struct place *place = &slots->places.records[index];
-    const void *died = place_of(&place->died);
-    const void *born = place_of(&place->born);
+    const struct site *site = &slots->sites.records[index];
+    const void *died = site_of(&site->died);
+    const void *born = site_of(&site->born);
 
     if (!ended_last(slots, id, word)) {
         text_add(text, "; its slot has been used since");
@@ -113,40 +113,40 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
     }
     if (died != NULL) {
         text_add(text, ", at ");
-        place_tell(text, died);
+        site_tell(text, died);
     }
     if (born != NULL && field != index && field != MARK_RESERVED) {
         text_add(text, "; allocated at ");
-        place_tell(text, born);
+        site_tell(text, born);
     }
 }
 
-static void tell_here(struct text *text, const struct place *place, haft_status status)
+static void tell_here(struct text *text, const struct site *site, haft_status status)
 {
     if (status == HAFT_DEAD) {
         text_add(text, ", at ");
-        place_tell(text, place_of(&place->died));
+        site_tell(text, site_of(&site->died));
     }
     text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
-    place_tell(text, place_of(&place->born));
+    site_tell(text, site_of(&site->born));
 }
 
-void places_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
+void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
 {
     const uint64_t index = word_index(&slots->format, id.bits);
 
-    if (slots->places.records == NULL) {
+    if (slots->sites.records == NULL) {
         return;
     }
     if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
         tell_dead(text, slots, id, load_relaxed(HINT, slots_word(slots, index)));
     } else if (status == HAFT_OK || status == HAFT_RESERVED || status == HAFT_DEAD) {
-        tell_here(text, &slots->places.records[index], status);
+        tell_here(text, &slots->sites.records[index], status);
     }
 }
 
-int places_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
-                    char *line, size_t size)
+int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                   char *line, size_t size)
 {
     struct text text = text_in(line, size);
     char id_text[HAFT_ID_TEXT_SIZE];
@@ -154,6 +154,6 @@ int places_describe(const struct slots *slots, const char *table, haft_id id, ha
     haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
     text_add(&text, "%s: %s: %s (%s)", table, id_text,
              status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
-    places_tell(&text, slots, id, status);
+    sites_tell(&text, slots, id, status);
     return text_length(&text);
 }

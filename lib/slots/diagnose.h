@@ -11,13 +11,13 @@
 haft_status slots_diagnose(const struct slots *slots, haft_id id);
 
 /* Add what is known of an id that `status` is said of: "; freed at ..., allocated at ...". */
-void places_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
+void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
 
 /* The line for haft_diagnose_format(); what snprintf would return. */
-int places_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
-                    char *line, size_t size);
+int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                   char *line, size_t size);
 
-/* Add where a place is: its function, and what addr2line is to be asked. */
-void place_tell(struct text *text, const void *place);
+/* Add where a site is: its function, and what addr2line is to be asked. */
+void site_tell(struct text *text, const void *site);
 
 #endif /* HAFT_LIB_DIAGNOSE_H */

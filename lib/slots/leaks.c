@@ -1,8 +1,8 @@
 /*
- * Leaks, by the place where their objects were allocated.
+ * Leaks, by the site where their objects were allocated.
  *
  * Edges in this file.
- *   HINT   a place that is read too early or too late makes a line of text say less
+ *   HINT   a site that is read too early or too late makes a line of text say less
  *   OWN    the table is being closed: no other thread uses it
  */
 #include "lib/slots/leaks.h"
@@ -10,7 +10,7 @@
 #include "lib/slots/diagnose.h"
 #include <stdlib.h>
 
-#define GROUPS 256 /* places of leaks that are told apart */
+#define GROUPS 256 /* sites of leaks that are told apart */
 
 int haft_leak_format(const haft_leak *leak, char *text, size_t size)
 {
@@ -21,8 +21,8 @@ int haft_leak_format(const haft_leak *leak, char *text, size_t size)
     text_add(&line, "%s: ", leak->table);
     text_add_counted(&line, leak->count, "object");
     text_add(&line, " %s live at closing, allocated ", leak->count == 1 ? "is" : "are");
-    text_add(&line, leak->place == NULL ? "" : "at ");
-    place_tell(&line, leak->place);
+    text_add(&line, leak->site == NULL ? "" : "at ");
+    site_tell(&line, leak->site);
     text_add(&line, leak->count == 1 ? ": %s" : ", such as %s", id);
     return text_length(&line);
 }
@@ -37,27 +37,27 @@ static void print_leak(const haft_leak *leak, void *arg)
 }
 
 struct groups {
-    haft_leak leaks[GROUPS]; /* the last one is for all places beyond */
+    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
     size_t count;
 };
 
-static haft_leak *group_of(struct groups *groups, const void *place)
+static haft_leak *group_of(struct groups *groups, const void *site)
 {
     for (size_t i = 0; i < groups->count; i++) {
-        if (groups->leaks[i].place == place) {
+        if (groups->leaks[i].site == site) {
             return &groups->leaks[i];
         }
     }
     if (groups->count == GROUPS - 1) {
         return &groups->leaks[GROUPS - 1];
     }
-    groups->leaks[groups->count].place = place;
+    groups->leaks[groups->count].site = site;
     return &groups->leaks[groups->count++];
 }
 
 static const void *born_at(const struct slots *slots, uint64_t index)
 {
-    return (const void *)(uintptr_t)load_relaxed(HINT, &slots->places.records[index].born);
+    return (const void *)(uintptr_t)load_relaxed(HINT, &slots->sites.records[index].born);
 }
 
 static void gather(struct groups *groups, const struct slots *slots, uint64_t end)
@@ -83,10 +83,10 @@ static int more_first(const void *a, const void *b)
 
 void leaks_report(const struct slots *slots, const char *table, uint64_t end)
 {
-    haft_on_leak *on_leak = slots->places.on_leak != NULL ? slots->places.on_leak : print_leak;
+    haft_on_leak *on_leak = slots->sites.on_leak != NULL ? slots->sites.on_leak : print_leak;
     struct groups groups = {.count = 0};
 
-    if (slots->places.records == NULL) {
+    if (slots->sites.records == NULL) {
         return;
     }
     gather(&groups, slots, end);
@@ -94,6 +94,6 @@ void leaks_report(const struct slots *slots, const char *table, uint64_t end)
     for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
         groups.leaks[i].table = table;
         groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->places.leak_arg);
+        on_leak(&groups.leaks[i], slots->sites.leak_arg);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "lib/slots/slots.h"
 
-/* Tell of the objects that are live below `end`, if places are kept, in a table that is closed. */
+/* Tell of the objects that are live below `end`, if sites are kept, in a table that is closed. */
 void leaks_report(const struct slots *slots, const char *table, uint64_t end);
 
 #endif /* HAFT_LIB_LEAKS_H */

@@ -9,7 +9,7 @@
  * A run's record exists from when some run was first released, or the table was shared.  Runs
  * with the slots below the first index are never released: slot 0's word is a mark for ever.
  *
- * Shared tables keep their fresh runs in a list of their own (concurrent/table/given.c), through
+ * Shared tables keep their fresh runs in a list of their own (concurrent/table/released.c), through
  * the same links; so every access to a record is an access to atomic words.
  *
  * Edges in this file.

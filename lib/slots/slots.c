@@ -76,9 +76,9 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->fill.arg = options->fill_arg;
     store_relaxed(OWN, &slots->fill.warned, 0);
     slots->fill.is_warning = false;
-    slots->places.records = NULL;
-    slots->places.on_leak = options->on_leak;
-    slots->places.leak_arg = options->leak_arg;
+    slots->sites.records = NULL;
+    slots->sites.on_leak = options->on_leak;
+    slots->sites.leak_arg = options->leak_arg;
     store_relaxed(OWN, &slots->recycled, 0);
 }
 
@@ -110,7 +110,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->wrapped = options->wrapped;
     slots->limit = end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, count, stride, bias != 0);
-    status = common->places ? places_open(&slots->places, count) : HAFT_OK;
+    status = common->sites ? sites_open(&slots->sites, count) : HAFT_OK;
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
     }
@@ -125,7 +125,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
 void slots_close(struct slots *slots)
 {
     runs_close(&slots->runs);
-    places_close(&slots->places);
+    sites_close(&slots->sites);
     reservation_close(&slots->memory);
 }
 
@@ -135,7 +135,7 @@ haft_status slots_commit(struct slots *slots, uint64_t end)
 
     const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
 
-    return status == HAFT_OK ? places_commit(&slots->places, end) : status;
+    return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
 }
 
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)

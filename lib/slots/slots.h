@@ -7,8 +7,8 @@
 #include "lib/base/reservation.h"
 #include "lib/slots/fill.h"
 #include "lib/slots/options.h"
-#include "lib/slots/places.h"
 #include "lib/slots/runs.h"
+#include "lib/slots/sites.h"
 #include "lib/slots/word.h"
 #include <haft/diagnose.h>
 #include <haft/view.h>
@@ -34,7 +34,7 @@ struct slots {
     struct runs runs;
     haft_on_bad_access *on_bad_access; /* NULL: abort */
     void *bad_access_arg;
-    struct places places;
+    struct sites sites;
     struct fill fill;
     atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */

@@ -27,7 +27,7 @@
     FEATURE(exact_capacity, options->exact_capacity != 0)                                          \
     FEATURE(wrap, options->wrap != 0)                                                              \
     FEATURE(pins, options->pins != 0)                                                              \
-    FEATURE(places, options->places != 0)                                                          \
+    FEATURE(sites, options->sites != 0)                                                            \
     FEATURE(on_reclaim, options->on_reclaim != 0)                                                  \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
     FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)

@@ -110,7 +110,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     options->exact_capacity = one_in(chance, 3);
     options->wrap = one_in(chance, 4) && (!at_once || has_many_lives(options));
     options->pins = one_in(chance, 3);
-    options->places = one_in(chance, 6);
+    options->sites = one_in(chance, 6);
     options->on_reclaim = one_in(chance, 2);
     if (!one_in(chance, 3)) { /* few places are left */
         const uint32_t left = below(chance, 4);

@@ -104,7 +104,7 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(exact_capacity)                                                                         \
     OPTION(wrap)                                                                                   \
     OPTION(pins)                                                                                   \
-    OPTION(places)                                                                                 \
+    OPTION(sites)                                                                                  \
     OPTION(on_reclaim)                                                                             \
     OPTION(filled)
 

@@ -74,7 +74,7 @@ void begin_table(void)
         .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
         .warn_at = from->warn_at,
         .on_fill = from->warn_at != 0 ? fill_callback : NULL,
-        .places = from->places,
+        .sites = from->sites,
         .on_leak = ignore_leak,
     };
     const haft_status status = haft_table_open(play.domain, &options, &play.table);

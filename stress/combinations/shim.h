@@ -30,7 +30,7 @@ static inline bool shim_census(const haft_table *table, haft_table_stats *stats)
 {
     *stats = haft_table_stats_get(table);
     return stats->live + stats->reserved + stats->retired + stats->free + stats->exhausted +
-                   stats->given_back ==
+                   stats->released ==
                stats->high_water &&
            census_is_right(table);
 }

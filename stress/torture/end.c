@@ -14,7 +14,7 @@ static void check_counts(struct play *play, struct subject *subject)
 
     if (stats.live != live || stats.reserved != 0 || stats.workers != 0 ||
         stats.high_water > stats.limit ||
-        stats.live + stats.retired + stats.free + stats.exhausted + stats.given_back !=
+        stats.live + stats.retired + stats.free + stats.exhausted + stats.released !=
             stats.high_water) {
         broken(
             play,
@@ -23,7 +23,7 @@ static void check_counts(struct play *play, struct subject *subject)
             (unsigned long long)stats.live, (unsigned long long)live,
             (unsigned long long)stats.reserved, (unsigned long long)stats.retired,
             (unsigned long long)stats.free, (unsigned long long)stats.exhausted,
-            (unsigned long long)stats.given_back, (unsigned long long)stats.high_water,
+            (unsigned long long)stats.released, (unsigned long long)stats.high_water,
             (unsigned long long)stats.limit, (unsigned long long)stats.workers);
     }
 }

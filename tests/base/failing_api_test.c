@@ -87,7 +87,7 @@ Test(nth_call_of, opening_a_table_with_each_option)
         {.capacity = 1000, .exact_capacity = true},
         {.capacity = 1000, .object_size = 8, .restore_range = 500000, .pins = true},
         {.capacity = 1000, .object_size = 8, .huge_pages = true},
-        {.capacity = 1000, .object_size = 8, .places = true},
+        {.capacity = 1000, .object_size = 8, .sites = true},
     };
 
     for (int clock = 0; clock < HAFT_CLOCK_COUNT; clock++) {

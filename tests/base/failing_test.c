@@ -179,7 +179,7 @@ Test(nth_call_fails, opening_a_local_table)
 
 static haft_status open_local_with_places(void **opened)
 {
-    const haft_local_options local = {.capacity = 1000, .object_size = 8, .places = true};
+    const haft_local_options local = {.capacity = 1000, .object_size = 8, .sites = true};
     haft_local *made = *opened;
     const haft_status status = haft_local_open(&local, &made);
 
@@ -216,9 +216,9 @@ Test(nth_call_fails, closing_everything_gives_everything_back)
 #define OBJECTS 20000
 
 /* Every so often an insert meets a refusal, answers so, and the next one goes on. */
-static void refuse_often(int kind, bool places)
+static void refuse_often(int kind, bool sites)
 {
-    const haft_table_options large = {.capacity = 100000, .object_size = 1016, .places = places};
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016, .sites = sites};
     static haft_id ids[OBJECTS];
     int refusals = 0;
 

@@ -76,7 +76,7 @@ Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)
     const uint64_t bytes = OBJECTS * UINT64_C(64);
     static haft_id ids[OBJECTS];
     haft_local *local;
-    uint64_t given_back;
+    uint64_t released;
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     for (int i = 0; i < OBJECTS; i++) {
@@ -85,8 +85,8 @@ Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)
     for (int i = 1; i < OBJECTS; i++) {
         must(haft_local_free(local, ids[i]) == HAFT_OK);
     }
-    expect_status(haft_local_trim(local, &given_back), HAFT_OK);
-    cr_expect(gt(u64, given_back, bytes / 100 * 99));
+    expect_status(haft_local_trim(local, &released), HAFT_OK);
+    cr_expect(gt(u64, released, bytes / 100 * 99));
     cr_expect(haft_is_live(haft_local_view(local), ids[0])); /* on the first huge page of all */
     for (int i = 1; i < OBJECTS; i++) {
         haft_id id;

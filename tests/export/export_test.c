@@ -37,7 +37,7 @@ static void expect_equal_stats(const json_t *table, const haft_table_stats *stat
     cr_expect(eq(u64, number_in(table, "retired"), stats->retired));
     cr_expect(eq(u64, number_in(table, "free"), stats->free));
     cr_expect(eq(u64, number_in(table, "exhausted"), stats->exhausted));
-    cr_expect(eq(u64, number_in(table, "given_back"), stats->given_back));
+    cr_expect(eq(u64, number_in(table, "released"), stats->released));
     cr_expect(eq(u64, number_in(table, "high_water"), stats->high_water));
     cr_expect(eq(u64, number_in(table, "capacity"), stats->capacity));
     cr_expect(eq(u64, number_in(table, "limit"), stats->limit));
@@ -106,9 +106,9 @@ TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
     json_t *root = read_file(opened);
     const json_t *table = table_named(root, "ships");
 
-    cr_expect(gt(u64, number_in(table, "given_back"), 15000));
-    cr_expect(eq(u64, number_in(table, "given_back"), stats_of(shared.table).given_back));
-    cr_expect(eq(u64, number_in(table, "given_back") + number_in(table, "free"),
+    cr_expect(gt(u64, number_in(table, "released"), 15000));
+    cr_expect(eq(u64, number_in(table, "released"), stats_of(shared.table).released));
+    cr_expect(eq(u64, number_in(table, "released") + number_in(table, "free"),
                  number_in(table, "high_water")));
     json_decref(root);
     haft_export_close(opened);

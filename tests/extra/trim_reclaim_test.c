@@ -222,10 +222,10 @@ Test(trim_share, runs_given_back_before_sharing_count_as_given_back)
     share_level(&level);
     const haft_table_stats stats = stats_of(level.table);
 
-    cr_expect(gt(u64, stats.given_back, OBJECTS * 3 / 4));
+    cr_expect(gt(u64, stats.released, OBJECTS * 3 / 4));
     cr_expect(eq(u64, stats.high_water, OBJECTS));
     cr_expect(eq(u64, stats.live, 1));
-    cr_expect(eq(u64, stats.free + stats.given_back + 1, OBJECTS));
+    cr_expect(eq(u64, stats.free + stats.released + 1, OBJECTS));
     expect_stale(&level);
     haft_worker *worker = open_worker(level.table);
 

@@ -372,17 +372,17 @@ TEST_ON_EACH_CLOCK(shared_trim, the_counters_tell_what_was_given_back)
     trim(shared.table);
     const haft_table_stats after = stats_of(shared.table);
 
-    cr_expect(eq(u64, before.given_back, 0));
-    cr_expect(gt(u64, after.given_back, OBJECTS * 3 / 4));
+    cr_expect(eq(u64, before.released, 0));
+    cr_expect(gt(u64, after.released, OBJECTS * 3 / 4));
     cr_expect(eq(u64, after.high_water, before.high_water));
     cr_expect(eq(u64, after.live, 1));
     cr_expect(eq(u64, after.retired, 0));
-    cr_expect(eq(u64, after.live + after.free + after.given_back, after.high_water));
+    cr_expect(eq(u64, after.live + after.free + after.released, after.high_water));
     fill_some(shared.worker, later, OBJECTS - 1);
     const haft_table_stats full = stats_of(shared.table);
 
     cr_expect(eq(u64, full.live, OBJECTS));
-    cr_expect(eq(u64, full.live + full.free + full.given_back, full.high_water));
+    cr_expect(eq(u64, full.live + full.free + full.released, full.high_water));
     cr_expect(lt(u64, full.high_water, OBJECTS + 2048), "what was given back came first");
     close_shared(&shared);
 }

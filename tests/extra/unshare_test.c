@@ -280,7 +280,7 @@ Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
 Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
 {
     haft_local_options larger = level_options;
-    uint64_t given_back = 0;
+    uint64_t released = 0;
     uint64_t more = 0;
     haft_id id;
 
@@ -291,7 +291,7 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     while (level.count != 0) {
         must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
     }
-    must(haft_local_trim(level.local, &given_back) == HAFT_OK && given_back != 0);
+    must(haft_local_trim(level.local, &released) == HAFT_OK && released != 0);
     share_level(&level);
     unshare_level(&level);
     fill(&level, 3 * COUNT);

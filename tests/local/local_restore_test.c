@@ -336,7 +336,7 @@ Test(restore, slots_below_a_restored_one_do_not_count_as_freed)
 Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_freed)
 {
     haft_id ids[400];
-    uint64_t given_back = 0;
+    uint64_t released = 0;
 
     open_queue(3, 1016); /* four slots a page */
     for (int i = 0; i < 400; i++) {
@@ -345,7 +345,7 @@ Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_free
     for (int i = 0; i < 399; i++) {
         must(haft_local_free(local, ids[i]) == HAFT_OK);
     }
-    must(haft_local_trim(local, &given_back) == HAFT_OK && given_back != 0);
+    must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
     must(haft_local_free(local, ids[399]) == HAFT_OK);
     const haft_id next = {ids[101].bits + (UINT64_C(1) << 32)};
 

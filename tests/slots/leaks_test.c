@@ -26,11 +26,11 @@ static void note_leak(const haft_leak *leak, void *arg)
     strncpy(reported.table, leak->table, sizeof reported.table - 1);
 }
 
-static const char *function_of(const void *place)
+static const char *function_of(const void *site)
 {
     Dl_info found;
 
-    must(dladdr((void *)((uintptr_t)place - 1), &found) != 0);
+    must(dladdr((void *)((uintptr_t)site - 1), &found) != 0);
     return found.dli_sname;
 }
 
@@ -62,10 +62,10 @@ TEST_ON_EACH_TABLE(leaks, are_reported_at_closing_by_place_the_most_objects_firs
     cr_expect(eq(str, reported.table, "ships"));
     cr_expect(eq(u64, reported.leaks[0].count, 3));
     cr_expect(eq(u64, reported.leaks[0].first.bits, first.bits));
-    cr_expect(eq(str, (char *)function_of(reported.leaks[0].place), "spawn"));
+    cr_expect(eq(str, (char *)function_of(reported.leaks[0].site), "spawn"));
     cr_expect(eq(u64, reported.leaks[1].count, 1));
     cr_expect(eq(u64, reported.leaks[1].first.bits, other.bits));
-    cr_expect(eq(str, (char *)function_of(reported.leaks[1].place), "spawn_reserved"));
+    cr_expect(eq(str, (char *)function_of(reported.leaks[1].site), "spawn_reserved"));
 }
 
 TEST_ON_EACH_TABLE(leaks, of_an_empty_table_are_none)
@@ -92,7 +92,7 @@ Test(leaks, in_words_name_table_count_place_and_an_id)
     haft_leak_format(&reported.leaks[0], text, sizeof text);
     expect_in(text, "ships: 1,234 objects are live at closing, allocated at spawn+0x");
     expect_in(text, "), such as 4v1");
-    reported.leaks[0].place = NULL;
+    reported.leaks[0].site = NULL;
     haft_leak_format(&reported.leaks[0], text, sizeof text);
     cr_expect(eq(str, text,
                  "ships: 1,234 objects are live at closing, allocated somewhere, such as 4v1"));
@@ -122,7 +122,7 @@ Test(leaks, of_a_packed_table_are_reported_before_on_destroy_runs)
         .name = "ships",
         .capacity = 10,
         .object_size = 8,
-        .places = true,
+        .sites = true,
         .on_destroy = count_destroyed,
         .on_leak = note_leak,
         .leak_arg = &reported,
@@ -136,7 +136,7 @@ Test(leaks, of_a_packed_table_are_reported_before_on_destroy_runs)
     haft_packed_close(packed);
     cr_expect(eq(int, reported.count, 1));
     cr_expect(eq(u64, reported.leaks[0].count, 2));
-    cr_expect(eq(str, (char *)function_of(reported.leaks[0].place), "spawn_packed"));
+    cr_expect(eq(str, (char *)function_of(reported.leaks[0].site), "spawn_packed"));
     cr_expect(zero(int, reported.destroyed));
 }
 
@@ -172,12 +172,12 @@ static void add_up(const haft_leak *leak, void *arg)
 {
     (void)arg;
     leaked_in_all += leak->count;
-    leaked_somewhere += leak->place == NULL ? leak->count : 0;
+    leaked_somewhere += leak->site == NULL ? leak->count : 0;
 }
 
 Test(leaks, of_very_many_places_are_all_counted)
 {
-    const haft_local_options options = {.capacity = 1000, .places = true, .on_leak = add_up};
+    const haft_local_options options = {.capacity = 1000, .sites = true, .on_leak = add_up};
     haft_local *local;
     haft_id id;
 

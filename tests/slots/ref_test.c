@@ -203,7 +203,7 @@ Test(ref, stays_good_through_trim_and_stale_if_stale)
     static haft_ref refs[MANY];
     const haft_local_options local_options = {.capacity = MANY, .object_size = 8};
     haft_local *local;
-    uint64_t given_back;
+    uint64_t released;
     haft_id id;
 
     assert_status(haft_local_open(&local_options, &local), HAFT_OK);
@@ -214,8 +214,8 @@ Test(ref, stays_good_through_trim_and_stale_if_stale)
     for (uint64_t i = 1; i < MANY; i++) {
         must(haft_local_free(local, haft_ref_id(refs[i])) == HAFT_OK);
     }
-    assert_status(haft_local_trim(local, &given_back), HAFT_OK);
-    cr_expect(gt(u64, given_back, 0));
+    assert_status(haft_local_trim(local, &released), HAFT_OK);
+    cr_expect(gt(u64, released, 0));
     cr_expect(eq(u64, *(uint64_t *)haft_ref_get(refs[0]), 0));
     for (uint64_t i = 1; i < MANY; i++) {
         must(haft_ref_get(refs[i]) == NULL);

@@ -36,7 +36,7 @@ void sink(struct subject *subject, haft_id id)
 haft_table_options with_places(void)
 {
     const haft_table_options options = {
-        .name = "ships", .capacity = 10, .object_size = 8, .places = true};
+        .name = "ships", .capacity = 10, .object_size = 8, .sites = true};
 
     return options;
 }

@@ -225,7 +225,7 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing
         workers[i] = open_worker(shared.table);
     }
     cr_expect(lt(u64, load_relaxed(OWN, &shared.table->budget), 2));
-    cr_expect(eq(u32, workers[39]->share, 1));
+    cr_expect(eq(u32, workers[39]->batch_limit, 1));
     for (int i = 0; i < 40; i++) {
         haft_worker_close(workers[i]);
     }
@@ -237,7 +237,7 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing
 Test(shelf, in_a_forks_child_the_budget_lacks_what_its_own_worker_may_hold_back)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);
-    const uint64_t held = 2 * (uint64_t)(shared.worker->share - 1);
+    const uint64_t held = 2 * (uint64_t)(shared.worker->batch_limit - 1);
     int status;
 
     must(held > 0);

@@ -6,7 +6,7 @@
  * bump.  The head has a tag, since a run may leave the list and come back.
  *
  * Edges in this file.
- *   FLOOR   given_push (release) -> given_take (acquire)   the floor, and the last use of
+ *   FLOOR   released_push (release) -> released_take (acquire)   the floor, and the last use of
  *           the run's slots, before the next one
  *   ONWARD  a run leaves the list before its slots are used, and comes into it when no object is
  *           left there
@@ -14,12 +14,12 @@
  *   COUNT   slots in the list
  *   RETRY   a first look; the compare-and-swap decides
  */
-#include "concurrent/table/given.h"
+#include "concurrent/table/released.h"
 #include "concurrent/batches/tagged.h"
 
-void given_push(haft_table *table, struct run_list runs)
+void released_push(haft_table *table, struct run_list runs)
 {
-    struct given *given = &table->given;
+    struct released *given = &table->released;
     uint64_t head;
 
     fetch_add_relaxed(COUNT, &given->slots, runs.slots);
@@ -36,7 +36,7 @@ void given_push(haft_table *table, struct run_list runs)
 static uint64_t pop_run(haft_table *table)
 {
     for (;;) {
-        const uint64_t head = load_acquire(FLOOR, &table->given.head);
+        const uint64_t head = load_acquire(FLOOR, &table->released.head);
         const uint64_t run = tagged_number(head);
 
         if (run == NUMBER_NONE) {
@@ -45,13 +45,14 @@ static uint64_t pop_run(haft_table *table)
         /* RUN_LAST ends as NUMBER_NONE.  If another thread has the run, the tag has changed. */
         const uint64_t next = load_relaxed(RETRY, &table->slots.runs.records[run].link);
 
-        if (cas_relaxed(RETRY, &table->given.head, head, tagged_next(head, tagged_number(next)))) {
+        if (cas_relaxed(RETRY, &table->released.head, head,
+                        tagged_next(head, tagged_number(next)))) {
             return run;
         }
     }
 }
 
-void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
+void released_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
 {
     const struct slots *slots = &table->slots;
 
@@ -60,7 +61,7 @@ void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
     }
 }
 
-uint64_t given_take(haft_table *table, uint64_t *first)
+uint64_t released_take(haft_table *table, uint64_t *first)
 {
     const struct runs *runs = &table->slots.runs;
     const uint64_t run = pop_run(table);
@@ -71,14 +72,14 @@ uint64_t given_take(haft_table *table, uint64_t *first)
     const uint64_t count = runs_end(runs, run) - runs_first(runs, run);
 
     runs_set_link(runs, run, RUN_IN_USE);
-    fetch_add_relaxed(COUNT, &table->given.slots, UINT64_MAX - count + 1);
+    fetch_add_relaxed(COUNT, &table->released.slots, UINT64_MAX - count + 1);
     *first = runs_first(runs, run);
     /* Now, so that reserving need not look the floor up. */
-    given_apply_floor(table, *first, count);
+    released_apply_floor(table, *first, count);
     return count;
 }
 
-bool given_has(const haft_table *table, uint64_t run)
+bool released_has(const haft_table *table, uint64_t run)
 {
     return load_relaxed(ONWARD, &table->slots.runs.records[run].link) != RUN_IN_USE;
 }

@@ -114,7 +114,7 @@ Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
                                         .layout = {8, 2, 0},
                                         .first_generation = 3,
                                         .wrap = true,
-                                        .places = true};
+                                        .sites = true};
     struct subject subject = {.kind = LOCAL};
 
     assert_status(haft_local_open(&options, &subject.local), HAFT_OK);
@@ -199,7 +199,7 @@ TEST_ON_EACH_TABLE(places, are_not_told_of_a_table_without_them)
 {
     haft_table_options options = with_places();
 
-    options.places = false;
+    options.sites = false;
     struct subject subject = subject_open(*kind, &options);
     const haft_id id = spawn(&subject);
 
@@ -367,7 +367,7 @@ __attribute__((noinline)) void kill_packed(haft_packed *packed, haft_id id)
 Test(places, of_a_packed_table_are_those_of_insert_kill_and_free)
 {
     const haft_packed_options options = {
-        .name = "ships", .capacity = 10, .object_size = 8, .places = true};
+        .name = "ships", .capacity = 10, .object_size = 8, .sites = true};
     haft_packed *packed;
 
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
@@ -400,24 +400,24 @@ Test(places, in_words_have_function_file_and_offset)
 {
     const char *address = (const char *)(uintptr_t)spawn + 5;
 
-    haft_place_format(address, text, sizeof text);
+    haft_site_format(address, text, sizeof text);
     cr_expect(eq(int, strncmp(text, "spawn+0x4 (", 11), 0), "%s", text);
     expect_in(text + 11, "+0x"); /* the file; Criterion runs it under another name */
-    haft_place_format(NULL, text, sizeof text);
+    haft_site_format(NULL, text, sizeof text);
     cr_expect(eq(str, text, "somewhere"));
-    haft_place_format((const void *)(uintptr_t)0x11, text, sizeof text);
+    haft_site_format((const void *)(uintptr_t)0x11, text, sizeof text);
     cr_expect(eq(str, text, "0x10"));
 }
 
 Test(places, in_words_are_cut_as_snprintf_cuts)
 {
     const char *address = (const char *)(uintptr_t)spawn + 5;
-    const int whole = haft_place_format(address, text, sizeof text);
+    const int whole = haft_site_format(address, text, sizeof text);
     char small[6];
 
-    cr_expect(eq(int, haft_place_format(address, small, sizeof small), whole));
+    cr_expect(eq(int, haft_site_format(address, small, sizeof small), whole));
     cr_expect(eq(str, small, "spawn"));
-    cr_expect(eq(int, haft_place_format(address, NULL, 0), whole));
+    cr_expect(eq(int, haft_site_format(address, NULL, 0), whole));
 }
 
 /* Also in a program that lies at one address: places_fixed_test. */
@@ -427,7 +427,7 @@ Test(places, have_the_offset_that_addr2line_asks_for)
     char line[128] = "";
 
     need_a_machine(); /* the tool may not know another's programs */
-    haft_place_format((const char *)(uintptr_t)spawn + 5, text, sizeof text);
+    haft_site_format((const char *)(uintptr_t)spawn + 5, text, sizeof text);
     const char *offset = strrchr(text, '+');
 
     must(offset != NULL);
@@ -475,7 +475,7 @@ static void hidden(void)
 
 static const char *name_of(uintptr_t function)
 {
-    haft_place_format((const void *)(function + 1), text, sizeof text);
+    haft_site_format((const void *)(function + 1), text, sizeof text);
     return text;
 }
 

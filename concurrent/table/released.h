@@ -1,10 +1,10 @@
 /*
- * concurrent/table/given.h - runs of slots whose memory was released.
+ * concurrent/table/released.h - runs of slots whose memory was released.
  *
  * All functions: any thread, lock-free.
  */
-#ifndef HAFT_CONCURRENT_GIVEN_H
-#define HAFT_CONCURRENT_GIVEN_H
+#ifndef HAFT_CONCURRENT_RELEASED_H
+#define HAFT_CONCURRENT_RELEASED_H
 
 #include "concurrent/table/state.h"
 
@@ -16,15 +16,15 @@ struct run_list {
 };
 
 /* They are there to be drawn. */
-void given_push(haft_table *table, struct run_list runs);
+void released_push(haft_table *table, struct run_list runs);
 
 /* One of them, its words ready: how many slots, from `*first` on; 0 if there is none. */
-uint64_t given_take(haft_table *table, uint64_t *first);
+uint64_t released_take(haft_table *table, uint64_t *first);
 
 /* Fresh slots that had been released: their words say where their next lives begin. */
-void given_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
+void released_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
 
 /* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
-bool given_has(const haft_table *table, uint64_t run);
+bool released_has(const haft_table *table, uint64_t run);
 
-#endif /* HAFT_CONCURRENT_GIVEN_H */
+#endif /* HAFT_CONCURRENT_RELEASED_H */

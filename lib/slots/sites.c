@@ -1,0 +1,27 @@
+/* Records of allocation sites. */
+#include "lib/slots/sites.h"
+#include <stddef.h>
+
+haft_status sites_open(struct sites *sites, uint64_t slots)
+{
+    const haft_status status = reservation_open(&sites->memory, slots * sizeof sites->records[0]);
+
+    if (status == HAFT_OK) {
+        sites->records = (struct site *)(void *)sites->memory.base;
+    }
+    return status;
+}
+
+void sites_close(struct sites *sites)
+{
+    if (sites->records != NULL) {
+        reservation_close(&sites->memory);
+    }
+}
+
+haft_status sites_commit(struct sites *sites, uint64_t end)
+{
+    return sites->records == NULL
+               ? HAFT_OK
+               : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
+}

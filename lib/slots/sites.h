@@ -1,0 +1,53 @@
+/*
+ * lib/slots/sites.h - allocation sites: where each slot was last allocated and freed: see
+ * haft/diagnose.h.
+ *
+ * A record is written by the thread that holds the slot: on its way in before its id is visible, on
+ * its way out after its life has ended and before the slot is handed on.  People read it.
+ *
+ * Edges in this file.
+ *   HINT   a site that is read too early or too late makes a line of text say less
+ */
+#ifndef HAFT_LIB_SITES_H
+#define HAFT_LIB_SITES_H
+
+#include "lib/base/reservation.h"
+#include <haft/diagnose.h>
+
+/* Where the public function that says this was called. */
+#define CALLER __builtin_return_address(0)
+
+struct site {
+    atomic_u64 born; /* an address; 0: not known */
+    atomic_u64 died;
+};
+
+struct sites {
+    struct reservation memory;
+    struct site *records;  /* one a slot; NULL: the table keeps none */
+    haft_on_leak *on_leak; /* NULL: lines on stderr */
+    void *leak_arg;
+};
+
+/* Records for `slots` slots.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status sites_open(struct sites *sites, uint64_t slots);
+void sites_close(struct sites *sites);
+
+/* Make the records of the slots below `end` writable, if there are any.  Any threads. */
+haft_status sites_commit(struct sites *sites, uint64_t end);
+
+static inline void sites_note_birth(const struct sites *sites, uint64_t index, const void *caller)
+{
+    if (sites->records != NULL) {
+        store_relaxed(HINT, &sites->records[index].born, (uint64_t)(uintptr_t)caller);
+    }
+}
+
+static inline void sites_note_death(const struct sites *sites, uint64_t index, const void *caller)
+{
+    if (sites->records != NULL) {
+        store_relaxed(HINT, &sites->records[index].died, (uint64_t)(uintptr_t)caller);
+    }
+}
+
+#endif /* HAFT_LIB_SITES_H */
