@@ -19,9 +19,9 @@
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
- * ThreadSanitizer believes wait(): that it waits long enough neither the sanitizer nor haft can
- * judge.  A wait() that returns at once shows as objects that change while they are held, as in
- * stress/live_on_free; docs/job-systems.md says how a new clock is tried.
+ * ThreadSanitizer believes wait(): it misses one that returns before a section ends, if the section
+ * has ended when the memory is reused, and one that orders too little.  So a clock is tried with
+ * objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
  */
 #ifndef HAFT_CLOCK_H
 #define HAFT_CLOCK_H

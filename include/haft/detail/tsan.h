@@ -3,7 +3,7 @@
  *
  * The sanitizer cannot see the grace periods of a foreign clock (haft/clock.h).  These two notes
  * tell it about the edge from the last read section that could have used an object to the reuse of
- * its memory.  It believes the clock: whether that waits long enough is not judged.  Without the
+ * its memory.  It believes the clock of sections that have ended by then.  Without the
  * sanitizer they are nothing.
  *
  * A thread that leaves a read section through haft/domain.h or haft_worker_quiescent() needs
