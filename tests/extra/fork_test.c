@@ -530,6 +530,7 @@ Test(fork_, within_the_calls_the_calls_change_nothing)
 {
     int status = -1;
 
+    need_a_machine();
     haft_before_fork();
     haft_before_fork();
     const pid_t child = fork();
