@@ -257,6 +257,20 @@ Test(recycle, in_a_local_table_they_live_again_too)
     haft_local_close(local);
 }
 
+/* The first call recycles it. */
+Test(recycle, in_a_local_table_the_id_of_its_last_life_stays_stale)
+{
+    const haft_local_options options = {.capacity = 1, .layout = LAYOUT};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    must(haft_local_insert(local, NULL, &ids[0]) == HAFT_OK);
+    must(haft_local_free(local, ids[0]) == HAFT_OK);
+    cr_expect(eq(u64, haft_local_recycle_exhausted(local), 1));
+    expect_status(haft_local_diagnose(local, ids[0]), HAFT_STALE);
+    haft_local_close(local);
+}
+
 /* --- by chance --- */
 
 static uint64_t local_first(haft_layout layout)
