@@ -25,6 +25,23 @@ Test(text, times_have_two_or_three_digits)
     expect_time(UINT64_C(65000000000), "65.0 s");
 }
 
+static void expect_count(uint64_t count, const char *expected)
+{
+    struct text text = text_in(line, sizeof line);
+
+    text_add_count(&text, count);
+    cr_expect(eq(str, line, (char *)expected));
+}
+
+Test(text, counts_have_a_comma_from_a_thousand_on)
+{
+    expect_count(0, "0");
+    expect_count(999, "999");
+    expect_count(1000, "1,000");
+    expect_count(1000000, "1,000,000");
+    expect_count(UINT64_MAX, "18,446,744,073,709,551,615");
+}
+
 Test(text, length_is_no_more_than_an_int_holds)
 {
     struct text text = text_in(line, sizeof line);

@@ -7,7 +7,8 @@ A block for each, with an empty line behind it; lines with # are comments:
     + what they become
     equivalent: why no program can tell the difference
 
-or "performance: why only the speed differs".  Any other survivor is a gap of the tests.
+or "performance: why only the speed differs".  Any other survivor is a gap of the tests.  Lines that
+occur twice in a function are judged once.
 """
 
 import sys
