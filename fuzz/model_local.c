@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #define COARSE_PAGES 16
+#define RUN_PAGE 4096u /* of a run, on every system */
 
 /* --- runs --- */
 
 void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = RUN_PAGE;
     const uint64_t step = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
     const uint64_t size = pins ? (object_size + 7) / 8 * 8 + sizeof(uint64_t) : object_size;
     const uint64_t stride = (sizeof(uint64_t) + size + step - 1) / step * step;
@@ -39,12 +40,13 @@ static uint64_t run_of(const struct model *model, uint64_t index)
     return index >> model->run_shift;
 }
 
-static uint64_t bytes_of(const struct model *model, uint64_t run)
+/* The whole pages of the runs from `run` to `last`. */
+static uint64_t bytes_of(const struct model *model, uint64_t run, uint64_t last)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t first = model->bytes_before + first_of(model, run) * model->stride;
     const uint64_t begin = (first + page - 1) / page * page;
-    const uint64_t end = (model->bytes_before + end_of(model, run) * model->stride) / page * page;
+    const uint64_t end = (model->bytes_before + end_of(model, last) * model->stride) / page * page;
 
     return end > begin ? end - begin : 0;
 }
@@ -110,9 +112,12 @@ uint64_t model_trim(struct model *model)
             runs[chosen++] = (uint32_t)run;
         }
     }
-    for (uint64_t i = 0; i < chosen; i++) {
+    for (uint64_t i = 0, first = 0; i < chosen; i++) {
         give_back(model, runs[i]);
-        bytes += bytes_of(model, runs[i]);
+        if (i + 1 == chosen || runs[i + 1] != runs[i] + 1) { /* neighbours go together */
+            bytes += bytes_of(model, runs[first], runs[i]);
+            first = i + 1;
+        }
     }
     for (uint64_t i = 0; i < model->listed; i++) {
         if (model->slots[model->list[i]].state == FREE) {
