@@ -5,7 +5,7 @@
 
 #define FIRST_PLACES 4096
 
-static uint64_t *sites; /* 0: empty */
+static uint64_t *places; /* 0: empty */
 static uint64_t place_count;
 static uint64_t used;
 
@@ -13,7 +13,7 @@ void distinct_clear(void)
 {
     free(places);
     place_count = FIRST_PLACES;
-    places = calloc(place_count, sizeof *sites);
+    places = calloc(place_count, sizeof *places);
     used = 0;
     if (places == NULL) {
         violation("no memory for the set of schedules");
@@ -42,7 +42,7 @@ static void grow(void)
 
     place_count *= 2;
     used = 0;
-    places = calloc(place_count, sizeof *sites);
+    places = calloc(place_count, sizeof *places);
     if (places == NULL) {
         violation("no memory for the set of schedules");
     }

@@ -92,7 +92,7 @@ static struct store *new_store(struct word *word, uint64_t value)
     return store;
 }
 
-static uint32_t site_of(const void *address)
+static uint32_t place_of(const void *address)
 {
     uint32_t place = (uint32_t)(((uintptr_t)address >> 3) * UINT32_C(2654435761) % PLACES);
 
@@ -105,7 +105,7 @@ static uint32_t site_of(const void *address)
 /* The word at `address`, the number in `*number`; its newest store is what memory holds. */
 static struct word *word_at(const void *address, uint64_t newest, uint32_t *number)
 {
-    const uint32_t place = site_of(address);
+    const uint32_t place = place_of(address);
 
     if (places[place] == 0) {
         if (word_count == MOST_WORDS) {

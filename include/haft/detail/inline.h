@@ -7,6 +7,8 @@
 #ifndef HAFT_DETAIL_INLINE_H
 #define HAFT_DETAIL_INLINE_H
 
+#include <stdint.h> /* and so the header is no empty file when it is compiled alone */
+
 #ifndef HAFT_INLINE
 #define HAFT_INLINE static inline
 #endif

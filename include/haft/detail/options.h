@@ -32,8 +32,8 @@
     haft_on_fill *on_fill;                                                                         \
     void *fill_arg;                                                                                \
                                                                                                    \
-    bool sites;           /* keep allocation sites: see haft/diagnose.h */                        \
-    haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */             \
+    bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
+    haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
     void *leak_arg;                                                                                \
                                                                                                    \
     uint64_t reserved[4] /* 0; for options that a later version gives to every table */
