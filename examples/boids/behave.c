@@ -50,10 +50,10 @@ static float short_way(float from, float to, float size)
     return way > size / 2 ? way - size : way < -size / 2 ? way + size : way;
 }
 
-static struct vector way_to(const struct world *world, const struct site *from,
+static struct vector way_to(const struct world *world, const struct place *from,
                             const struct agent *to)
 {
-    const struct site *there = site_of(world, to);
+    const struct place *there = place_of(world, to);
 
     return (struct vector){short_way(from->x, there->x, world->width),
                            short_way(from->y, there->y, world->height)};
@@ -72,7 +72,7 @@ static void add(struct vector *sum, struct vector v, float times)
 
 /* --- seeing --- */
 
-static void see(const struct world *world, const struct agent *self, const struct site *at,
+static void see(const struct world *world, const struct agent *self, const struct place *at,
                 const struct agent *other, struct sight *sight)
 {
     const struct vector way = way_to(world, at, other);
@@ -96,7 +96,7 @@ static void see(const struct world *world, const struct agent *self, const struc
         add(&sight->push, way, -1 / (distance * distance + 0.05F));
     }
     if (other->kind == PREY && other->line == self->line) {
-        const struct site *there = site_of(world, other);
+        const struct place *there = place_of(world, other);
 
         add(&sight->heading, (struct vector){there->dx, there->dy}, 1);
         add(&sight->centre, way, 1);
@@ -109,7 +109,7 @@ static void see(const struct world *world, const struct agent *self, const struc
 
 static struct sight look_around(const struct world *world, const struct agent *self)
 {
-    const struct site *at = site_of(world, self);
+    const struct place *at = place_of(world, self);
     const size_t here = cell_at(world, at->x, at->y);
     const size_t row = here / world->columns;
     const size_t column = here % world->columns;
@@ -139,7 +139,7 @@ static const struct agent *recall(struct job *job, const struct agent *self, haf
     if (known == NULL) {
         job->stale += !haft_id_is_nil(*id);
         *id = HAFT_NIL;
-    } else if (length(way_to(world, site_of(world, self), known)) > MEMORY) {
+    } else if (length(way_to(world, place_of(world, self), known)) > MEMORY) {
         known = NULL;
         *id = HAFT_NIL;
     }
@@ -173,7 +173,7 @@ static void give_birth(struct job *job, const struct agent *parent)
     child->age = 0;
     child->other = parent->kind == PREY ? parent->id : HAFT_NIL;
     child->fear = HAFT_NIL;
-    child->sites[(world->frame + 1) % 2] = *site_of(world, parent);
+    child->places[(world->frame + 1) % 2] = *place_of(world, parent);
     job->born[job->born_count++] = child;
 }
 
@@ -191,7 +191,7 @@ static float wrap(float coordinate, float size)
 /* Turns by `force`, keeps to `speed`, and writes the place of the next frame. */
 static void move(const struct world *world, struct agent *self, struct vector force, float speed)
 {
-    const struct site *at = site_of(world, self);
+    const struct place *at = place_of(world, self);
     struct vector way = {at->dx + force.x, at->dy + force.y};
     const float now = length(way);
     const float wanted = now > speed ? speed : now < speed / 2 ? speed / 2 : now;
@@ -199,7 +199,7 @@ static void move(const struct world *world, struct agent *self, struct vector fo
     if (now > 0) {
         way = (struct vector){way.x * wanted / now, way.y * wanted / now};
     }
-    self->sites[(world->frame + 1) % 2] = (struct site){
+    self->places[(world->frame + 1) % 2] = (struct place){
         .x = wrap(at->x + way.x, world->width),
         .y = wrap(at->y + way.y, world->height),
         .dx = way.x,
@@ -222,7 +222,7 @@ static void flee(struct job *job, struct agent *self, const struct sight *sight,
     const struct agent *hunter = recall(job, self, &self->fear);
 
     if (hunter != NULL) {
-        const struct vector way = way_to(job->world, site_of(job->world, self), hunter);
+        const struct vector way = way_to(job->world, place_of(job->world, self), hunter);
         const float distance = length(way);
 
         add(force, way, -0.16F / (distance * distance + 0.3F));
@@ -237,7 +237,7 @@ static void follow(struct job *job, struct agent *self, const struct sight *sigh
     if (friend == NULL && sight->kinsman != NULL) {
         self->other = sight->kinsman->id;
     } else if (friend != NULL) {
-        add(force, way_to(job->world, site_of(job->world, self), friend), 0.003F);
+        add(force, way_to(job->world, place_of(job->world, self), friend), 0.003F);
     }
 }
 
@@ -278,7 +278,7 @@ static void chase(struct job *job, struct agent *self, const struct sight *sight
     if (prey == NULL) {
         return;
     }
-    const struct vector way = way_to(job->world, site_of(job->world, self), prey);
+    const struct vector way = way_to(job->world, place_of(job->world, self), prey);
     const float distance = length(way);
 
     if (distance < REACH) {

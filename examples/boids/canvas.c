@@ -42,7 +42,7 @@ static void add_pixel(struct canvas *canvas, size_t x, size_t y, const float *co
 /* One agent's light, spread over the four pixels around its place. */
 static void add_agent(struct canvas *canvas, const struct world *world, const struct agent *agent)
 {
-    const struct site *at = site_of(world, agent);
+    const struct place *at = place_of(world, agent);
     const float x = at->x / world->width * (float)canvas->width;
     const float y = at->y / world->height * (float)canvas->height;
     const size_t left = (size_t)x;

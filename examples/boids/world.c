@@ -25,7 +25,7 @@ static haft_status settle(struct world *world, enum kind kind, uint64_t number)
 {
     const uint64_t chance = chance_of(world->seed, world->frame, number);
     const float angle = part(chance_of(chance, 1, 0)) * 6.2831853F;
-    const struct site place = {
+    const struct place place = {
         .x = part(chance) * world->width,
         .y = part(chance_of(chance, 2, 0)) * world->height,
         .dx = cosf(angle) * 0.1F,
@@ -41,7 +41,7 @@ static haft_status settle(struct world *world, enum kind kind, uint64_t number)
     struct agent *agent = object;
 
     *agent = (struct agent){
-        .sites = {place, place},
+        .places = {place, place},
         .id = id,
         .energy = FIRST_ENERGY + (int32_t)(chance % 64),
         .age = (uint32_t)(chance % 256),
@@ -161,7 +161,7 @@ static void sort_into_cells(struct world *world)
 
     memset(world->cells, 0, (cells + 1) * sizeof *world->cells);
     for (size_t i = 0; i < world->count; i++) {
-        const struct site *at = site_of(world, unsorted[i]);
+        const struct place *at = place_of(world, unsorted[i]);
 
         world->cells[cell_at(world, at->x, at->y)]++;
     }
@@ -170,7 +170,7 @@ static void sort_into_cells(struct world *world)
         world->cells[cell] = (uint32_t)sum; /* where it ends */
     }
     for (size_t i = world->count; i-- != 0;) {
-        const struct site *at = site_of(world, unsorted[i]);
+        const struct place *at = place_of(world, unsorted[i]);
 
         world->sorted[--world->cells[cell_at(world, at->x, at->y)]] = unsorted[i];
     }
@@ -270,9 +270,9 @@ uint64_t world_checksum(const struct world *world)
 
     for (size_t i = 0; i < world->count; i++) {
         const struct agent *agent = world->agents[i];
-        uint64_t words[sizeof(struct site) / sizeof(uint64_t)];
+        uint64_t words[sizeof(struct place) / sizeof(uint64_t)];
 
-        memcpy(words, site_of(world, agent), sizeof words);
+        memcpy(words, place_of(world, agent), sizeof words);
         sum = chance_of(sum, agent->id.bits, words[0] ^ agent->other.bits);
         sum = chance_of(sum, agent->fear.bits, words[1] ^ (uint32_t)agent->energy);
     }

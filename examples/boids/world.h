@@ -20,12 +20,12 @@ enum kind { PREY, HUNTER, KINDS };
 
 #define LINES 6 /* families of prey, each with its colour */
 
-struct site {
+struct place {
     float x, y, dx, dy;
 };
 
 struct agent {
-    struct site places[2]; /* of frames with even and odd numbers */
+    struct place places[2]; /* of frames with even and odd numbers */
     haft_id id;
     haft_id other; /* prey: whom it follows; hunter: whom it hunts */
     haft_id fear;  /* prey: the hunter that it saw last */
@@ -91,9 +91,9 @@ haft_status world_step(struct world *world);
 /* Of every agent's state, in order; the same for any number of workers. */
 uint64_t world_checksum(const struct world *world);
 
-static inline const struct site *site_of(const struct world *world, const struct agent *agent)
+static inline const struct place *place_of(const struct world *world, const struct agent *agent)
 {
-    return &agent->sites[world->frame % 2];
+    return &agent->places[world->frame % 2];
 }
 
 /* The cell of the grid that a place lies in. */

@@ -113,7 +113,7 @@ static void check_refused(struct member *member, haft_id id)
 }
 
 /* Where an id is kept, in place of one that was kept there before. */
-static haft_id *site_of(struct member *member, haft_id id)
+static haft_id *place_of(struct member *member, haft_id id)
 {
     return &member->kept[haft_id_index(haft_table_layout(member->run->table), id) % MAX_KEPT];
 }
@@ -122,7 +122,7 @@ static haft_id *site_of(struct member *member, haft_id id)
 static void check_former(struct member *member, haft_id id)
 {
     const haft_layout layout = haft_table_layout(member->run->table);
-    const haft_id former = *site_of(member, id);
+    const haft_id former = *place_of(member, id);
 
     if (!haft_id_is_nil(former) && haft_id_index(layout, former) == haft_id_index(layout, id)) {
         check_refused(member, former);
@@ -190,7 +190,7 @@ static void free_object(struct member *member, struct replay *replay, uint32_t o
     member->tally.frees++;
     member->tally.cross_worker_frees += replay->allocated_by[object] != member->number;
     check_refused(member, id);
-    *site_of(member, id) = id;
+    *place_of(member, id) = id;
 }
 
 void check_free(struct member *member, struct replay *replay, const struct row *row)
