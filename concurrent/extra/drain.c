@@ -46,6 +46,28 @@ static bool has_pins(const haft_table *table)
     return false;
 }
 
+static bool has_listed(const haft_table *table)
+{
+    bool found = false;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        found = found || !list_is_empty(table, (enum list_kind)kind);
+    }
+    return found;
+}
+
+/* A look at a list takes a batch's slots at most.  True if there were any. */
+static bool gather_all(haft_table *table, haft_worker *worker)
+{
+    bool found = false;
+
+    while (has_listed(table)) {
+        supply_gather(worker);
+        found = true;
+    }
+    return found;
+}
+
 /*
  * Take back what waits, whether its ticket is done or not.  That is right as no other thread uses
  * the table: its readers have left before the wait was over, and no thread has resolved since.
@@ -53,13 +75,9 @@ static bool has_pins(const haft_table *table)
  */
 static bool take_all_back(haft_table *table, haft_worker *worker)
 {
-    bool found = false;
+    bool found = gather_all(table, worker);
     struct batch *batch;
 
-    for (int kind = 0; kind < LIST_COUNT; kind++) {
-        found = found || !list_is_empty(table, (enum list_kind)kind);
-    }
-    supply_gather(worker);
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         reclaim_batch(worker, batch);
         found = true;

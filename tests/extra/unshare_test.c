@@ -1,6 +1,9 @@
 /* Taking a shared table back onto one thread. */
 #include "tests/extra/level.h"
 #include <haft/detail/local_front.h>
+#include <haft/memory.h>
+#include <haft/pin.h>
+#include <haft/threads.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -305,5 +308,87 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     cr_expect(le(u64, more, stats_of(level.table).limit - 3 * COUNT));
     expect_all(&level, level.view);
     must(haft_worker_close(worker) == HAFT_OK);
+    close_level(&level);
+}
+
+/* The table has the capacity, and is full. */
+static haft_table *open_full_table(const struct level *level, const haft_table_options *options,
+                                   haft_id *ids)
+{
+    haft_table *table;
+
+    must(haft_table_open(level->domain, options, &table) == HAFT_OK);
+    for (uint64_t i = 0; i < options->capacity; i++) {
+        must(haft_insert_unregistered(table, NULL, &ids[i]) == HAFT_OK);
+    }
+    return table;
+}
+
+TEST_ON_EACH_CLOCK(unshare, last_lives_ended_without_a_worker_are_all_taken_back)
+{
+    static const haft_table_options last = {
+        .capacity = COUNT, .object_size = sizeof(struct object), .first_generation = UINT32_MAX};
+    struct level level = open_level(*setting, &level_options);
+    haft_id id;
+
+    haft_local_close(level.local);
+    level.table = open_full_table(&level, &last, level.ids);
+    for (int i = 0; i < COUNT; i++) {
+        must(haft_free_unregistered(level.table, level.ids[i]) == HAFT_OK);
+    }
+    unshare_level(&level);
+    cr_expect(eq(u64, haft_local_available(level.local), 0));
+    expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+    close_level(&level);
+}
+
+static void pin_and_free_all(const struct level *level, const haft_id *ids, uint64_t count)
+{
+    haft_worker *worker = open_worker(level->table);
+
+    haft_section_begin(level->domain);
+    for (uint64_t i = 0; i < count; i++) {
+        must(haft_pin(level->table, ids[i]) != NULL);
+    }
+    haft_section_end(level->domain);
+    for (uint64_t i = 0; i < count; i++) {
+        must(haft_free(worker, ids[i]) == HAFT_OK);
+    }
+    settle(worker);
+    must(haft_trim(level->table, NULL) == HAFT_OK); /* takes back what is due, except for these */
+    must(haft_worker_close(worker) == HAFT_OK);
+}
+
+/* It stays live: the slot's last tenant has left no trace. */
+static void pin_and_unpin_one(const struct level *level)
+{
+    haft_worker *worker = open_worker(level->table);
+    const haft_id id = insert(worker);
+
+    must(haft_pin(level->table, id) != NULL);
+    expect_status(haft_unpin(level->table, id), HAFT_OK);
+    cr_assert(ne(ptr, haft_resolve(haft_table_view(level->table), id), NULL));
+    must(haft_free(worker, id) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+}
+
+Test(unshare, slots_unpinned_before_are_all_taken_back)
+{
+    /* All slots that ids have room for: so workers hold none back, and each slot is a batch. */
+    static const haft_table_options pinned = {
+        .capacity = 1020, .object_size = 8, .layout = {10, 54, 0, 0}, .pins = true};
+    struct level level = open_level(MEMB_CALLER, &level_options);
+
+    haft_local_close(level.local);
+    level.table = open_full_table(&level, &pinned, level.ids);
+    pin_and_free_all(&level, level.ids, pinned.capacity);
+    for (uint64_t i = 0; i < pinned.capacity; i++) {
+        must(haft_unpin(level.table, level.ids[i]) == HAFT_OK);
+    }
+    unshare_level(&level);
+    share_level(&level);
+    for (uint64_t i = 0; i < pinned.capacity; i++) {
+        pin_and_unpin_one(&level);
+    }
     close_level(&level);
 }
