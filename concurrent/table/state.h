@@ -28,6 +28,7 @@
  * list.
  */
 #define COUNTERS(X)                                                                                \
+    X(restore_first_used) /* slots of the restore range, used for the first time */                \
     X(reserved)                                                                                    \
     X(published)                                                                                   \
     X(inserted) /* in one call: neither of the two above */                                        \
@@ -35,10 +36,9 @@
     X(freed)                                                                                       \
     X(reclaimed) /* freed or aborted, and taken back */                                            \
     X(exhausted)                                                                                   \
-    X(restore_exhausted)  /* the same in the restore range */                                      \
-    X(recycled)           /* exhausted slots that were taken back into use */                      \
-    X(restore_recycled)   /* the same in the restore range */                                      \
-    X(restore_first_used) /* slots of the restore range, used for the first time */
+    X(restore_exhausted) /* the same in the restore range */                                       \
+    X(recycled)          /* exhausted slots that were taken back into use */                       \
+    X(restore_recycled)  /* the same in the restore range */
 
 /* Those that are statistics by themselves. */
 #define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)

@@ -479,3 +479,37 @@ Test(restore, a_freed_object_is_counted_as_restored_no_longer)
     reader_leave(&reader);
     close_shared(&shared);
 }
+
+#define MANY 1000000
+
+static void *restore_many(void *arg)
+{
+    const haft_layout wide = HAFT_LAYOUT_32_32;
+    struct shared *shared = arg;
+
+    haft_thread_register(shared->domain);
+    haft_worker *worker = open_worker(shared->table);
+
+    for (uint64_t i = 0; i < MANY; i++) {
+        must(haft_restore(worker, haft_id_pack(wide, HAFT_FIRST_INDEX + i, 1, 0), NULL) == HAFT_OK);
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+    haft_thread_unregister(shared->domain);
+    return NULL;
+}
+
+Test(restore, meanwhile_no_more_objects_are_live_than_slots_were_ever_used)
+{
+    const haft_table_options wide = {.capacity = CAPACITY, .restore_range = MANY, .object_size = 8};
+    struct shared shared = open_shared(MEMB_CALLER, &wide);
+    haft_table_stats stats;
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, restore_many, &shared) == 0);
+    do {
+        stats = stats_of(shared.table);
+        must(stats.live <= stats.high_water);
+    } while (stats.live != MANY);
+    must(pthread_join(thread, NULL) == 0);
+    close_shared(&shared);
+}
