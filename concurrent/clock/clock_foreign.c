@@ -47,10 +47,11 @@ static struct standing *find_standing(const void *ctx)
     return &standings[unused].standing;
 }
 
-/* A job of which nothing is known could not be told from an outermost one: no way to go on. */
+/* A job of which nothing is known could not be told from an outermost one, and after a park the
+ * thread could not come online again: no way to go on. */
 static _Noreturn void too_many_clocks(void)
 {
-    os_print("a thread begins a job of a ninth foreign clock: 8 at once at most");
+    os_print("a thread begins a job of a ninth foreign clock, or parks: 8 at once at most");
     abort();
 }
 

@@ -7,6 +7,7 @@
  */
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/foreign.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/thread.h"
 #include <assert.h>
@@ -108,9 +109,18 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     }
 }
 
+/* The calling thread's standing for a park: without jobs, too, it may be online. */
+static struct standing *parked(haft_domain *domain)
+{
+    const haft_foreign_clock *foreign = &domain->foreign;
+    const bool is_online = foreign_has_online(foreign) && foreign_is_inside(foreign);
+
+    return is_online ? domain->clock->standing(domain, true) : present(domain);
+}
+
 haft_job_state haft_thread_park(haft_domain *domain)
 {
-    struct standing *standing = present(domain);
+    struct standing *standing = parked(domain);
 
     assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
     if (standing == NULL || callback_is_running()) {

@@ -264,7 +264,8 @@ void haft_section_end(haft_domain *domain);
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
  *
- * A thread may be in jobs of at most 8 foreign clocks at once; the ninth ends the process.
+ * A thread may be in jobs of at most 8 foreign clocks at once, where a park from online counts as
+ * one; the ninth ends the process.
  *
  * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
  * last worker inside a job is online until the job ends.  With the frame clock both calls do

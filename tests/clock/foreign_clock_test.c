@@ -359,6 +359,22 @@ Test(foreign_clock, a_job_of_a_ninth_clock_ends_the_process, .signal = SIGABRT)
     }
 }
 
+/* Else grace periods would wait for the thread. */
+Test(foreign_clock, a_park_from_online_in_a_ninth_clock_ends_the_process, .signal = SIGABRT)
+{
+    struct fake ninth;
+
+    open_crowd();
+    make_online(&ninth);
+    struct shared shared = open_with(&ninth, HAFT_CLOCK_CALLER);
+
+    haft_thread_online(shared.domain);
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        haft_job_begin(domains[i]);
+    }
+    haft_thread_park(shared.domain);
+}
+
 #ifndef NDEBUG
 static bool is_not_registered(void *ctx)
 {
