@@ -34,7 +34,7 @@ options_of()
                 --seed=0..9223372036854775807 '--clock=caller|thread|workers|frame' \
                 '--flavour=memb|qsbr|mb|bp|ck' "--profile=all|$(torture_profiles)" '--break=grace' \
                 --list --json -m=0..43200 -s=0..2592000 -t=2..64 '-c=caller|thread|workers|frame' \
-                '-f=memb|qsbr|mb|bp' "-p=all|$(torture_profiles)"
+                '-f=memb|qsbr|mb|bp|ck' "-p=all|$(torture_profiles)"
             ;;
         torture-every-clock) echo --every-clock --minutes=1..10000 --write --json ;;
         combinations)
@@ -197,14 +197,15 @@ check_one_of()
     grep -qxF -e "$2" <<<"$3" || usage_error "no $1 '$2'; there are: $(paste -sd , <<<"$3" | sed 's/,/, /g')"
 }
 
-# Bazel's targets.  Which ones a package has, only Bazel knows.
+# Bazel's targets.  Which ones a package has, only Bazel knows.  `names`: other words of the command,
+# for a message.
 check_targets()
 {
     local word folder
     for word in "$@"; do
         [[ $word != @* && $word != -@* && $word != :* ]] || continue
         [[ $word == //* || $word == -//* ]] ||
-            usage_error "'$word' is neither an option nor a target such as //tests:local_test"
+            usage_error "'$word' is neither an option nor ${names:+one of $names nor }a target such as //tests:local_test"
         folder=${word#-}
         folder=${folder#//}
         folder=${folder%%:*}
@@ -215,13 +216,13 @@ check_targets()
     done
 }
 
-# check_named_and_targets <pattern of names> <words>
+# check_named_and_targets <names, for a message> <pattern of them> <words>
 check_named_and_targets()
 {
-    local names=$1 word targets=()
-    shift
+    local names=$1 pattern=$2 word targets=()
+    shift 2
     for word in "$@"; do
-        [[ $word =~ $names ]] || targets+=("$word")
+        [[ $word =~ $pattern ]] || targets+=("$word")
     done
     check_targets "${targets[@]}"
 }
@@ -232,7 +233,7 @@ check_test()
     if [[ " $* " == *" --install "* ]]; then
         [[ $# == 1 ]] || usage_error "--install takes no other arguments"
     elif [[ " $* " == *" --cross "* ]]; then
-        check_named_and_targets '^(aarch64|i386)$' "${words[@]}"
+        check_named_and_targets 'aarch64, i386' '^(aarch64|i386)$' "${words[@]}"
     else
         [[ " $* " != *" --quick "* ]] || usage_error "--quick goes with --cross"
         check_targets "${words[@]}"
@@ -326,8 +327,9 @@ check_arguments()
                 fresh) check_commands "${words[@]}" ;;
                 verify) check_verify "$@" ;;
                 test) check_test "$@" ;;
-                cross) check_named_and_targets '^(aarch64|i386)$' "${words[@]}" ;;
-                compilers) check_named_and_targets "^($compiler_names)$" "${words[@]}" ;;
+                cross) check_named_and_targets 'aarch64, i386' '^(aarch64|i386)$' "${words[@]}" ;;
+                compilers) check_named_and_targets 'clang14, clang19, debug_rcu (,tsan ,asan)' \
+                    "^($compiler_names)$" "${words[@]}" ;;
                 tsan | asan | memcheck | coverage) check_targets "${words[@]}" ;;
                 *) refuse_words ;;
             esac
