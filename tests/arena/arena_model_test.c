@@ -19,7 +19,7 @@ struct point {
     size_t used;
     int count;
     size_t sizes[MOST]; /* as they were then: growth falls back */
-    unsigned char *sites[MOST];
+    unsigned char *places[MOST];
 };
 
 static struct {
@@ -131,7 +131,7 @@ static void mark(void)
     point->count = model.count;
     for (int i = 0; i < model.count; i++) {
         point->sizes[i] = model.pieces[i].size;
-        point->sites[i] = model.pieces[i].bytes;
+        point->places[i] = model.pieces[i].bytes;
     }
 }
 
@@ -151,7 +151,7 @@ static void rewind_to_mark(void)
     for (int i = 0; i < point->count; i++) {
         struct piece piece = model.pieces[i];
 
-        if (piece.bytes == point->sites[i]) {
+        if (piece.bytes == point->places[i]) {
             piece.size = piece.size < point->sizes[i] ? piece.size : point->sizes[i];
             expect_intact(&piece);
             model.pieces[kept++] = piece;
