@@ -197,8 +197,8 @@ check_one_of()
     grep -qxF -e "$2" <<<"$3" || usage_error "no $1 '$2'; there are: $(paste -sd , <<<"$3" | sed 's/,/, /g')"
 }
 
-# Bazel's targets.  Which ones a package has, only Bazel knows.  `names`: other words of the command,
-# for a message.
+# Bazel's targets.  Which ones a package has, only Bazel knows.  A message has `names`, the other
+# words that the command takes.
 check_targets()
 {
     local word folder

@@ -1,5 +1,5 @@
 /*
- * concurrent/table/retire.h - the way out: what ends a life, and the batches it fills.
+ * concurrent/table/retire.h - the way out: free and abort, and the batches they fill.
  *
  * All functions: the worker's thread, lock-free; never allocate, never call back.
  */
