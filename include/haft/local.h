@@ -80,7 +80,8 @@ typedef struct haft_local_options {
  */
 
 /*
- * haft_local_open, haft_local_open_sized - a new table.  `options` NULL: all zero.
+ * haft_local_open, haft_local_open_sized - a new table.  It needs a capacity: `options` NULL is
+ * HAFT_BAD_CAPACITY.
  *
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,

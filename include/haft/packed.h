@@ -108,7 +108,8 @@ typedef struct haft_dense_view {
 } haft_dense_view;
 
 /*
- * haft_packed_open, haft_packed_open_sized - a new table.  `options` NULL: all zero.
+ * haft_packed_open, haft_packed_open_sized - a new table.  It needs a capacity: `options` NULL is
+ * HAFT_BAD_CAPACITY.
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,

@@ -2,7 +2,8 @@
  * haft/status.h - what haft's functions answer.
  *
  * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
- * (a NULL table, a worker used by two threads) is an assert in debug builds.
+ * (a worker used by two threads, say) is an assert in debug builds.  NULL in place of a table, a
+ * worker or a domain is not looked for.
  *
  * Unless a function says otherwise:
  *

@@ -111,7 +111,8 @@ typedef struct haft_table_stats {
 } haft_table_stats;
 
 /*
- * haft_table_open, haft_table_open_sized - a new table on `domain`.  `options` NULL: all zero.
+ * haft_table_open, haft_table_open_sized - a new table on `domain`.  It needs a capacity: `options`
+ * NULL is HAFT_BAD_CAPACITY.
  *
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
