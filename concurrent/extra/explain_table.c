@@ -3,6 +3,7 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/table/state.h"
+#include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 #include "lib/slots/explain.h"
 #include <haft/diagnose.h>
@@ -24,7 +25,9 @@ static void add_wait(struct text *text, haft_domain *domain)
     text_add(text, ", which has lasted ");
     text_add_time(text, waited_ns);
     domain_blame(domain, &stall);
-    if (stall.worker != NULL) {
+    if (stall.worker != NULL && stall.thread == os_thread_number()) {
+        text_add(text, "; this thread holds it up until its next quiescent point");
+    } else if (stall.worker != NULL) {
         text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
                  stall.thread);
     }

@@ -146,6 +146,25 @@ Test(explain, busy_says_since_when_and_who_holds_it_up)
     close_shared(&shared);
 }
 
+Test(explain, busy_says_that_the_calling_thread_holds_it_up_if_it_does)
+{
+    const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
+    const haft_table_options options = {.name = "players", .capacity = 100};
+    struct shared shared = open_shared(workers, &options);
+    haft_status status;
+    haft_id id;
+
+    while ((status = haft_insert(shared.worker, NULL, &id)) == HAFT_OK) {
+        must(haft_free(shared.worker, id) == HAFT_OK);
+    }
+    assert_status(status, HAFT_BUSY);
+    of_table(shared.table, status);
+    cr_expect(
+        ne(ptr, strstr(text, "; this thread holds it up until its next quiescent point"), NULL),
+        "%s", text);
+    close_shared(&shared);
+}
+
 Test(explain, busy_of_a_frame_clock_waits_for_the_tick)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
