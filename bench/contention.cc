@@ -4,7 +4,7 @@
  *   churn   insert and free, no id shared (bench/churn.h)
  *   mixed   90 % resolve, 5 % insert, 5 % free of ids that all threads share: an array of `size`
  *           ids, all live.  A thread picks entries at random.  It resolves what it finds there,
- *           each in a read section of its own; after 18 of those it inserts a new object, puts
+ *           each in a separate read section; after 18 of those it inserts a new object, puts
  *           its id in an entry and frees the one that was there.  One item is one operation.
  *
  * bench/table.py makes a table of it.  More threads than cores tell about waiting, not scaling:
@@ -64,7 +64,7 @@ template <class Reader> uint64_t resolve_some(Reader reader, Picker &picker)
     return found;
 }
 
-/* Whoever takes an id out of its entry is the one that frees it. */
+/* The thread that takes an id out of its entry frees it. */
 template <class Worker> bool replace_one(Worker &worker, const Object &object, Picker &picker)
 {
     std::atomic<uint64_t> &entry = picker.pick();
@@ -93,7 +93,7 @@ template <class Table> void mixed(benchmark::State &state)
         bench::keep(found);
     });
     if (failed != 0) {
-        state.SkipWithError("an object could not be freed by who took its id out");
+        state.SkipWithError("an object could not be freed by the thread that took its id out");
     }
     bench::report(state, table, groups_a_round * group_operations);
 }

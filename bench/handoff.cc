@@ -5,7 +5,7 @@
  *             batch, the other frees them.  At most 8 batches are under way in a pair.  One item
  *             is one insert and one free.
  *
- * Who waits for the other yields the processor and announces a quiescent point.
+ * A thread that waits for the other yields the processor and announces a quiescent point.
  */
 #include "bench/allocated.h"
 #include "bench/hashed.h"
@@ -97,7 +97,7 @@ template <class Table> void handoff(benchmark::State &state)
         }
     });
     if (failed != 0) {
-        state.SkipWithError("an object could not be freed by who was handed its id");
+        state.SkipWithError("an object could not be freed by the thread that got its id");
     }
     bench::report(state, table, batch_size / 2); /* a pair's two rounds */
 }

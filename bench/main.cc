@@ -53,7 +53,7 @@ class Flags
         return value == "true" || value == "yes" || value == "on" || value == "1";
     }
 
-    /* The command line, but for where its output went. */
+    /* The command line, without where its output went. */
     std::string command(const char *program) const
     {
         const char *slash = std::strrchr(program, '/');

@@ -72,7 +72,7 @@ template <class Table> std::unique_ptr<Table> Shared<Table>::table;
 /*
  * Runs `round` until the benchmark has enough, with a quiescent point after each.  The thread is
  * offline when it comes to the barrier at the end: there it waits for threads that may be
- * waiting for a grace period.  Each thread has a core of its own where there are as many.
+ * waiting for a grace period.  Where there are as many cores, each thread has one.
  */
 template <class Worker, class Round>
 void run_rounds(benchmark::State &state, Worker &worker, Round round)

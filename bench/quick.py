@@ -50,7 +50,7 @@ def ratios():
         )
     yield Ratio(
         "resolve_each_memb_vs_raw_16384",
-        "time of a resolve with a memb read section of its own / of an array index",
+        "time of a resolve in a separate memb read section / of an array index",
         times("resolve_each/haft_memb/16384/1", "resolve_open/raw/16384/1"),
     )
     yield Ratio(

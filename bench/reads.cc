@@ -1,5 +1,5 @@
 /*
- * bench/reads.cc - what readers notice of those who insert and free.
+ * bench/reads.cc - what readers notice of threads that insert and free.
  *
  *   read_alone         one thread resolves `size` live ids in random order, a read section around
  *                      each, again and again

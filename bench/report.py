@@ -17,7 +17,7 @@ Live ids in random order; 24-byte objects. `raw` is the same slots without any c
 objects allocated one by one; `slotmap` is Rust's; `haft_typed` is haft_local with a type that the
 compiler knows.""", ["get"], "size"),
     Section("One thread: insert and free", """\
-So many objects are inserted, then freed in the same order; an item is one pair. `two_calls` is two
+The objects are all inserted, then freed in the same order; an item is one pair. `two_calls` is two
 calls of functions that do nothing: those of `haft_typed` are inlined, as Rust's are, haft_local's
 are not. `bare_list` keeps free slots in a list through them, as haft_local does, and nothing else:
 no check, no count, a layout of constants. Each insertion follows one link of that list, whose load
@@ -28,7 +28,7 @@ The first word of every object. `array` is a plain loop over a vector; `haft_pac
 loop over its objects, `haft_local` an inline run over slots, `haft_local_called` a call for each
 object.""", ["iterate"], "size"),
     Section("Resolve", """\
-Live ids in random order: all in one open read section (`open`), each in one of its own (`each`),
+Live ids in random order: all in one open read section (`open`), each in a separate one (`each`),
 64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `use` does some
 hundred instructions for each object, which is when it pays to resolve many at a time: bare
 resolves overlap their cache misses by themselves. `raw` is the same
@@ -62,7 +62,7 @@ through a buffer without a look at room.""", ["event_to_action", "action_memory"
 All three are haft: one by one through a worker, or put off by command sets; `//bench:frame`.""",
             ["frame_create"], "size"),
     Section("Scans", """\
-Visiting the live ones of 1,048,576 slots, of which so many per cent are live: `//bench:frame`.""",
+Visiting the live ones of 1,048,576 slots, of which the given percentage is live: `//bench:frame`.""",
             ["scan_100", "scan_50", "scan_10"], "size"),
 ]
 
@@ -148,7 +148,7 @@ def boxes(results):
         " objects and another machine, so only the order of the two can be compared. Creation in"
         " place loses there because the table grows as a vector does: each growth copies every"
         " object that is there, and the larger objects are, the more that is (`vector_in_place`"
-        " in `create_large`). `haft_local` reserves address space and never copies. What is left"
+        " in `create_large`). `haft_local` reserves address space and never copies. The rest"
         " of creation is the system's first touch of each page, which a box does not save: it"
         " adds an allocation, and its own memory is fresh as well. Access follows one pointer"
         " less in place.",

@@ -47,7 +47,7 @@ template <class Table> struct Filled {
     std::vector<haft_id> ids;
 };
 
-/* By value: nobody else can have changed the reader, so its fields stay in registers. */
+/* By value: no other code can have changed the reader, so its fields stay in registers. */
 template <class Reader> uint64_t walk(Reader reader, const std::vector<haft_id> &ids)
 {
     uint64_t sum = 0;

@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// One case: `run(threads, rounds)` gives the time that so many rounds took on each thread.
+/// One case: `run(threads, rounds)` gives the time that `rounds` rounds took on each thread.
 pub struct Case {
     pub workload: &'static str,
     pub subject: &'static str,
@@ -82,7 +82,7 @@ fn processor_time() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// `round` so many times on one thread.
+/// Calls `round` `rounds` times on one thread.
 pub fn alone(rounds: u64, mut round: impl FnMut()) -> Duration {
     let begin = processor_time();
     for _ in 0..rounds {
@@ -110,8 +110,8 @@ fn pin(number: usize, threads: usize) {
     }
 }
 
-/// `body(thread)` on each of so many threads, which begin together, each on a core of its own where
-/// there are as many.
+/// `body(thread)` on each of `threads` threads, which begin together; each has a core for itself
+/// where there are as many.
 pub fn together(threads: usize, body: impl Fn(usize) + Sync) -> Duration {
     let barrier = Barrier::new(threads);
     let origin = Instant::now();
