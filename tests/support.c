@@ -1,4 +1,4 @@
-/* What the unit tests share: layouts, domains, readers.  White-box: who knows AddressSanitizer. */
+/* What the unit tests share: layouts, domains, readers.  White-box: is AddressSanitizer on? */
 #include "tests/support.h"
 #include "lib/base/asan.h"
 #include <haft/urcu.h>

@@ -2,7 +2,7 @@
  * tests/support.h - what the unit tests share.
  *
  * A test that holds for several kinds of table is written once, on a `subject`; a test that
- * involves grace periods runs on each flavour and each clock.  A test runs in a process of its own.
+ * involves grace periods runs on each flavour and each clock.  Each test is a process.
  */
 #ifndef HAFT_TESTS_SUPPORT_H
 #define HAFT_TESTS_SUPPORT_H
@@ -22,7 +22,7 @@
 #define SUITE_SECONDS 50
 #endif
 
-/* AddressSanitizer is on: allocations are larger, and what was freed is kept for a while. */
+/* AddressSanitizer is on: allocations are larger, and freed memory is kept for a while. */
 bool under_asan(void);
 
 /* With AddressSanitizer; called where a domain or a table has been closed, in the test's body:
@@ -33,7 +33,7 @@ void expect_no_leaks(void);
 bool has_leaks(void);
 
 /*
- * Skips the test under qemu-user, and with AddressSanitizer: what its threads hold of its own
+ * Skips the test under qemu-user, and with AddressSanitizer: what its threads hold of its
  * locks, the child of a fork finds held for ever, if they start threads meanwhile.
  */
 void need_forks_beside_threads(void);
@@ -63,7 +63,7 @@ void sleep_ms(unsigned milliseconds);
 /* Of the process: pages that are resident. */
 long resident_pages(void);
 
-/* The same of a table alone. */
+/* The pages in memory of one table. */
 uint64_t pages_in_memory(haft_view view);
 
 /* From now on the process may have `more` bytes of writable memory beyond what it has. */
@@ -138,7 +138,7 @@ haft_table_stats stats_of(const haft_table *table);
 /* All that the worker has freed may be reused from now on. */
 void settle(haft_worker *worker);
 
-/* --- a reader on a thread of its own --- */
+/* --- a reader on another thread --- */
 
 struct reader {
     pthread_t thread;

@@ -135,7 +135,7 @@ static void mark(void)
     }
 }
 
-/* What was resized since the mark keeps what it had then and has now, at its old place. */
+/* A block resized since the mark keeps the bytes that it had then and has now, at its old place. */
 static void rewind_to_mark(void)
 {
     if (model.point_count == 0) {

@@ -9,7 +9,7 @@
 
 haft_arena *open_arena(const haft_arena_options *options);
 
-/* Malloc, but only for so many calls. */
+/* Malloc, for a limited number of calls. */
 struct counted {
     int left;    /* allocations until one fails, and all after it */
     int calls;   /* allocations asked for */

@@ -170,7 +170,7 @@ struct asking {
     bool reached;
 };
 
-/* A thread of its own each time, as a thread keeps what it once got. */
+/* A new thread each time, as a thread keeps the memory that it once got. */
 static void *ask(void *arg)
 {
     struct asking *asking = arg;

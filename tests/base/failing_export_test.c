@@ -1,4 +1,6 @@
-/* The n-th call to the system fails, for every n: an export says so, and leaves what was there. */
+/*
+ * The n-th call to the system fails, for every n: an export says so, and the file stays as it was.
+ */
 #include "tests/base/faults.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@ static haft_status open_callers(void)
     return haft_domain_open(&callers, &domain);
 }
 
-#define SLOTS 60000 /* in so many batches that their descriptors fill pages */
+#define SLOTS 60000 /* enough batches that their descriptors fill pages */
 
 static haft_id ids[SLOTS];
 
@@ -180,7 +180,7 @@ Test(nth_call_in_use_of, opening_a_recorder_of_many_creates)
     must(open_callers() == HAFT_OK);
     must(haft_table_open(domain, &large, &table) == HAFT_OK);
     must(haft_commands_open(table, &with, &commands) == HAFT_OK);
-    for (int n = 1; status != HAFT_OK; n++) { /* what was got stays for the next time */
+    for (int n = 1; status != HAFT_OK; n++) { /* the memory got so far stays for the next time */
         must(n < 1000);
         fail_calls(1 + n % 3, 1000000);
         status = haft_recorder_open(commands, 7, CREATES, &recorder);

@@ -40,7 +40,7 @@ static void note_site(const void *site)
     }
 }
 
-/* For call_sites_test.sh as well: of the calls before main, so many fail. */
+/* For call_sites_test.sh as well: the number of calls before main that fail. */
 static int early_failures(void)
 {
     const char *count = getenv("HAFT_EARLY_FAILURES");
@@ -274,7 +274,7 @@ int __wrap_fchmod(int file, mode_t mode)
     return fails(SITE) ? refused(EIO) : __real_fchmod(file, mode);
 }
 
-/* The stream is gone in any case; what was to be written may not be. */
+/* The stream is gone in any case; its last bytes may be unwritten. */
 int __wrap_fclose(FILE *file)
 {
     const bool failed = fails(SITE);

@@ -14,18 +14,18 @@ struct faults {
     int calls;
     int first;
     int last;
-    bool strict;                 /* memory becomes writable in steps alone */
-    bool no_memory;              /* no address space at all */
-    bool no_protect;             /* nothing becomes writable */
-    bool no_advice;              /* no memory goes back, as when it is locked; none comes early */
-    bool no_random;              /* no bits by chance */
-    size_t page;                 /* bytes in a page, if not 0 */
-    long balance;                /* acquired and not given back */
-    int open_error;              /* once, if not 0: why open() refuses */
-    int openat_error;            /* the same for openat() */
-    int short_writes;            /* so many write one byte, each behind one that is interrupted */
-    void (*before_lock)(void);   /* once: what another process does before a file is locked */
-    void (*before_commit)(void); /* once: what other threads do meanwhile */
+    bool strict;               /* memory becomes writable in steps alone */
+    bool no_memory;            /* no address space at all */
+    bool no_protect;           /* nothing becomes writable */
+    bool no_advice;            /* no memory goes back, as when it is locked; none comes early */
+    bool no_random;            /* no bits by chance */
+    size_t page;               /* bytes in a page, if not 0 */
+    long balance;              /* acquired and not given back */
+    int open_error;            /* once, if not 0: why open() refuses */
+    int openat_error;          /* the same for openat() */
+    int short_writes;          /* number that write one byte, each behind one that is interrupted */
+    void (*before_lock)(void); /* once: what another process does before a file is locked */
+    void (*before_commit)(void);        /* once: what other threads do meanwhile */
     void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
 };
 

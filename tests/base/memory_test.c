@@ -155,7 +155,7 @@ static void live_once(struct setting setting)
 
 TEST_ON_EACH_CLOCK(leak, opening_and_closing_leaves_no_memory_and_no_mapping_behind)
 {
-    /* Its quarantine has what was freed, and it finds leaks itself. */
+    /* Its quarantine holds freed memory, and it finds leaks itself. */
     const unsigned long kept_kib = (under_asan() ? 512 : 10) * 1024;
 
     live_once(*setting);

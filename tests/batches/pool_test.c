@@ -107,7 +107,7 @@ Test(pool, a_workers_own_unused_descriptors_come_first)
 
         cr_expect(batch >= segment->batches && batch < segment->batches + WORKER_BATCHES);
     }
-    cr_expect(eq(ptr, pool_take(&pool, segment), given)); /* then what was given back */
+    cr_expect(eq(ptr, pool_take(&pool, segment), given)); /* then the batch given back */
     cr_expect(lt(u64, pool_take(&pool, segment)->number, TABLE));
     free(segment);
 }

@@ -111,7 +111,7 @@ static bool is_silent(int task)
            status_of(task, "voluntary_ctxt_switches: %llu") == switches;
 }
 
-/* A busy machine may delay what was asked before; a clock that polls is never silent. */
+/* A busy machine may delay earlier requests; a clock that polls is never silent. */
 static void expect_asleep(struct setting setting)
 {
     int before[MOST_TASKS];

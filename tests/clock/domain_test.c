@@ -254,7 +254,7 @@ static bool ends_with_a_later_reader(struct shared *shared, unsigned ms)
     start_waiting(&waiter, shared->domain);
     sleep_ms(ms);
     reader_enter(&second, shared);
-    free_one(shared); /* and a clock of its own may go on to this one */
+    free_one(shared); /* and a clock with a thread may go on to this one */
     reader_leave(&first);
     for (unsigned n = 0; n < 20 * ms && !ended; n++) {
         sleep_ms(1);
@@ -286,7 +286,7 @@ TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
     settle(shared.worker);
     const uint64_t before = haft_domain_stats_get(shared.domain).grace_periods;
 
-    reader_enter(&reader, &shared); /* whoever waited would wait for it */
+    reader_enter(&reader, &shared); /* a thread that waited would wait for it */
     for (int i = 0; i < 100; i++) {
         expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     }

@@ -1,4 +1,4 @@
-/* Read sections: what was resolved inside stays until the end. */
+/* Read sections: an object that was resolved inside stays until the end. */
 #include "tests/support.h"
 #include <signal.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static haft_id insert_text(haft_worker *worker)
     return id;
 }
 
-/* Try to get at the slot of `id` while somebody is inside a section. */
+/* Try to get at the slot of `id` while a reader is inside a section. */
 static void expect_slot_kept(struct shared *shared, haft_id id, const char *object)
 {
     haft_id other;
@@ -132,8 +132,8 @@ static uint64_t left_when_first_leaves(const struct shared *shared, struct reade
 /*
  * A grace period waits for a first reader; then a second one comes in, what it looks at is freed,
  * and the first one leaves: now the grace period passes, and the next one waits for the second
- * reader.  When a driver has begun to wait nobody can see, so it is given `ms`.  False: these were
- * too few, and it waits for both readers.
+ * reader.  A test cannot see when a driver has begun to wait, so it is given `ms`.  False: these
+ * were too few, and it waits for both readers.
  */
 static bool overlap(struct shared *shared, unsigned driver_count, unsigned ms)
 {
@@ -208,7 +208,7 @@ Test(section, nested_sections_end_with_the_outermost)
     close_shared(&shared);
 }
 
-/* With qsbr and the workers clock begin and end do nothing, and what waits is outside by itself. */
+/* With qsbr and the workers clock begin and end do nothing, and waiting threads are outside. */
 TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour)
 {
     struct shared a = open_shared(*setting, &options);

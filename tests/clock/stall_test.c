@@ -67,7 +67,7 @@ static uint64_t stalls(const struct shared *shared)
     return haft_domain_stats_get(shared->domain).stalls;
 }
 
-/* A stall with somebody driving the clock, noticed by a worker that finds no slot. */
+/* A stall while a thread drives the clock, noticed by a worker that finds no slot. */
 static void stall_once(struct shared *shared, uint64_t expected)
 {
     struct reader reader;
@@ -129,7 +129,7 @@ Test(stall, with_the_longest_limit_there_is_none)
     close_shared(&shared);
 }
 
-/* A reader that is inside for 100 ms, where nobody said how long is long: a second. */
+/* A reader that is inside for 100 ms, where no option says how long is long: a second. */
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};
@@ -227,7 +227,7 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     close_shared(&b.shared);
 }
 
-/* Two that wait: one drives, and the other notices, with nobody else about. */
+/* Two that wait: one drives, and the other notices, without a third thread. */
 TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
 {
     struct calls calls = {0};

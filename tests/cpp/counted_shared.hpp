@@ -34,7 +34,7 @@ inline Table opened(const haft::domain &domain, uint64_t capacity = 1000)
     return std::move(*made);
 }
 
-/* Until what was freed has been taken back. */
+/* Until freed objects have been taken back. */
 template <class T> inline void next_frame(const haft::domain &domain, haft::worker_ref<T> worker)
 {
     expect_status(worker.flush(), HAFT_OK);

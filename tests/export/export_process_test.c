@@ -34,7 +34,7 @@ static void make_file(const char *path, const char *text)
     must(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-/* As another process of this number would do, in a container of its own: locks are as far apart. */
+/* As another process of this number would do, in another container: locks are as far apart. */
 static int pose_as_another(int turn)
 {
     char path[128];
@@ -95,7 +95,7 @@ static void *give_back(void *lock)
     return NULL;
 }
 
-/* As haft-top does, but for longer. */
+/* As haft-top does, for a longer time. */
 Test(export_process, who_asks_whether_it_runs_is_waited_for)
 {
     char path[128];
@@ -281,7 +281,7 @@ static void *open_and_close_exports(void *arg)
     return NULL;
 }
 
-/* So many that writing them, under the lock of opening and closing, takes most of the time. */
+/* Enough that writing them, under the lock of opening and closing, takes most of the time. */
 #define TABLES 300
 
 static void open_tables(haft_domain *domain, haft_table **tables)
@@ -390,7 +390,7 @@ Test(export_process, so_does_another_thread_of_the_child)
     expect_exports_in_children(false, export_in_thread_of_child);
 }
 
-/* Exports, and ends without closing; a child of its own goes on until `until` is closed. */
+/* Exports, and ends without closing; its child goes on until `until` is closed. */
 static void end_before_ones_child(int until)
 {
     char byte;

@@ -352,7 +352,7 @@ static void *resolve_inside(const struct shared *shared, haft_id id)
     return object;
 }
 
-/* Resolve and free what is there, and leave an object for the next round, but for the last. */
+/* Resolve and free the objects, and leave one for the next round, except in the last round. */
 static void speak(void *arg)
 {
     struct last_words *words = arg;

@@ -35,7 +35,7 @@ void share_level(struct level *level);
 void unshare_level(struct level *level);
 void close_level(struct level *level);
 
-/* All ids resolve in `view` to what was inserted under them. */
+/* All ids resolve in `view` to the objects inserted under them. */
 void expect_all(const struct level *level, haft_view view);
 
 #endif /* HAFT_TESTS_LEVEL_H */

@@ -329,7 +329,7 @@ TEST_ON_EACH_CLOCK(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
 
 #define CHAIN 50000
 
-/* A chain that was freed and that nobody takes back: each object has the only pin on the next. */
+/* A chain that was freed and that no call takes back: each object has the only pin on the next. */
 static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64_t length)
 {
     const haft_table_options chained = {.capacity = CHAIN,
@@ -553,7 +553,7 @@ static haft_id insert_pinned(haft_worker *worker, haft_domain *domain)
     return id;
 }
 
-#define OTHERS 40000 /* so many freed that their batches lie in the depot, too */
+#define OTHERS 40000 /* enough freed that their batches lie in the depot, too */
 
 /*
  * Each object's end frees the next, and only the last one unpins; the first is freed before or

@@ -155,7 +155,7 @@ TEST_ON_EACH_CLOCK(restore, a_freed_slot_is_busy_until_its_grace_period_and_then
     cr_expect(eq(u64, reclaims, 2));
 }
 
-/* Whoever restores needs no other call than the one that lets grace periods pass. */
+/* A thread that restores needs one other call: the one that lets grace periods pass. */
 TEST_ON_EACH_CLOCK(restore, after_some_quiescent_points_a_freed_slot_is_not_busy)
 {
     struct shared shared = open_with(*setting, NULL);

@@ -527,7 +527,7 @@ Test(ranges, do_not_count_fresh_slots_in_workers_hands)
     close_shared(&shared);
 }
 
-/* Whether the slot's word begins where a block of `bytes` does, but for the object's alignment. */
+/* Whether the slot's word begins where a block of `bytes` does, up to the object's alignment. */
 static bool begins_block(const struct shared *shared, uint64_t index, uint64_t bytes,
                          uint64_t alignment)
 {

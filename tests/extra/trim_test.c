@@ -383,7 +383,7 @@ TEST_ON_EACH_CLOCK(shared_trim, the_counters_tell_what_was_given_back)
 
     cr_expect(eq(u64, full.live, OBJECTS));
     cr_expect(eq(u64, full.live + full.free + full.released, full.high_water));
-    cr_expect(lt(u64, full.high_water, OBJECTS + 2048), "what was given back came first");
+    cr_expect(lt(u64, full.high_water, OBJECTS + 2048), "released slots came first");
     close_shared(&shared);
 }
 

@@ -245,7 +245,7 @@ Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
     close_level(&level);
 }
 
-/* Insert `count` objects, and see that each has a slot of its own. */
+/* Insert `count` objects, and see that no two share a slot. */
 static void expect_own_slots(haft_local *local, uint64_t count)
 {
     haft_id *ids = calloc(count, sizeof *ids);

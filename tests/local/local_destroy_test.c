@@ -29,7 +29,7 @@ static void note(void *object, haft_id id, void *arg)
     if (seen.act != NULL) {
         seen.act(id);
     }
-    must(memcmp(object, "bytes", 6) == 0); /* nobody else has been put there */
+    must(memcmp(object, "bytes", 6) == 0); /* no other object has been put there */
 }
 
 static void open_seen(haft_layout layout, haft_local_reuse reuse)

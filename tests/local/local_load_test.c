@@ -1,4 +1,4 @@
-/* Load mode, and saved games: what was stale at saving is stale after loading. */
+/* Load mode, and saved games: an id that was stale at saving is stale after loading. */
 #include "tests/support.h"
 #include <stdio.h>
 #include <stdlib.h>

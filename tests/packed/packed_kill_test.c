@@ -190,7 +190,7 @@ TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
     packed_close(packed);
 }
 
-/* Behind the last object, where nobody else may look. */
+/* Behind the last object, where no other code may look. */
 static __attribute__((no_sanitize_address)) uint64_t value_behind(const uint64_t *value)
 {
     return *value;

@@ -481,7 +481,7 @@ static void insert_two(void *object, haft_id id, haft_worker *worker, void *arg)
     most_in_one = in_one > most_in_one ? in_one : most_in_one;
 }
 
-/* While one batch is taken back, on_reclaim inserts so many objects that they pass the mark. */
+/* While one batch is taken back, on_reclaim inserts enough objects to pass the mark. */
 static void expect_silence_in_on_reclaim(int mark)
 {
     const haft_table_options options = {.capacity = 100000,

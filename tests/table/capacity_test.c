@@ -1,4 +1,4 @@
-/* Capacity is a floor: it fits whoever holds back what, once a grace period can pass. */
+/* Capacity is a floor: whichever worker holds slots back, it fits once a grace period can pass. */
 #include "tests/support.h"
 
 TestSuite(capacity, .timeout = SUITE_SECONDS);

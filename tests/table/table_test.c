@@ -58,7 +58,7 @@ TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
 }
 
 /* Whether a section of the calling thread's own can be told: with qsbr and the workers clock begin
- * and end do nothing, and what waits is outside by itself. */
+ * and end do nothing, and waiting threads are outside. */
 static bool sections_are_told(struct setting setting)
 {
     return setting.sections == MEMB;

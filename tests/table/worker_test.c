@@ -305,7 +305,7 @@ TEST_ON_EACH_CLOCK(flush, hands_on_freed_slots_however_few)
     struct shared shared = open_shared(*setting, &options);
     struct reader reader;
 
-    reader_enter(&reader, &shared); /* or a clock of its own may be done before we look */
+    reader_enter(&reader, &shared); /* or a clock with a thread may be done before we look */
     insert_and_free(shared.worker, 1);
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
