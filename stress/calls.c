@@ -247,7 +247,7 @@ static void act(struct game *game, struct turn_of *at, bool counts)
     }
 }
 
-/* With ids of its own, or those that the other thread's last turn left, if there was one. */
+/* With the thread's ids, or those that the other thread's last turn left, if there was one. */
 static void play(struct turns *turns, unsigned number, haft_worker *worker, uint64_t turn)
 {
     struct game *game = turns->arg;

@@ -3,7 +3,7 @@
  *
  * Invariant  exactly one HAFT_OK for each id (CLAIM); the winner sees the inserter's writes
  *            (PUBLISH); the slot comes back once: on_reclaim once for each object, and no slot is
- *            handed out while it is somebody's.
+ *            handed out while it has an owner.
  * Pressure   all threads start at one barrier that orders nothing, each at another of the ids;
  *            stale and not yet issued neighbours of the ids are freed in between.
  * Usage      claim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]

@@ -1,13 +1,13 @@
 /*
  * stress/commands.c - jobs record creations, destructions and calls while others resolve.
  *
- * Invariant  what was created resolves nowhere until it is applied, and with all that was written
- *            to it then; each object is destroyed and reclaimed once, whoever else destroys it;
+ * Invariant  a created object resolves nowhere until it is applied, and then with all that was
+ *            written to it; each object is destroyed and reclaimed once, even if others destroy it;
  *            every command is counted as something.
  * Pressure   in each frame all recorders but one look for what the others create, destroy each
  *            other's objects of the frame before, and some of this frame's; all of a frame's
- *            objects are destroyed by the next, so slots are reused all the time.  But for the
- *            frame clock, one thread goes on resolving while commands are applied.
+ *            objects are destroyed by the next, so slots are reused all the time.  Except with
+ *            the frame clock, one thread goes on resolving while commands are applied.
  * Usage      commands [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame]
  */
 #include "stress/support.h"

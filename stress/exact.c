@@ -3,7 +3,7 @@
  *
  * Invariant  in each round exactly one insertion succeeds, the others are told HAFT_FULL or, while
  *            the place waits for its grace period, HAFT_BUSY; at no time are more objects live than
- *            the capacity; who is told HAFT_BUSY and waits is told HAFT_FULL or succeeds.
+ *            the capacity; a thread that gets HAFT_BUSY and waits gets HAFT_FULL or succeeds.
  * Pressure   all threads start at one barrier that orders nothing; the winner frees in each round,
  *            so that the place wanders from worker to worker.
  * Usage      exact [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]

@@ -31,8 +31,8 @@ struct stage {
     shared_u64 inserters_left;
     uint64_t room;       /* ids in a mailbox, and in a thread's hands */
     shared_u64 *mail;    /* `room` cells for each thread: an id, or 0 */
-    shared_u64 *stamps;  /* by index: who has the slot, counted from 1 */
-    shared_u64 *freers;  /* by index: who freed it last */
+    shared_u64 *stamps;  /* by index: the thread that has the slot, from 1 */
+    shared_u64 *freers;  /* by index: the thread that freed it last */
     shared_u64 cycles;   /* slots that were freed and reserved again */
     shared_u64 wandered; /* of them, those freed by another thread */
 };
@@ -98,12 +98,12 @@ static void free_one(struct player *player, haft_id id)
     }
     poke(&stage->freers[index], player->number + 1);
     if (swap(&stage->stamps[index], 0) == 0) {
-        violation(&stage->run, "slot %u was nobody's", (unsigned)index);
+        violation(&stage->run, "slot %u had no owner", (unsigned)index);
     }
     must(&stage->run, haft_free(player->worker, id), "freeing");
 }
 
-/* Into somebody's mailbox, if the cell is free. */
+/* Into another thread's mailbox, if the cell is free. */
 static bool send_one(struct player *player)
 {
     struct stage *stage = player->stage;

@@ -1,8 +1,9 @@
 /*
  * stress/publish.c - readers that find the next tenant of a slot the moment it is there.
  *
- * Invariant  who resolves an id sees all that was written to the object before it was published,
- *            in the slot's first life and in every later one (PUBLISH); before, it is not found.
+ * Invariant  a thread that resolves an id sees all that was written to the object before it was
+ *            published, in the slot's first life and in every later one (PUBLISH); before, it is
+ *            not found.
  * Pressure   a few slots are used again and again; each id is told to the readers before it is
  *            published, and they resolve it until they find it.  Modes: reserve and publish;
  *            insert, where the only writer tells of the next life of some slot, until it is there.
@@ -62,7 +63,7 @@ static bool read_once(struct stage *stage, shared_u64 *told, haft_id id)
     return found;
 }
 
-/* What one writer tells of: each id once, but for one that is to be inserted some time. */
+/* What one writer tells of: each id once, except one that is to be inserted some time. */
 static void read_until_done(struct stage *stage, unsigned number)
 {
     const bool is_patient = run_is(&stage->run, "insert");
@@ -93,7 +94,7 @@ static haft_id publish_told(struct stage *stage, unsigned writer, haft_worker *w
     return id;
 }
 
-/* An object for the id that is told, whether or not it gets it: else nobody looks. */
+/* An object for the id that is told, whether or not it gets it: else no thread looks. */
 static haft_id insert_for_told(struct stage *stage, unsigned writer, haft_worker *worker)
 {
     struct object object;

@@ -5,7 +5,7 @@
  *            and inserts on its worker is like any other object.
  * Pressure   objects own chains of others: reclaiming one frees the next, batches of one slot
  *            close in the middle of being taken back; now and then the callback also inserts and
- *            frees an object of its own.  Few slots, so that batches come from other workers.
+ *            frees another object.  Few slots, so that batches come from other workers.
  * Usage      reclaim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
@@ -26,7 +26,7 @@ struct stage {
     haft_table *table;
     haft_layout layout;
     shared_u64 board[BOARD];  /* first links */
-    shared_u64 stamps[SLOTS]; /* the id of whoever has the slot, until it is reclaimed */
+    shared_u64 stamps[SLOTS]; /* the id that has the slot, until it is reclaimed */
     shared_u64 inserted;
     shared_u64 reclaimed;
     shared_u64 freed_inside;    /* on_reclaim */

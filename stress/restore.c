@@ -1,10 +1,10 @@
 /*
  * stress/restore.c - all threads restore the same ids at once, and then free them.
  *
- * Invariant  exactly one HAFT_OK for each id, of those who restore it and of those who free it;
- *            whoever resolves it sees the object that it was restored with (PUBLISH); on_reclaim
- *            runs once for it, and before its slot is restored again (REVIVE); no id that the
- *            table chooses is in the range.
+ * Invariant  exactly one HAFT_OK for each id, of the threads that restore it and of those that free
+ *            it; a thread that resolves it sees the object that it was restored with (PUBLISH);
+ *            on_reclaim runs once for it, and before its slot is restored again (REVIVE); no id
+ *            that the table chooses is in the range.
  * Pressure   all threads start at one barrier that orders nothing, each at another of the ids;
  *            the next generation is restored while the one before waits for its grace period.
  * Usage      restore [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
@@ -21,7 +21,7 @@ struct stage {
     haft_view view;
     struct barrier barrier;
     uint64_t rounds;          /* that were played */
-    shared_u64 restored[IDS]; /* by whoever won, in all rounds */
+    shared_u64 restored[IDS]; /* by the winner, in all rounds */
     shared_u64 freed[IDS];
     shared_u64 reclaimed[IDS];
     shared_u64 lost; /* to another thread that restored the same id */

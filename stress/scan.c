@@ -5,7 +5,7 @@
  *            the threads; no slot is visited twice; what is visited is itself until the section
  *            ends (PUBLISH, GRACE), and in no extent or above the table's bump (EXTENT, ONWARD).
  * Pressure   half of the threads scan: each takes a range, puts its cursor down and takes it up in
- *            sections of its own, and sometimes frees what it visits.  The others insert and free,
+ *            separate sections, and sometimes frees what it visits.  The others insert and free,
  *            many at a time, and leave some objects for good, so that the table grows into
  *            fresh slots, at last those of others.  These and the ones from before the first
  *            scan must be visited.
@@ -42,7 +42,7 @@ struct stage {
 
     shared_u64 stable[MOST_STABLE]; /* ids; what is listed was inserted before */
     shared_u64 listed;              /* claimed entries of that */
-    uint64_t known;                 /* of them when the scan under way began: the first so many */
+    uint64_t known;                 /* of them when the scan under way began: the first `known` */
     shared_u64 scan;                /* the one under way, counted from 1 */
     shared_u64 seen[SLOTS];         /* by index: visits in this scan */
     shared_u64 born[SLOTS];         /* by index: the scan it was last inserted in */
@@ -360,7 +360,7 @@ static bool free_it(haft_id id, void *object, void *worker)
     return haft_free(worker, id) == HAFT_OK;
 }
 
-/* What is left are the stable objects, and a scan frees them all. */
+/* The stable objects remain, and a scan frees them all. */
 static void clear(struct stage *stage)
 {
     const uint64_t listed = count_listed(stage);

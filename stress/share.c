@@ -4,7 +4,7 @@
  * Invariant  each slot that the local table had free goes to one worker alone, whole runs that it
  *            had given back too; what lived lives on; nothing is lost on the way back.
  * Pressure   tables of a few hundred slots, shared anew in each round; all threads begin at once;
- *            each slot is stamped by who has it.
+ *            each slot is stamped by its owner.
  * Usage      share [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
@@ -26,7 +26,7 @@ struct stage {
     uint64_t kept_count;
     pthread_barrier_t shared; /* hands the table over to all threads */
     struct barrier left;      /* orders nothing: haft_unshare() does */
-    shared_u64 owner[SLOTS];  /* 1 + the thread that has the slot; 0: nobody */
+    shared_u64 owner[SLOTS];  /* 1 + the thread that has the slot; 0: none */
     shared_u64 taken_by[MOST_THREADS];
     bool is_over;                 /* by the barrier */
     shared_u64 rounds_shared_out; /* in which several threads took slots of the local table */
@@ -74,7 +74,7 @@ static void prepare(struct stage *stage, struct chance *chance)
     }
 }
 
-/* Free what was kept: the next round begins with an empty table. */
+/* Free the kept objects: the next round begins with an empty table. */
 static void tidy(struct stage *stage)
 {
     check_kept(stage);
@@ -85,7 +85,7 @@ static void tidy(struct stage *stage)
     }
     while (stage->kept_count != 0) {
         must(&stage->run, haft_local_free(stage->local, stage->kept[--stage->kept_count]),
-             "freeing what was kept");
+             "freeing a kept object");
     }
     if (haft_local_available(stage->local) != stage->capacity) {
         violation(&stage->run, "slots are lost");

@@ -9,7 +9,7 @@
  *            fair     together the threads want no more than the capacity
  *            crowd    they want more, and are told that the table is full
  *            exhaust  few generations, until no slot is left
- *            A round is one insertion of one thread into one table; exhaust ends by itself.
+ *            A round is one insertion of one thread into one table; exhaust ends with the slots.
  */
 #include "stress/support.h"
 #include <sched.h>
@@ -165,7 +165,7 @@ static void body(unsigned number, void *shared)
 
 /* --- one table --- */
 
-/* What is left in the slots' lives, by one worker alone; then all ids have been issued. */
+/* The remaining lives of the slots, by one worker alone; then all ids have been issued. */
 static void exhaust_rest(struct stage *stage)
 {
     struct player player = {.stage = stage, .chance = chance_of(&stage->run, MOST_THREADS)};

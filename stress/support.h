@@ -71,7 +71,7 @@ _Noreturn void finish(const struct run *run, uint64_t met, const char *counts, .
 _Noreturn void violation(const struct run *run, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* `status` is HAFT_OK, or else the program says what was refused and ends. */
+/* `status` is HAFT_OK, or else the program names the refused call and ends. */
 void must(const struct run *run, haft_status status, const char *what);
 
 /* Broken on purpose: a foreign clock, memb but that wait() returns at once. */
@@ -79,7 +79,7 @@ const haft_foreign_clock *clock_without_grace(void);
 
 haft_domain *open_domain(const struct run *run);
 
-/* Reserve a slot; while there is none, wait for whoever drives the clock.  Outside sections. */
+/* Reserve a slot; while there is none, wait for the clock's driver.  Outside sections. */
 haft_id reserve_waiting(const struct run *run, haft_worker *worker, void **object);
 
 /*

@@ -18,7 +18,7 @@ struct counts {
     _Alignas(CACHE_LINE) struct traffic by_edge[EDGES];
 };
 
-static _Atomic(uint16_t) writers[PLACES]; /* number of a thread and 1; 0: nobody */
+static _Atomic(uint16_t) writers[PLACES]; /* number of a thread and 1; 0: none */
 static struct counts all_counts[MOST_THREADS];
 static _Atomic(uint32_t) threads;
 static _Thread_local uint32_t own; /* number and 1 */

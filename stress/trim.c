@@ -2,8 +2,8 @@
  * stress/trim.c - one thread gives memory back while others insert, resolve, pin, scan and free.
  *
  * Invariant  each life of a slot has a higher generation than the one before, so no id from before
- *            its memory was given back is ever issued again (FLOOR); whoever resolves or pins an
- *            id sees its own object; a scan visits each object that stays live exactly once, and
+ *            its memory was given back is ever issued again (FLOOR); a thread that resolves or pins
+ *            an id sees its own object; a scan visits each object that stays live exactly once, and
  *            no slot twice; no slot is lost.
  * Pressure   runs of 8 slots; workers insert in bursts and free all of them, so that runs empty and
  *            fill; they resolve, free and pin each other's ids, most of which are stale, and some

@@ -21,7 +21,7 @@ struct turns {
     /* The thread's next turn; `turn` counts from 0. */
     void (*play)(struct turns *turns, unsigned number, haft_worker *worker, uint64_t turn);
     void *arg;
-    haft_table *table; /* open while play() is called; each slot is a line of its own */
+    haft_table *table; /* open while play() is called; each slot has its own line */
 };
 
 /* Opens a domain and a table, plays, and closes both. */

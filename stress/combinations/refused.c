@@ -49,7 +49,7 @@ static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_
     }
 }
 
-/* Of the table, and of the clock where no thread of its own drives it. */
+/* Of the table, and of the clock where callers drive it. */
 static haft_table_stats state(void)
 {
     haft_table_stats stats = haft_table_stats_get(play.table);

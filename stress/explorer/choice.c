@@ -1,4 +1,4 @@
-/* Who runs next, and which store a load reads. */
+/* Which thread runs next, and which store a load reads. */
 #include "stress/explorer/choice.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"

@@ -1,11 +1,11 @@
 /*
- * stress/explorer/choice.h - what decides: who runs next, and which store a load reads.
+ * stress/explorer/choice.h - the decisions: which thread runs next, and which store a load reads.
  *
  *   random       threads have random priorities, the highest runs; at a few random points the one
  *                that runs falls to the lowest (PCT: S. Burckhardt, P. Kothari, M. Musuvathi and
  *                S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding
  *                bugs", ASPLOS 2010).  A load reads an older store by chance.
- *   exhaustive   depth-first through the tree of decisions, with at most so many preemptions and
+ *   exhaustive   depth-first through the tree of decisions, with limited numbers of preemptions and
  *                older stores read in one schedule (M. Musuvathi and S. Qadeer, "Iterative context
  *                bounding for systematic testing of multithreaded programs", PLDI 2007).  Where a
  *                thread must wait or yields, the next in turn goes on, and any other choice counts

@@ -1,4 +1,4 @@
-/* The stores that were made, and who has seen them.  Compiled without ThreadSanitizer. */
+/* The stores, and the threads that have seen them.  Compiled without ThreadSanitizer. */
 #include "stress/explorer/history.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/report.h"
@@ -120,7 +120,7 @@ static struct word *word_at(const void *address, uint64_t newest, uint32_t *numb
     if (word->newest == NULL) {
         new_store(word, newest);
     } else if (word->newest->value != newest) {
-        /* Written without an atomic operation, by whoever had it alone. */
+        /* Written without an atomic operation, by the thread that had it alone. */
         new_store(word, newest);
         *seen_of(&of_thread[schedule_self()], *number) = (uint16_t)(word->stores - 1);
     }

@@ -3,9 +3,9 @@
  *
  * Each word has the stores made to it, in order; each thread has a view, which says for each word
  * how far the thread has seen, and so what it cannot overlook any more.  A store that releases
- * carries its thread's view; who acquires from it takes that view over.  A load may read any store
- * from the one last seen on.  Read-modify-writes read the newest, and hand a release on that was
- * in what they replace (C11's release sequences as C++20 has them: without the plain stores
+ * carries its thread's view; an operation that acquires it takes it over.  A load may read any
+ * store from the one last seen on.  Read-modify-writes read the newest, and hand a release on that
+ * was in what they replace (C11's release sequences as C++20 has them: without the plain stores
  * that may follow).
  *
  * Not modelled: a load that reads a store which comes later in time, and stores that take their
@@ -20,7 +20,7 @@
 
 #define MOST_WORDS 1024
 
-/* How much of each word's stores somebody has seen. */
+/* How much of each word's stores a thread has seen. */
 struct view {
     uint32_t words; /* with an entry; the others have 0 */
     uint16_t seen[MOST_WORDS];

@@ -21,7 +21,7 @@ enum broken {
     BROKEN_GRACE,  /* grace periods end at once */
     BROKEN_TICKET, /* a batch's ticket is taken before its last free */
     BROKEN_CLAIM,  /* free looks and stores, in two steps */
-    BROKEN_RETRY,  /* what a first look saw is taken, whoever took it meanwhile */
+    BROKEN_RETRY,  /* the slot that a first look saw is taken, even if another took it meanwhile */
     BROKEN_FLOOR,  /* runs are given back without a floor */
     BROKEN_COUNT
 };

@@ -35,7 +35,7 @@ static const char usage[] =
     "         exhaustive   all schedules within the bounds below\n"
     "  --memory sc         a load reads the newest store (the default), or\n"
     "           c11        any store that C11 lets it read\n"
-    "  --schedules N       at most so many; 2000, or all there are if exhaustive\n"
+    "  --schedules N       at most N; 2000, or all there are if exhaustive\n"
     "  --seed N            random: the first schedule's; schedule N + 1 is the next one's (1)\n"
     "  --depth N           random: change points and one (3)\n"
     "  --preemptions N     exhaustive: at most in one schedule (2)\n"

@@ -6,7 +6,7 @@
 
 double seconds_now(void);
 
-/* `done` of `all`, 0 if that is not known: printed now and then, if somebody watches. */
+/* `done` of `all`, 0 if that is not known: printed now and then, on a terminal only. */
 void progress(const char *what, uint64_t done, uint64_t all);
 void progress_end(void);
 

@@ -76,7 +76,7 @@ static bool can_run(uint32_t thread)
     return at->lives && (at->ready == NULL || at->ready(at->what));
 }
 
-/* Those who can run: the calling thread first, or last if it yields, the others in turn. */
+/* The threads that can run: the calling thread first, or last if it yields, the others in turn. */
 static uint32_t who_can_run(uint32_t *found, bool yields)
 {
     uint32_t count = 0;

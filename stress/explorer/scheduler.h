@@ -1,7 +1,7 @@
 /*
  * stress/explorer/scheduler.h - real threads, of which one runs at a time.
  *
- * A thread runs until it comes to a point; there choice.h says who goes on.  The turn is handed
+ * A thread runs until it comes to a point; there choice.h says which goes on.  The turn is handed
  * over in files that are compiled without ThreadSanitizer, so the sanitizer sees only the orders
  * that the program makes itself.  The main thread is thread 0 of every schedule.
  */

@@ -10,13 +10,13 @@
  * holds after a beginning depends on which operations are in it, and not on their order: so the set
  * is all there is to remember.
  *
- *   insert    HAFT_OK: an id that was not issued before, in a slot that nobody has or pins
+ *   insert    HAFT_OK: an id that was not issued before, in a slot without an owner or a pin
  *             HAFT_FULL: if insertions that had begun, less frees that had ended, fill the capacity
  *             HAFT_BUSY: if a free had begun, or another insertion under way had a slot in hand
  *   free      HAFT_OK: the id is live; HAFT_STALE or HAFT_EXHAUSTED: it was freed; HAFT_RESERVED or
  *             HAFT_NEVER_ISSUED: it was not issued
  *   resolve, is_live, pin
- *             found: the id is live, and its object is what was inserted; not found: it is not live
+ *             found: the id is live, and its object is the inserted one; not found: it is not live
  *   unpin     HAFT_OK: the id's object has a pin; HAFT_NOT_PINNED: it has none
  */
 #ifndef HAFT_STRESS_LINEAR_HISTORY_H
@@ -42,7 +42,7 @@ struct linear_operation {
     haft_status status; /* of those that give one */
     bool found;         /* of those that look */
     haft_id id;
-    uint64_t note; /* the object: what was inserted, or found there */
+    uint64_t note; /* the object that was inserted, or found there */
     uint64_t called;
     uint64_t returned;
 };

@@ -2,7 +2,7 @@
  * stress/nested/nested.h - jobs that wait for their own jobs, on whatever runs them.
  *
  *   nested.c             the workload
- *   pool.c               a pool of its own, which ThreadSanitizer sees through
+ *   pool.c               the project's pool, which ThreadSanitizer sees through
  *   tbb.cc, openmp.c     systems that it does not see through
  *   edges.h              so these two, which are not instrumented, tell it what a system promises:
  *                        from a job to the jobs it begins, and from their end to its going on

@@ -18,7 +18,7 @@ static bool needs_workers(struct actor *actor)
         return true;
     }
     if (play->run.clock == HAFT_CLOCK_WORKERS) {
-        return !play->options->without_grace; /* broken on purpose: nobody waits for it */
+        return !play->options->without_grace; /* broken on purpose: no thread waits for it */
     }
     return one_in(&actor->chance, 2);
 }
@@ -126,7 +126,7 @@ void actor_look_last(struct actor *actor, const struct object *object, haft_id i
     count(actor, COUNT_OUTLIVED, 1);
     poke(&place_of(subject, id)->met, 1);
     if (!ledger_age(actor->play, subject, id, &periods, &frees)) {
-        return; /* who freed it has not come to note it */
+        return; /* the thread that freed it has not noted that yet */
     }
     if (periods > actor->play->ages_allowed) {
         broken(actor->play, "id %llx: held %llu grace periods after it was freed, %llu may end",

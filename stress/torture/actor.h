@@ -91,7 +91,7 @@ void trim_step(struct actor *actor);
 void restore_step(struct actor *actor);
 void record_step(struct actor *actor);
 
-/* The same of the one thread that applies what was recorded: desks.c. */
+/* Whether the actor is the one thread that applies recorded commands: desks.c. */
 bool is_applier(const struct actor *actor);
 void apply_step(struct actor *actor);
 

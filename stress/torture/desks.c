@@ -1,4 +1,4 @@
-/* Recorded commands, and who applies them: see desks.h. */
+/* Recorded commands, and the thread that applies them: see desks.h. */
 #include "stress/torture/desks.h"
 #include "stress/torture/actor.h"
 
@@ -106,7 +106,7 @@ static void open_desk(struct actor *actor, uint64_t number)
     atomic_store_explicit(&desk->state, DESK_OPEN, memory_order_release);
 }
 
-/* False if somebody sits at one of them; those that were free are closed. */
+/* False if a thread sits at one of them; those that were free are closed. */
 static bool close_desks(struct play *play)
 {
     bool are_closed = true;
@@ -141,7 +141,7 @@ static haft_applied sum_of_desks(struct play *play)
     return sum;
 }
 
-/* With frames nobody resolves meanwhile. */
+/* With frames no thread resolves meanwhile. */
 static haft_applied apply(struct play *play)
 {
     const bool is_between_frames = play->has_frames && !play->options->without_grace;
@@ -157,7 +157,7 @@ static haft_applied apply(struct play *play)
     return applied;
 }
 
-/* Each of them is gone, whoever was first. */
+/* Each of them is gone, whichever thread was first. */
 static void strike_off(struct actor *actor, const struct desk *desk)
 {
     struct subject *subject = &actor->play->subjects[0];

@@ -2,8 +2,8 @@
  * stress/torture/desks.h - recorders of a frame's commands, for any thread that comes along.
  *
  * One writer, the applier, owns the command set.  It opens a recorder for each desk; any thread
- * that finds a desk open sits down, records for a while and leaves.  When nobody sits, the applier
- * closes the desks, applies what was recorded and opens them anew.  Others free meanwhile what
+ * that finds a desk open sits down, records for a while and leaves.  When no thread sits, the
+ * applier closes the desks, applies the records and opens them anew.  Others free meanwhile what
  * the recorded destructions name.
  */
 #ifndef HAFT_STRESS_TORTURE_DESKS_H

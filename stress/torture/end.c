@@ -113,7 +113,7 @@ static bool insert(struct drain *drain)
     return true;
 }
 
-/* All lives of all slots: what is left of them is lived here. */
+/* All lives of all slots: the remaining ones are lived here. */
 static void exhaust(struct drain *drain)
 {
     struct play *play = drain->play;
@@ -138,7 +138,7 @@ static void exhaust(struct drain *drain)
     play->sum.counts[COUNT_EXHAUSTED]++;
 }
 
-/* The table must hold its capacity, each object in a slot of its own. */
+/* The table must hold its capacity, each object in a separate slot. */
 static void fill_up(struct drain *drain)
 {
     for (uint64_t i = 0; i < drain->subject->capacity; i++) {

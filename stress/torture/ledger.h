@@ -1,11 +1,11 @@
 /*
  * stress/torture/ledger.h - what the program itself knows about each slot of a table.
  *
- * Whoever reserves a slot stamps its place with the id, by an exchange that must find nobody's
- * stamp; whoever frees the object takes the stamp away while no grace period can end.  So a slot
- * that is handed out twice is found at once.  Where ids repeat, the ledger knows how many lives a
- * slot has had.  All words are relaxed and hold all there is to know in one word: they order
- * nothing that ThreadSanitizer judges.
+ * A thread that reserves a slot stamps its place with the id, by an exchange that must find no
+ * stamp; the thread that frees the object takes the stamp away while no grace period can end.  So a
+ * slot that is handed out twice is found at once.  Where ids repeat, the ledger knows how many
+ * lives a slot has had.  All words are relaxed and hold all there is to know in one word: they
+ * order nothing that ThreadSanitizer judges.
  */
 #ifndef HAFT_STRESS_TORTURE_LEDGER_H
 #define HAFT_STRESS_TORTURE_LEDGER_H
@@ -39,16 +39,16 @@ struct subject {
     uint64_t kept;
     uint64_t range; /* slots for restoring: the first ones */
     struct place *places;
-    shared_u64 live;      /* at most so many less are: counted up after, down before */
+    shared_u64 live;      /* no fewer are live: counted up after, down before */
     shared_u64 inserted;  /* published */
     shared_u64 freed;     /* by winners */
     shared_u64 reclaimed; /* calls of on_reclaim */
 };
 
-/* An id that was just reserved: its slot must be nobody's, and its life a new one. */
+/* An id that was just reserved: its slot must have no owner, and its life a new one. */
 struct place *ledger_take(const struct play *play, struct subject *subject, haft_id id);
 
-/* Whoever frees the object may take its stamp away late. */
+/* The thread that frees the object may take its stamp away late. */
 void ledger_intend(struct subject *subject, haft_id id);
 
 /* The object was just freed by the caller, or its reservation is about to be given up. */

@@ -1,6 +1,6 @@
 /*
  * Readers that pin: they use the object beyond its section, for long, and give the pin back
- * themselves or leave that to whoever comes next.
+ * themselves or leave that to the next reader.
  */
 #include "stress/torture/actor.h"
 #include <haft/pin.h>

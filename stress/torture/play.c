@@ -13,7 +13,7 @@
 #define STALL_NS (20 * NS_PER_MS)
 #define STUTTER_EVERY_NS (60 * NS_PER_MS)
 #define STUTTER_NS (15 * NS_PER_MS)
-#define TICK_NS NS_PER_MS /* the longest frame, but for readers that hold it up */
+#define TICK_NS NS_PER_MS /* the longest frame, unless readers hold it up */
 #define PATIENCE_NS (UINT64_C(120000) * NS_PER_MS)
 #define SHARED_NS (20 * NS_PER_MS)
 #define MOST_STEPS 400 /* in a life that is short */

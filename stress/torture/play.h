@@ -31,7 +31,7 @@ struct play {
     shared_u64 ended;             /* threads that have */
     shared_u64 begun;             /* threads that are ready, with SHARES */
     shared_u64 stalls;
-    _Atomic(uint64_t) handed; /* a pinned id, for whoever comes to unpin; 0: none.  See pins.c */
+    _Atomic(uint64_t) handed; /* a pinned id, for the next thread to unpin; 0: none.  See pins.c */
     struct desk desks[DESKS];
     haft_commands *commands;  /* the applier's */
     uint64_t calls_made;      /* by it */
@@ -40,7 +40,7 @@ struct play {
     struct tally coordinated; /* the coordinator's own */
 };
 
-/* Torture for up to `ns` nanoseconds; what was done and met is added to `sum`. */
+/* Torture for up to `ns` nanoseconds; its counts are added to `sum`. */
 void play_run(const struct options *options, const struct profile *profile, uint64_t number,
               uint64_t ns, struct tally *sum, uint64_t *stalls);
 
@@ -65,7 +65,7 @@ struct subject *subject_of(struct play *play, haft_id id);
 /* A table was opened: what can be asked of it, and its ledger. */
 void subject_describe(struct play *play, struct subject *subject);
 
-/* For the drain at the end, when nobody else is about; ends with all tables empty and closed. */
+/* For the drain at the end, when no other thread runs; ends with all tables empty and closed. */
 void play_end(struct play *play);
 
 void sleep_ns(uint64_t ns);

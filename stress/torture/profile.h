@@ -41,7 +41,7 @@ struct profile {
 #define PROFILES 20
 #define MOST_TABLES 8
 
-#define RANGE 16 /* ids for whoever restores them, with RESTORES */
+#define RANGE 16 /* ids for the actors that restore, with RESTORES */
 
 extern const struct profile profiles[PROFILES];
 

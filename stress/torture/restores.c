@@ -19,7 +19,7 @@ static haft_id next_of(struct actor *actor, const struct subject *subject, uint6
     return haft_id_pack(subject->layout, index, generation, 0);
 }
 
-/* It is live; nobody can have its id from here before it is on the board. */
+/* It is live; no thread can have its id from here before it is on the board. */
 static void settle(struct actor *actor, struct subject *subject, haft_id id)
 {
     struct play *play = actor->play;

@@ -101,7 +101,7 @@ static bool free_walked(haft_id id, void *object, void *arg)
     return true;
 }
 
-/* The capacity, each object in a slot of its own, at a generation of its own. */
+/* The capacity, each object in a separate slot, at that slot's generation. */
 static void fill_again(struct walk *walk)
 {
     for (uint64_t i = 0; i < walk->subject->capacity; i++) {

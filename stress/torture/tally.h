@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum count {
-    /* what was done */
+    /* calls that were made */
     COUNT_INSERTED,
     COUNT_ABORTED,
     COUNT_FREED,
@@ -20,7 +20,7 @@ enum count {
     COUNT_TICKS, /* of the frame clock */
     COUNT_RESTORED,
     COUNT_APPLIED, /* frames of commands */
-    /* what was met */
+    /* situations that were met */
     COUNT_TOO_LATE,     /* resolves of an id that was freed, or not published yet */
     COUNT_OUTLIVED,     /* objects that were freed while they were held */
     COUNT_REUSED,       /* slots of such objects that were handed out again */

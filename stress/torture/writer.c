@@ -76,7 +76,7 @@ bool free_one(struct actor *actor, haft_id id, bool inside)
 
 /*
  * In a section, where the ledger is exact; or outside, as most programs do.  Ids that repeat must
- * be freed inside; beside recorded destructions nobody knows who was first.
+ * be freed inside; beside recorded destructions the first thread is unknown.
  */
 static void free_victim(struct actor *actor)
 {
@@ -229,7 +229,7 @@ static haft_status reserve_somehow(struct actor *actor, struct subject *subject,
     return status;
 }
 
-/* A writer that only replaces what was freed finds room: capacity is a floor. */
+/* A writer that only replaces freed objects finds room: capacity is a floor. */
 static void told_full(struct actor *actor, const struct subject *subject)
 {
     const struct play *play = actor->play;

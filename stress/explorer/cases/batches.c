@@ -47,7 +47,7 @@ static void close_pool(void)
     pool_close(&pool);
 }
 
-/* One that nobody has, with an index that tells it from others. */
+/* One without an owner, with an index that tells it from others. */
 static struct batch *new_batch(uint64_t ticket)
 {
     struct batch *batch = pool_take(&pool, NULL);
@@ -201,7 +201,7 @@ static void tear_down_ring(void)
 
 const struct explored_case ring_case = {
     .name = "ring",
-    .invariant = "who takes from a ring has the batch alone, as its owner closed it, and in time",
+    .invariant = "a taker from a ring has the batch alone, as its owner closed it, and in time",
     .threads = 3,
     .set_up = set_up_ring,
     .body = ring_body,
@@ -241,7 +241,7 @@ static void full_ring_body(uint32_t thread)
 
 const struct explored_case full_ring_case = {
     .name = "full_ring",
-    .invariant = "a cell is written again only when whoever took from it has read it",
+    .invariant = "a cell is written again only when the thread that took from it has read it",
     .threads = 3,
     .set_up = set_up_full_ring,
     .body = full_ring_body,

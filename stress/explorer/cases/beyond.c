@@ -64,7 +64,7 @@ const struct explored_case workers_clock_case = {
  * --- offline: a reader lets go, and is online again at once, while another waits for it ---
  */
 
-static uint64_t used; /* plain: by the reader, and then by who has waited */
+static uint64_t used; /* plain: by the reader, then by the thread that has waited */
 
 /* 1: the reader is online, 2: there is a ticket that it has not announced. */
 static shared_u64 turns;
@@ -159,7 +159,8 @@ static void tear_down_arrive(void)
 
 const struct explored_case arrive_case = {
     .name = "arrive",
-    .invariant = "who comes online and resolves is waited for, whatever else others know of it",
+    .invariant =
+        "a thread that comes online and resolves is waited for, whatever else others know of it",
     .threads = 2,
     .set_up = set_up_arrive,
     .body = arrive_body,
@@ -319,8 +320,8 @@ static void unpinned_body(uint32_t thread)
 
 const struct explored_case unpinned_case = {
     .name = "unpinned",
-    .invariant =
-        "who gives the last pin back knows that all sections have ended that had the object",
+    .invariant = "the thread that gives the last pin back knows that all sections have ended that "
+                 "had the object",
     .threads = 3,
     .set_up = set_up_unpinned,
     .body = unpinned_body,
@@ -342,7 +343,8 @@ static void last_pin_body(uint32_t thread)
 
 const struct explored_case last_pin_case = {
     .name = "last_pin",
-    .invariant = "who gives the last pin back reuses the slot after the use under the others",
+    .invariant =
+        "the thread that gives the last pin back reuses the slot after the use under the others",
     .threads = 3,
     .set_up = set_up_unpinned,
     .body = last_pin_body,

@@ -34,7 +34,7 @@ static void live_once(void)
 {
     const haft_id own = insert_own();
 
-    require(look_at(own), "what was inserted is not there");
+    require(look_at(own), "the inserted object is not there");
     require_status(haft_free_unregistered(fixture.table, own), HAFT_OK, "freeing");
     require(!look_at(own), "a freed id resolves for its freer");
 }

@@ -1,4 +1,4 @@
-/* White-box: the last slot, the last generation, and who is told that a table is full. */
+/* White-box: the last slot, the last generation, and the threads that get HAFT_FULL. */
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
@@ -63,7 +63,7 @@ static void last_slot_body(uint32_t thread)
 
 static void tear_down_last_slot(void)
 {
-    require(peek(&inserted) == 1, "the last slot goes to one of those who insert");
+    require(peek(&inserted) == 1, "the last slot goes to one of the threads that insert");
     for (int i = 0; i < 3; i++) {
         require(haft_is_live(fixture.view, ids[i]), "an object is overwritten");
     }
@@ -191,7 +191,7 @@ static void full_many_body(uint32_t thread)
 
 const struct explored_case full_case = {
     .name = "full",
-    .invariant = "nobody is told that a table is full if it never was",
+    .invariant = "no thread is told that a table is full if it never was",
     .threads = 3,
     .set_up = set_up_full,
     .body = full_body,
@@ -200,7 +200,8 @@ const struct explored_case full_case = {
 
 const struct explored_case full_many_case = {
     .name = "full_many",
-    .invariant = "nobody is told that a table is full if it never was, whoever inserts many",
+    .invariant =
+        "no thread is told that a table is full if it never was, even while others insert many",
     .threads = 3,
     .set_up = set_up_full,
     .body = full_many_body,
@@ -237,7 +238,7 @@ static void full_restored_body(uint32_t thread)
 
 const struct explored_case full_restored_case = {
     .name = "full_restored",
-    .invariant = "what was restored is not counted as another's when it is taken back",
+    .invariant = "a restored object is not counted as another's when it is taken back",
     .threads = 2,
     .set_up = set_up_full_restored,
     .body = full_restored_body,

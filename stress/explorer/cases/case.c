@@ -12,7 +12,7 @@
 struct fixture fixture;
 
 static shared_u64 stamps;
-static struct view stamped; /* what was visible where times were read */
+static struct view stamped; /* the stores visible where times were read */
 
 void require(bool holds, const char *text)
 {

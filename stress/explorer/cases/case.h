@@ -60,7 +60,7 @@ uint64_t peek(shared_u64 *word);
 void poke(shared_u64 *word, uint64_t value);
 uint64_t add(shared_u64 *word, uint64_t value); /* the value before */
 
-/* Later than all times read before: who reads it has seen what those had done. */
+/* Later than all times read before: its reader has seen what the readers of those had done. */
 uint64_t stamp_time(void);
 
 /* --- a domain and a table for each schedule --- */
@@ -93,7 +93,7 @@ struct table_wish {
     bool is_workers;         /* the workers clock */
     bool is_frame;           /* the frame clock */
     bool has_pins;
-    bool has_thread;          /* the clock has a thread of its own, else who waits drives it */
+    bool has_thread;          /* the clock has a thread, else threads that wait drive it */
     bool is_qsbr;             /* threads are online or offline, else sections begin and end */
     bool is_late;             /* the foreign clock, as late as it may be */
     haft_reclaim *on_reclaim; /* NULL: none */

@@ -22,7 +22,7 @@ static void close_all(void)
     close_table();
 }
 
-/* --- ticket: one thread frees, two wait for what was freed --- */
+/* --- ticket: one thread frees, two wait for the freed slots --- */
 
 static void set_up_ticket(void)
 {
@@ -46,7 +46,7 @@ static void ticket_body(uint32_t thread)
 
 const struct explored_case ticket_case = {
     .name = "ticket",
-    .invariant = "who has waited for freed slots sees what was done before they were freed",
+    .invariant = "a thread that has waited for freed slots sees all that preceded their frees",
     .threads = 3,
     .set_up = set_up_ticket,
     .body = ticket_body,

@@ -52,7 +52,7 @@ static void tear_down(void)
     require(applied.destroyed + peek(&won) == 1, "an object ends once");
     require(applied.destroyed + applied.duplicates + applied.stale == 2,
             "each destruction is counted once");
-    require(applied.created == 1 && look_at(created), "what was created is there");
+    require(applied.created == 1 && look_at(created), "the created object is there");
     require_status(haft_free(worker, created), HAFT_OK, "freeing");
     haft_commands_close(commands);
     close_worker(worker);

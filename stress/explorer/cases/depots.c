@@ -98,7 +98,7 @@ static void tear_down_round(void)
 
 const struct explored_case round_case = {
     .name = "round",
-    .invariant = "who takes follows the link that the node at the head has now",
+    .invariant = "a taker follows the link that the node at the head has now",
     .threads = 2,
     .set_up = set_up_round,
     .body = round_body,
@@ -187,7 +187,8 @@ static void tear_down_segment(void)
 
 const struct explored_case segment_case = {
     .name = "segment",
-    .invariant = "who finds a batch in the depot has seen the segment that its descriptor is in",
+    .invariant =
+        "a thread that finds a batch in the depot has seen the segment that its descriptor is in",
     .threads = 3,
     .set_up = set_up_segment,
     .body = segment_body,

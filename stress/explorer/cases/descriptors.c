@@ -29,7 +29,7 @@ static void use(struct batch *batch)
     batch->count = 0;
 }
 
-/* --- new_segment: who finds none unused looks into all segments --- */
+/* --- new_segment: a thread that finds none unused looks into all segments --- */
 
 static struct segment segment;
 
@@ -59,7 +59,7 @@ const struct explored_case new_segment_case = {
     .tear_down = close_pool,
 };
 
-/* --- ring_cell: who reads a cell late finds a batch there that came later --- */
+/* --- ring_cell: a thread that reads a cell late finds a batch there that came later --- */
 
 static struct ring ring;
 
@@ -88,7 +88,8 @@ static void ring_cell_body(uint32_t thread)
 
 const struct explored_case ring_cell_case = {
     .name = "ring_cell",
-    .invariant = "who looks into a ring's cell has seen the segment that the batch there is in",
+    .invariant =
+        "a thread that looks into a ring's cell has seen the segment that the batch there is in",
     .threads = 2,
     .set_up = set_up_ring_cell,
     .body = ring_cell_body,

@@ -1,4 +1,4 @@
-/* White-box: the door of an exact capacity, and who is told that a table is full. */
+/* White-box: the door of an exact capacity, and the threads that get HAFT_FULL. */
 #include "concurrent/table/door.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void door_body(uint32_t thread)
 
 const struct explored_case door_case = {
     .name = "door",
-    .invariant = "who searches in vain makes the table full for no other",
+    .invariant = "a search in vain makes the table full for no other thread",
     .threads = 3,
     .set_up = set_up_door,
     .body = door_body,
@@ -154,7 +154,7 @@ static void door_restored_body(uint32_t thread)
         const haft_status status = haft_insert(workers[2], NULL, &id);
 
         require(status != HAFT_FULL, "a restore that is refused makes the table full");
-        poke(&refused, status == HAFT_OK); /* here: what was inserted */
+        poke(&refused, status == HAFT_OK); /* here: whether it inserted */
     }
     race_end();
 }

@@ -26,7 +26,7 @@ static void body(uint32_t thread)
     const haft_status status = haft_free(workers[thread], id);
 
     race_end();
-    require(status == HAFT_OK || status == HAFT_STALE, "who loses is told that the id is stale");
+    require(status == HAFT_OK || status == HAFT_STALE, "the loser is told that the id is stale");
     add(&wins, status == HAFT_OK);
 }
 
@@ -34,7 +34,7 @@ static void tear_down(void)
 {
     const haft_table_stats stats = haft_table_stats_get(fixture.table);
 
-    require(peek(&wins) == 1, "one of those who free an id succeeds");
+    require(peek(&wins) == 1, "one of the threads that free an id succeeds");
     require(stats.live == 0 && stats.retired + stats.free == 1, "a slot is freed once");
     close_worker(workers[0]);
     close_worker(workers[1]);

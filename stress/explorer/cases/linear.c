@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 static haft_worker *workers[3];
-static struct linear_history parts[4]; /* each thread's own, and what was before */
+static struct linear_history parts[4]; /* each thread's own, and the calls before */
 
 static struct linear_operation *begin(uint32_t thread, enum linear_kind kind, haft_id id)
 {

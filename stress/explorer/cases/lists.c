@@ -177,7 +177,7 @@ static void tear_down_unpin(void)
 
 const struct explored_case unpin_case = {
     .name = "unpin",
-    .invariant = "an object is taken back once, by who frees or who unpins, whoever comes last",
+    .invariant = "an object is taken back once, by the free or the unpin that comes last",
     .threads = 3,
     .set_up = set_up_unpin,
     .body = unpin_body,

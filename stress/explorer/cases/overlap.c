@@ -4,7 +4,7 @@
 
 static haft_id ids[4]; /* in all slots there are */
 
-/* The first is freed, and nobody has waited for it. */
+/* The first is freed, and no thread has waited for it. */
 static void set_up(void)
 {
     const struct table_wish wish = {.capacity = 2, .is_workers = true};
@@ -39,7 +39,8 @@ static void body(uint32_t thread)
 
 const struct explored_case done_rises_case = {
     .name = "done_rises",
-    .invariant = "what has been waited for can be used, whoever else drives the clock",
+    .invariant =
+        "slots that have been waited for can be used, whichever other thread drives the clock",
     .threads = 2,
     .set_up = set_up,
     .body = body,

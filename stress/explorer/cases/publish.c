@@ -43,7 +43,7 @@ static void tear_down(void)
 
 const struct explored_case publish_case = {
     .name = "publish",
-    .invariant = "whoever resolves an id sees what was written before it was published",
+    .invariant = "a thread that resolves an id sees all that was written before it was published",
     .threads = 3,
     .set_up = set_up,
     .body = body,
@@ -75,7 +75,8 @@ static void publish_many_body(uint32_t thread)
 
 const struct explored_case publish_many_case = {
     .name = "publish_many",
-    .invariant = "whoever resolves an id of many sees what was written before it was published",
+    .invariant =
+        "a thread that resolves an id of many sees all that was written before it was published",
     .threads = 2,
     .set_up = set_up,
     .body = publish_many_body,
@@ -97,14 +98,14 @@ static void insert_many_body(uint32_t thread)
 
 const struct explored_case insert_many_case = {
     .name = "insert_many",
-    .invariant = "whoever resolves an id of many sees the object that it was inserted with",
+    .invariant = "a thread that resolves an id of many sees the object that it was inserted with",
     .threads = 2,
     .set_up = set_up,
     .body = insert_many_body,
     .tear_down = tear_down,
 };
 
-/* --- is_live: who asks sees what was done before --- */
+/* --- is_live: a thread that asks sees all that was done before --- */
 
 static void is_live_body(uint32_t thread)
 {
@@ -121,14 +122,15 @@ static void is_live_body(uint32_t thread)
 
 const struct explored_case is_live_case = {
     .name = "is_live",
-    .invariant = "who is told that an id is live sees what was done before it was published",
+    .invariant =
+        "a thread that is told that an id is live sees all that was done before it was published",
     .threads = 3,
     .set_up = set_up,
     .body = is_live_body,
     .tear_down = tear_down,
 };
 
-/* --- freed_unread: who frees an object never looked at it, and has its slot next --- */
+/* --- freed_unread: a thread frees an object that it never looked at, and has its slot next --- */
 
 static void freed_unread_body(uint32_t thread)
 {
@@ -148,7 +150,8 @@ static void freed_unread_body(uint32_t thread)
 
 const struct explored_case freed_unread_case = {
     .name = "freed_unread",
-    .invariant = "the next object of a slot is written after the last one, whoever freed that",
+    .invariant =
+        "the next object of a slot is written after the last one, whichever thread freed that",
     .threads = 2,
     .set_up = set_up,
     .body = freed_unread_body,

@@ -47,7 +47,7 @@ static void body(uint32_t thread)
 
     race_end();
     if (status == HAFT_OK) {
-        require(look_at(id), "what was restored is not there");
+        require(look_at(id), "the restored object is not there");
         add(&restored, 1);
     } else {
         /* BUSY: the other has the batch that the slot is in. */
@@ -57,7 +57,7 @@ static void body(uint32_t thread)
 
 static void tear_down(void)
 {
-    require(peek(&restored) == 1, "of two who restore into a slot, one succeeds");
+    require(peek(&restored) == 1, "of two threads that restore into a slot, one succeeds");
     require(haft_is_live(fixture.view, id_of(2)) != haft_is_live(fixture.view, id_of(3)),
             "a slot has one object");
     close_worker(workers[0]);
@@ -125,11 +125,11 @@ static void restore_full_body(uint32_t thread)
 static void tear_down_restore_full(void)
 {
     if (statuses[1] != HAFT_OK) {
-        require(statuses[2] != HAFT_OCCUPIED, "a slot is said to be occupied by what was refused");
-        require(statuses[2] != HAFT_FULL, "a table is said to be full of what was refused");
+        require(statuses[2] != HAFT_OCCUPIED, "a slot is said to be occupied by a refused id");
+        require(statuses[2] != HAFT_FULL, "a table is said to be full of refused ids");
     }
     require(statuses[1] != HAFT_OCCUPIED || statuses[2] == HAFT_OK,
-            "a slot is said to be occupied by what was refused");
+            "a slot is said to be occupied by a refused id");
     for (int i = 0; i < 3; i++) {
         close_worker(workers[i]);
     }

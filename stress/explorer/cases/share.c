@@ -102,7 +102,7 @@ const struct explored_case share_case = {
     .tear_down = tear_down,
 };
 
-/* --- unshare: a reader holds what was freed, while another thread takes the table back --- */
+/* --- unshare: a reader holds a freed object, while another thread takes the table back --- */
 
 static haft_worker *freer;
 static haft_local *taken_back; /* NULL: still shared */
@@ -145,7 +145,7 @@ static void read_long(void)
 static void take_back(void)
 {
     require_status(haft_unshare(fixture.table, &taken_back), HAFT_OK, "unsharing");
-    require(peek(&destroyed) == 1, "on_destroy runs for what was freed");
+    require(peek(&destroyed) == 1, "on_destroy runs for the freed object");
     for (int i = 0; i < SLOTS; i++) {
         insert_local(taken_back);
     }

@@ -8,7 +8,7 @@
 
 static shared_u64 asked_at[TICKETS + 2]; /* when each ticket was about to be taken, ns */
 static uint64_t reports[2];              /* of each thread: how many */
-static uint64_t since[2];                /* ... and when what was reported last began, ns */
+static uint64_t since[2];                /* ... and when the last reported stall began, ns */
 static _Thread_local uint32_t self;
 
 static void note(const haft_stall *stall, void *arg)

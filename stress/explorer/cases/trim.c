@@ -58,7 +58,7 @@ static void live(haft_worker *worker)
 
     for (int i = 0; i < OLD; i++) {
         ids[i] = insert_new(worker);
-        require(look_at(ids[i]), "what was inserted is not there");
+        require(look_at(ids[i]), "the inserted object is not there");
     }
     for (int i = 0; i < OLD; i++) {
         require(!look_at(old[i]), "a stale id resolves");

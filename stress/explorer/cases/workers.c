@@ -74,7 +74,8 @@ static void tear_down(void)
 
 const struct explored_case workers_case = {
     .name = "workers",
-    .invariant = "what a worker held is found by those who come, once, in its last state",
+    .invariant =
+        "the slots that a worker held are found once by those that come, in its last state",
     .threads = 3,
     .set_up = set_up,
     .body = body,
@@ -117,7 +118,7 @@ const struct explored_case adopt_case = {
     .tear_down = tear_down_adopt,
 };
 
-/* --- roster: all slots are taken; who looks for one looks at a worker that has just come --- */
+/* --- roster: all slots are taken; the search for one looks at a worker that has just come --- */
 
 static haft_id held[4];
 
