@@ -1,9 +1,8 @@
 /*
  * concurrent/batches/batch.h - batches of slots (Bonwick's magazines).
  *
- * A batch is an array of slot indices that travels as one.  Everything in it but the atomics
- * belongs to its holder: a worker, or for a moment the thread that takes it from a ring or
- * from the depot.
+ * A batch is an array of slot indices that travels as one.  Its holder owns everything in it except
+ * the atomics: a worker, or for a moment the thread that takes it from a ring or a depot.
  */
 #ifndef HAFT_CONCURRENT_BATCH_H
 #define HAFT_CONCURRENT_BATCH_H

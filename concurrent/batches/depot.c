@@ -27,8 +27,8 @@ void depot_push(struct depot *depot, const struct pool *pool, struct batch *batc
     const uint64_t link = load_relaxed(OWN, &node->node_next);
 
     store_release(DEPOT, &node->node_batch, batch->number);
-    /* Released, for threads that still have this node in hand from before: they then see, when they
-     * look at head or tail again, that it has left. */
+    /* Released, for threads that still hold this node from an earlier look: when they look at head
+     * or tail again, they see that it has left. */
     store_release(DEPOT, &node->node_next, tagged_next(link, NUMBER_NONE));
     for (;;) {
         const uint64_t tail = load_acquire(DEPOT, &depot->tail);

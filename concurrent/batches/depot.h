@@ -1,5 +1,5 @@
 /*
- * concurrent/batches/depot.h - where full batches wait that no worker's ring has room for.
+ * concurrent/batches/depot.h - where full batches wait for which no worker's ring has room.
  *
  * A first-in first-out queue, so that the batches that have waited longest come first: the queue
  * of M. Michael and M. Scott ("Simple, fast, and practical non-blocking and blocking concurrent

@@ -84,7 +84,7 @@ struct batch *pool_batch(const struct pool *pool, uint64_t number)
     return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
 }
 
-/* A number below `count` that was not given before, or NUMBER_NONE. */
+/* A number below `count` that was never handed out, or NUMBER_NONE. */
 static uint64_t take_number(atomic_u64 *used, uint64_t count)
 {
     uint64_t before = load_relaxed(RETRY, used);
@@ -145,7 +145,7 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
     return batch;
 }
 
-/* One that was given back before; NULL if there is none. */
+/* A descriptor that was given back; NULL if there is none. */
 static struct batch *take_given(struct pool *pool)
 {
     for (;;) {
@@ -175,7 +175,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own)
         if (batch != NULL) {
             return batch;
         }
-        number = take_unused(pool); /* if none is left, one has been given back meanwhile */
+        number = take_unused(pool); /* if all are used, one has been given back meanwhile */
     }
     return set_up(pool, number);
 }

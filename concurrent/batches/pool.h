@@ -1,9 +1,9 @@
 /*
  * concurrent/batches/pool.h - the pool that descriptors of batches come from.
  *
- * It has one for each batch that can exist, so retiring never allocates and never fails: batches in
- * the depots are full, so there are no more of them than slots / batch_max; all others sit with
- * workers, and each worker brings what it can hold.
+ * The pool has a descriptor for each batch that can exist, so retiring never allocates and never
+ * fails.  Batches in the depots are full: there are at most slots / batch_max of them.  All others
+ * are with workers, and each worker brings descriptors for the batches that it can hold.
  */
 #ifndef HAFT_CONCURRENT_POOL_H
 #define HAFT_CONCURRENT_POOL_H
@@ -11,7 +11,7 @@
 #include "concurrent/batches/batch.h"
 #include "lib/base/reservation.h"
 
-/* Of one worker: two rings, spares, the filling and the open one, eight in its hands. */
+/* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
 #define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
 
 /* The descriptors that one worker brings. */

@@ -1,5 +1,5 @@
 /*
- * The ring of a worker's closed batches: one pushes, all take.
+ * The ring of a worker's closed batches: one thread pushes, all take.
  *
  * Edges in this file.
  *   RING       ring_push (release) -> ring_take (acquire)   a batch's contents
@@ -15,7 +15,7 @@
 bool ring_push(struct ring *ring, const struct batch *batch)
 {
     const uint64_t tail = load_relaxed(OWN, &ring->tail);
-    /* Weakened, a taker could read the new batch's number where it believes the old one's. */
+    /* Weakened, a taker could read the new batch's number in place of the old one's. */
     const uint64_t head = load_acquire(RING_ROOM, &ring->head);
 
     if (tail - head == RING_BATCHES) {
@@ -41,8 +41,8 @@ struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t don
         if (head >= tail) {
             return NULL;
         }
-        /* Acquired, since it may be a later batch's: its descriptor is looked into before the
-         * compare-and-swap finds out. */
+        /* Acquired, since it may be a later batch's: its descriptor is read before the
+         * compare-and-swap fails. */
         const uint64_t number = load_acquire(RING, &ring->cells[head % RING_BATCHES]);
         struct batch *batch = pool_batch(pool, number);
 

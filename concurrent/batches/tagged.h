@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * A number with a tag, in one word: what stacks exchange.  A thread that stalls
- * between its load and its compare-and-swap is mistaken only if the other threads make an exact
- * multiple of 2^30 exchanges meanwhile.
+ * A number with a tag, in one word, which stacks exchange.  A thread that stalls between its load
+ * and its compare-and-swap is mistaken only if the other threads make an exact multiple of 2^30
+ * exchanges meanwhile.
  */
 #define NUMBER_BITS 34
 #define NUMBER_NONE ((UINT64_C(1) << NUMBER_BITS) - 1)

@@ -1,7 +1,7 @@
 /*
  * concurrent/batches/tuning.h - every number that was chosen for speed or for memory, and why.
  *
- * docs/performance-notes.md has the measurements.  What follows from another number is written as
+ * docs/performance-notes.md has the measurements.  A number that follows from another is written as
  * a multiple of it.
  */
 #ifndef HAFT_CONCURRENT_TUNING_H
@@ -34,11 +34,11 @@
 /* Retired slots that are worth a ticket. */
 #define WORTH_CLOSING 32
 
-/* Partial batches that may wait: while as many do, only full ones are handed on. */
+/* Partial batches that may wait: while this many do, only full ones are handed on. */
 #define PARTIAL_BATCHES (RING_BATCHES / 2)
 
-/* Retired slots that may wait before a quiescent point waits for them: and while another thread
- * drives the clock, which then is likely to be done soon. */
+/* Retired slots that may wait before a quiescent point waits for them; and while another thread
+ * drives the clock, since that grace period is likely to end soon. */
 #define BACKLOG_SLOTS (64 * BATCH_SLOTS)
 #define BACKLOG_MOST (BACKLOG_SLOTS + BACKLOG_SLOTS / 2)
 
