@@ -1,9 +1,9 @@
 /*
  * concurrent/clock/callback.h - whether the calling thread is inside a callback of the program.
  *
- * A callback may run while a job holds pointers, far above it on the stack.  So what waits,
- * announces a quiescent point, or takes a table apart answers HAFT_IN_CALLBACK there, and no
- * callback runs within another.  All functions: any thread, wait-free.
+ * A callback may run while a job holds pointers, far above it on the stack.  So calls that wait,
+ * announce a quiescent point or take a table apart return HAFT_IN_CALLBACK there, and no callback
+ * runs within another.  All functions: any thread, wait-free.
  */
 #ifndef HAFT_CONCURRENT_CALLBACK_H
 #define HAFT_CONCURRENT_CALLBACK_H

@@ -13,7 +13,7 @@ struct member;
 struct standing;
 struct text;
 
-/* NULL stands for what a clock has no use for; the functions of domain.h and jobs.h ask for it. */
+/* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
 struct clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
@@ -47,8 +47,8 @@ struct clock {
     bool (*may_leave)(const struct member *member);
 
     /*
-     * The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free.  Or
-     * NULL.
+     * The calling thread holds no resolved pointer; `backlog` of its retired slots wait.
+     * Lock-free.  Or NULL.
      */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
@@ -57,26 +57,26 @@ struct clock {
     void (*online)(haft_domain *domain);
 
     /*
-     * Jobs (jobs.h).  The calling thread's standing as it is; `wanted`: it is about to have one.
-     * NULL: it has none, or there is no memory for one.
+     * Jobs (jobs.h).  The calling thread's standing, brought up to date; with `wanted`, a new one
+     * if it has none.  NULL: it has none, or there is no memory for one.
      */
     struct standing *(*standing)(haft_domain *domain, bool wanted);
 
     /* The calling thread's standing has changed; its level was `before`. */
     void (*settle)(haft_domain *domain, struct standing *standing, uint32_t before);
 
-    /* Whether the calling thread is inside a read section that is none of its outermost job. */
+    /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
 
     /* Fill in which thread holds a grace period up.  Or NULL: the clock cannot tell. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
 
-    /* What holds it up and what to do, for a line of text. */
+    /* Add to a line of text what holds the grace period up, and what to do about it. */
     void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
 
     /*
-     * In the child of a fork: forget the threads that are gone.  The clock to go on with; NULL:
-     * none, the domain cannot wait.
+     * In the child of a fork: forget the threads that are gone.  Returns the clock to go on with;
+     * NULL: none, and the domain cannot wait.
      */
     const struct clock *(*after_fork)(haft_domain *domain);
 };

@@ -1,8 +1,8 @@
 /*
- * What the clocks that wait for a foreign one have in common: how a grace period is waited for.
+ * How clocks wait for the grace periods of a foreign clock.
  *
- * One thread drives at a time.  The tickets would allow for more, but a foreign clock may make
- * waits that overlap slower, each of them.
+ * One thread drives at a time.  Tickets would allow several drivers, but with some foreign clocks
+ * overlapping waits slow each other down.
  */
 #include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/foreign.h"
@@ -20,8 +20,8 @@ char haft_grace_token;
 #define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
 
 /*
- * Of the calling thread.  They belong to foreign clocks, which ctx tells apart, not to domains; one
- * without open jobs may be another clock's next, since inside() knows the rest.
+ * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
+ * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
  */
 static _Thread_local struct {
     const void *ctx;
@@ -47,8 +47,10 @@ static struct standing *find_standing(const void *ctx)
     return &standings[unused].standing;
 }
 
-/* A job of which nothing is known could not be told from an outermost one, and after a park the
- * thread could not come online again: no way to go on. */
+/*
+ * A job without a standing would pass for an outermost one, and a parked thread could not come
+ * online again: the program cannot go on.
+ */
 static _Noreturn void too_many_clocks(void)
 {
     os_print("a thread begins a job of a ninth foreign clock, or parks: 8 at once at most");
@@ -67,7 +69,7 @@ void foreign_clock_stop(haft_domain *domain)
     os_mutex_close(&domain->driver.lock);
 }
 
-/* One grace period, for all that was requested before.  The caller is the only driver. */
+/* Wait one grace period, for all tickets requested before.  The caller is the only driver. */
 static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
@@ -77,7 +79,7 @@ static void drive(haft_domain *domain)
     domain_end_grace(domain, ticket);
 }
 
-/* Wait until the one that drives has finished, or it is time to look for a stall. */
+/* Wait until the driver has finished, or it is time to look for a stall. */
 static void await_driver(haft_domain *domain)
 {
     struct foreign_driver *driver = &domain->driver;
@@ -89,7 +91,7 @@ static void await_driver(haft_domain *domain)
     }
 }
 
-/* Drive, or wait for the one that does.  The caller has the lock. */
+/* Drive, or wait for the driver.  The caller has the lock. */
 static void drive_or_await(haft_domain *domain)
 {
     struct foreign_driver *driver = &domain->driver;
@@ -106,7 +108,7 @@ static void drive_or_await(haft_domain *domain)
     os_condition_wake_all(&driver->finished);
 }
 
-/* As the foreign clock has it now: a thread may have come online or gone offline without haft. */
+/* Brought up to date: a thread may have come online or gone offline without haft. */
 struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
 {
     struct standing *standing = find_standing(domain->foreign.ctx);
@@ -122,7 +124,7 @@ struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
     return standing;
 }
 
-/* From the calling thread's outermost job to its outside, or back. */
+/* The calling thread leaves its outermost job, or comes back into it. */
 static void reader_leaves(haft_domain *domain)
 {
     if (foreign_has_online(&domain->foreign)) {
@@ -231,7 +233,7 @@ static const struct clock *leave_foreign(haft_domain *domain)
     return &frame_clock;
 }
 
-/* What others have left of the lock and the condition is not looked at. */
+/* The lock and the condition begin anew: threads that are gone may have had them. */
 const struct clock *foreign_clock_after_fork(haft_domain *domain)
 {
     if (domain->foreign.after_fork == NULL) {
@@ -245,7 +247,7 @@ const struct clock *foreign_clock_after_fork(haft_domain *domain)
     return &caller_clock;
 }
 
-/* Absolute, and with online() alone: the others have nothing to go offline from. */
+/* Whatever jobs have begun; a clock without online() has nothing to go offline from. */
 void foreign_clock_offline(haft_domain *domain)
 {
     /* In an inner job, the outer job's pointers would be void. */

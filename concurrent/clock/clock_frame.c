@@ -1,5 +1,5 @@
 /*
- * The frame clock: a grace period is what lies between two ticks.  Only the program knows that no
+ * The frame clock: a grace period is the time between two ticks.  Only the program knows that no
  * section is open, so only haft_domain_tick() drives it, and no thread waits.
  */
 #include "concurrent/clock/callback.h"

@@ -19,7 +19,7 @@
 static void sleep_until_woken(struct thread_clock *clock)
 {
     os_semaphore_wait(&clock->wake);
-    /* Weakened, the thread could miss the ticket of one that found it woken already. */
+    /* Weakened, this thread could miss the ticket of a thread that found it woken. */
     exchange_acq_rel(WAKE, &clock->woken, 0);
 }
 

@@ -2,21 +2,22 @@
  * The workers clock: each thread with open workers announces its own quiescent points; anyone
  * adds them up.  Quiescent-state-based reclamation by message passing alone.
  *
- * A member is a thread with open workers on the domain.  At a quiescent point it reads
- * `requested` and stores what it read: all frees under tickets up to that came before, so what it
- * resolves from now on is none of these objects, and what it resolved before it has let go.  The
- * lowest announcement is done.
+ * A member is a thread with open workers on the domain.  At a quiescent point it reads `requested`
+ * and stores that number.  All frees under tickets up to this number came before, so the member
+ * resolves none of these objects from now on, and it has let go of the pointers that it had.  The
+ * tickets up to the lowest announcement are done.
  *
- * A member that comes online adds nothing to `requested`, but as a read-modify-write.  All of them
- * on that word are one sequence: a thread that covers a later ticket has seen the member online;
- * the frees under earlier ones the member has seen itself.  So no fence is needed between coming
- * online and the first resolve, and none between a free and the look at the members.
+ * A member that comes online adds 0 to `requested`.  The read-modify-writes of that word are one
+ * sequence: a thread that covers a later ticket has seen the member online, and the member has seen
+ * the frees under earlier tickets.  So no fence is needed between coming online and the first
+ * resolve, and none between a free and the look at the members.
  *
- * Members stay in the list until the domain closes; one whose thread has closed all its workers
- * and ended its jobs is another thread's next.
+ * Members stay in the list until the domain closes.  Once its thread has closed all its workers and
+ * ended its jobs, a member may be another thread's.
  *
- * A quiescent point is a thread's, so an inner job must not announce one: it would let go of what
- * the outer job has resolved.  The level in a member's standing tells the two apart (jobs.h).
+ * A quiescent point counts for the whole thread, so an inner job must not announce one: the
+ * pointers that the outer job has resolved would be void.  The level in a member's standing tells
+ * the two apart (jobs.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -119,7 +120,7 @@ static void announce(const haft_domain *domain, struct member *member)
     }
 }
 
-/* The tickets up to this have been announced by all; `requested` was read before. */
+/* All members have announced the tickets up to the result; `requested` was read before. */
 static uint64_t reach(const haft_domain *domain, uint64_t requested)
 {
     uint64_t lowest = requested;
@@ -133,7 +134,7 @@ static uint64_t reach(const haft_domain *domain, uint64_t requested)
     return lowest;
 }
 
-/* Mark what all have announced as done. */
+/* Mark the tickets that all members have announced as done. */
 static void advance(haft_domain *domain)
 {
     const uint64_t requested = domain_requested(domain);
@@ -165,7 +166,7 @@ static void workers_stop(haft_domain *domain)
     }
 }
 
-/* A while that gets longer from call to call: the processor given up, then 50 us to 1 ms asleep. */
+/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
 static void pause_for(uint64_t turn)
 {
     if (turn < 64) {
@@ -196,7 +197,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_OK;
 }
 
-/* A member that was left, for the calling thread; NULL if there is none. */
+/* A member that its thread has left, now the calling thread's; NULL if there is none. */
 static struct member *claim_member(const haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
@@ -234,7 +235,7 @@ static struct member *need_member(haft_domain *domain)
     return own != NULL ? own : add_member(domain);
 }
 
-/* A member whose thread has neither workers nor jobs is the next thread's. */
+/* Release a member whose thread has neither workers nor jobs to the next thread. */
 static void release_if_unused(struct member *member)
 {
     if (member->workers == 0 && member->standing.open == 0) {
@@ -267,13 +268,13 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
     return HAFT_OK;
 }
 
-/* A member's state is its thread's own. */
+/* Only its thread may change a member's state. */
 static bool may_leave(const struct member *member)
 {
     return load_relaxed(OWN, &member->thread) == thread_number();
 }
 
-/* A job keeps the member: what it has resolved stays where it is until the job ends. */
+/* A job keeps the member: the objects that it has resolved stay until the job ends. */
 static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
 {
     (void)domain;
@@ -298,7 +299,7 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
     }
 }
 
-/* Absolute: whatever jobs have begun. */
+/* Offline, whatever jobs have begun. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
@@ -378,7 +379,7 @@ static void advise(const haft_domain *domain, const haft_stall *stall, struct te
     }
 }
 
-/* Members whose threads are gone are the next threads'. */
+/* Release members whose threads are gone to the next threads. */
 static const struct clock *workers_after_fork(haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {

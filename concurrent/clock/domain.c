@@ -1,5 +1,5 @@
 /*
- * The domain: opening, closing, and what it asks of its clock.
+ * The domain: opening, closing, and its calls of the clock.
  *
  * Edges in this file.
  *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
@@ -171,7 +171,7 @@ void domain_after_fork(haft_domain *domain)
     const struct clock *next = domain->clock->after_fork(domain);
 
     if (next == NULL) {
-        return; /* what waits or closes answers HAFT_FORKED */
+        return; /* calls that wait or close return HAFT_FORKED */
     }
     domain->clock = next;
     domain->process = os_process_number();

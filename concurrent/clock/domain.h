@@ -1,6 +1,6 @@
 /*
- * concurrent/clock/domain.h - the domain, as workers and tables use it: its clock's functions, or
- * what stands in for one that the clock does without.
+ * concurrent/clock/domain.h - the domain, as workers and tables use it: its clock's functions, each
+ * with a default for clocks that do not have it.
  */
 #ifndef HAFT_CONCURRENT_DOMAIN_H
 #define HAFT_CONCURRENT_DOMAIN_H
@@ -18,7 +18,7 @@ haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member 
 void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member);
 bool domain_may_leave(const haft_domain *domain, const struct member *member);
 
-/* The calling thread holds no resolved pointer; `backlog` slots of its wait.  Lock-free. */
+/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
 void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 
 /* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
@@ -30,7 +30,7 @@ haft_status domain_check_process(const haft_domain *domain);
  */
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket);
 
-/* Wait until all that is requested now is done.  As above. */
+/* Wait until all tickets requested so far are done.  As above. */
 haft_status domain_wait(haft_domain *domain);
 
 /*

@@ -2,8 +2,8 @@
  * Jobs that wait for jobs.
  *
  * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
- * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs change
- * nothing but the count, so they cost no store that another thread reads.
+ * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
+ * change only the count, so they cost no store that another thread reads.
  */
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/callback.h"

@@ -1,9 +1,9 @@
 /*
  * concurrent/clock/measure.h - how long a grace period has been waited for.
  *
- * The measure names the grace period that it is of: `done` as it stood when the wait was noticed.
- * It counts only while `done` still stands there.  So it needs no end, and a thread that writes it
- * late, or reads it late, measures nothing.
+ * The measure names its grace period by `done` as it stood when a thread noticed the wait, and
+ * counts only while `done` still stands there.  So a measure needs no end, and a thread that writes
+ * or reads it late measures nothing.
  */
 #ifndef HAFT_CONCURRENT_MEASURE_H
 #define HAFT_CONCURRENT_MEASURE_H

@@ -2,13 +2,14 @@
  * The list of open domains, and the lock that it is under.
  *
  * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
- * haft/fork.h the lists are whole.  Where the system has no memory for that, the lock is one of
- * those that such a child may find held.  haft_before_fork() takes it as well, before or after:
- * hence a thread's count.
+ * haft/fork.h the lists are whole.  Where the system has no memory for that handler, such a
+ * child may find the lock held.  haft_before_fork() takes the lock as well, before or after the
+ * handler: hence a thread's count.
  *
  * Locks are to be taken in one order.  A program opens tables while it holds its locks, and this
- * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last
- * runs first before a fork.  So it is done after the allocator's, and before the program's.
+ * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last runs
+ * first before a fork.  So the library gives its handler after the allocator's, and before the
+ * program's.
  */
 #include "concurrent/clock/registry.h"
 #include "lib/base/os.h"

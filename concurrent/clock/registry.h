@@ -1,8 +1,8 @@
 /*
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
- * Under a lock that opening and closing domains and tables takes, writing an export, and a fork:
- * while it is held, none of them comes or goes.  A thread may take it again while it has it.
+ * The list is under a lock.  Opening and closing a domain or a table, writing an export and a fork
+ * take it: while a thread has it, no domain or table comes or goes.  That thread may take it again.
  */
 #ifndef HAFT_CONCURRENT_REGISTRY_H
 #define HAFT_CONCURRENT_REGISTRY_H
@@ -19,8 +19,8 @@ void registry_unlock(void);
 haft_domain *first_open_domain(void);
 
 /*
- * This process: of those that come from one another by fork, each has its own number, also where
- * they have process numbers of several namespaces.
+ * A number of this process: processes that come from one another by fork have different ones, also
+ * where their process numbers are of several namespaces.
  */
 uint64_t registry_process(void);
 

@@ -3,7 +3,7 @@
  * where no foreign clock knows them.
  *
  * Edges in this file.
- *   COUNT  open sections: what orders the tick after them is the program's
+ *   COUNT  open sections: the program orders the tick after them
  */
 #ifndef HAFT_CONCURRENT_SECTION_COUNT_H
 #define HAFT_CONCURRENT_SECTION_COUNT_H

@@ -1,10 +1,10 @@
 /*
- * Stalls: the report of a grace period that has been waited for for too long.
+ * Stalls: the report of a grace period that lasts too long.
  *
  * Edges in this file.
  *   HINT    a first look at the measure
- *   RETRY   a first look; the compare-and-swap decides.  `done`, read by a read-modify-write that
- *           adds nothing, is the last one there is
+ *   RETRY   a first look; the compare-and-swap decides.  A read-modify-write that adds 0 reads the
+ *           newest `done`
  *   COUNT   stalls
  */
 #include "concurrent/clock/stall.h"

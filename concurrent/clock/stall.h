@@ -1,5 +1,5 @@
 /*
- * concurrent/clock/stall.h - grace periods that last for too long, and their report.
+ * concurrent/clock/stall.h - grace periods that last too long, and their report.
  */
 #ifndef HAFT_CONCURRENT_STALL_H
 #define HAFT_CONCURRENT_STALL_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Whether a grace period is under way: some thread drives it, or workers are still to announce
- * themselves.  Wait-free; a hint.
+ * Whether a grace period is under way: a thread drives it, or some workers have not announced
+ * themselves yet.  Wait-free; a hint.
  */
 bool domain_is_driven(const haft_domain *domain);
 
@@ -17,7 +17,7 @@ bool domain_is_driven(const haft_domain *domain);
 uint64_t domain_waited_ns(haft_domain *domain);
 
 /*
- * Report a grace period that has been under way for too long, once: by on_stall, or in a line to
+ * Report a grace period that has been under way too long, once: by on_stall, or in a line to
  * stderr.  Lock-free apart from these.
  */
 void domain_notice_stall(haft_domain *domain);

@@ -1,5 +1,5 @@
 /*
- * concurrent/clock/state.h - the domain: what it consists of.
+ * concurrent/clock/state.h - the structs of the domain.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_STATE_H
 #define HAFT_CONCURRENT_CLOCK_STATE_H

@@ -16,10 +16,10 @@
 
 #include "concurrent/clock/state.h"
 
-/* A ticket for what the calling thread has freed.  Lock-free. */
+/* A ticket for the calling thread's frees so far.  Lock-free. */
 uint64_t domain_ticket(haft_domain *domain);
 
-/* All tickets taken until now: what frees they stand for comes before what the caller does next. */
+/* All tickets taken so far: the frees that they stand for come before the caller's next step. */
 uint64_t domain_requested(const haft_domain *domain);
 
 /* The highest ticket whose grace period has passed.  Wait-free. */
@@ -29,8 +29,8 @@ uint64_t domain_done(const haft_domain *domain);
 uint64_t domain_backlog(const haft_domain *domain);
 
 /*
- * A grace period is waited for, with all tickets up to `done` done; or has ended, with all up to
- * `ticket` done.  Until then it is watched for stalls.  Several threads may end the same one.
+ * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
+ * to `ticket` done.  Between them it is watched for stalls.  Several threads may end the same one.
  */
 void domain_begin_grace(haft_domain *domain, uint64_t done);
 void domain_end_grace(haft_domain *domain, uint64_t ticket);
