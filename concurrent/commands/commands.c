@@ -1,8 +1,8 @@
 /*
  * Command sets: opening, recorders, reservations.
  *
- * Recorders stand in order of their keys from the moment they are opened, so a key that is there
- * already is found at once, and apply has nothing to sort.
+ * Recorders stand in order of their keys from the moment they are opened, so a second recorder
+ * with the same key is refused at once, and apply has nothing to sort.
  */
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/commands/commands_record.h"
@@ -171,7 +171,7 @@ static haft_status make_recorder(haft_commands *commands)
     return HAFT_OK;
 }
 
-/* Reserve until there are `count`; what there is stays for another time. */
+/* Reserve until there are `count` reservations; those there are stay if this fails. */
 static haft_status reserve_ids(haft_commands *commands, size_t count)
 {
     if (commands->reserved_count < count) {

@@ -1,9 +1,9 @@
 /*
  * Apply: recorded commands, carried out on one thread, by key and order of recording.
  *
- * Destructions take two walks.  The first sorts out what is not live: ids that were stale before
- * any of these destructions.  So what fails in the second was destroyed by the same apply: a
- * duplicate.  That needs no memory, so apply cannot fail half way.
+ * Destructions take two walks.  The first drops ids that are not live: they were stale before any
+ * of these destructions.  So an id that fails in the second walk was destroyed by the same apply: a
+ * duplicate.  The walks need no memory, so apply cannot fail half way.
  */
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/clock/domain.h"
@@ -19,7 +19,7 @@ static void publish_created(haft_recorder *recorder, haft_worker *worker)
     }
 }
 
-/* Those that its calls record come behind the others; what they create is live at once. */
+/* Calls that calls record come behind the others; objects that calls create are live at once. */
 static void make_calls(haft_recorder *recorder, haft_commands *commands, haft_applied *applied)
 {
     commands->calling = recorder;

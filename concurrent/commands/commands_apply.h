@@ -6,7 +6,7 @@
 
 #include "concurrent/commands/state.h"
 
-/* All recorders end, with what they have not carried out; how many reservations were given up. */
+/* All recorders end, and drop what they have recorded; how many reservations were given up. */
 uint64_t commands_give_up(haft_commands *commands);
 
 #endif /* HAFT_CONCURRENT_COMMANDS_APPLY_H */

@@ -1,8 +1,8 @@
 /*
- * concurrent/commands/state.h - a command set's insides.
+ * concurrent/commands/state.h - the structs of a command set.
  *
- * No atomics: a recorder is one job's until the program says that the job has ended, and all
- * else is the set's thread's.  What goes into the table goes through the set's worker.
+ * No atomics: a recorder is one job's until the program says that the job has ended, and the
+ * set's thread has all else.  What goes into the table goes through the set's worker.
  */
 #ifndef HAFT_CONCURRENT_COMMANDS_STATE_H
 #define HAFT_CONCURRENT_COMMANDS_STATE_H
@@ -13,7 +13,7 @@
 
 #define DESTROYS 62 /* ids in a piece, which has 512 bytes */
 
-/* A piece of the list of what to destroy; in the recorder's arena. */
+/* A piece of the list of ids to destroy; in the recorder's arena. */
 struct destroys {
     struct destroys *next;
     uint64_t count;
