@@ -1,7 +1,7 @@
 /*
  * The export's file.
  *
- * Each time a new file is made under another name, which must not be there, and renamed over the
+ * Each write makes a new file under another name, which must not exist, and renames it over the
  * old one.  So the file is never half written, never larger or smaller than its text, and never
  * another user's: neither step follows a link.
  *
@@ -10,9 +10,9 @@
  * which ends with its process: a process that finds it held goes on to the next names.  Files that
  * a process of that number has left behind are used again.
  *
- * A reader that only wants to know whether the process runs asks for a share of the lock: for that,
- * which is soon over, opening waits.  The child of a fork would keep the lock when its parent has
- * ended, so it closes it first of all.
+ * A reader that asks whether the process runs takes a share of the lock for a moment; opening waits
+ * for that.  The child of a fork would keep the lock when its parent has ended, so the child closes
+ * it first of all.
  */
 #include "concurrent/export/export_file.h"
 #include "concurrent/clock/registry.h"
@@ -32,8 +32,8 @@
 #define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
 #define PAUSE_NS 1000000     /* then a reader that asked is done */
 
-/* That of this process's export, which it has one of, or -1.  Under the registry's lock, which each
- * fork takes: so there is no lock that a child has and does not know of. */
+/* The locked file of this process's one export, or -1.  Under the registry's lock, which each fork
+ * takes: so a child knows of each lock that it has. */
 static int held = -1;
 
 /* --- names --- */
@@ -112,7 +112,7 @@ static int try_names(const struct export_file *file)
     return error;
 }
 
-/* 0, or why not: then the lock's file may be another process's, and stays. */
+/* 0, or the error: then the lock's file may be another process's, and stays. */
 static int lock_names(const struct export_file *file)
 {
     int error = ESTALE;

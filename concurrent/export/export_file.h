@@ -26,7 +26,7 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
 /* Write it anew.  False: the system did not take it, and it is as it was. */
 bool export_file_write(const struct export_file *file, const char *text, size_t length);
 
-/* The end of it; or only of this process's knowledge of it, in the child of a fork. */
+/* Remove it; in the child of a fork, only forget it. */
 void export_file_remove(struct export_file *file);
 void export_file_forget(struct export_file *file);
 

@@ -1,4 +1,4 @@
-/* What an export's file says: JSON, one member a line. */
+/* The text of an export's file: JSON, one member a line. */
 #include "concurrent/export/export_text.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/table/tables.h"

@@ -1,5 +1,5 @@
 /*
- * concurrent/export/export_text.h - what the file says.
+ * concurrent/export/export_text.h - the text of an export's file.
  */
 #ifndef HAFT_CONCURRENT_EXPORT_TEXT_H
 #define HAFT_CONCURRENT_EXPORT_TEXT_H
@@ -17,7 +17,7 @@ struct process {
 /* The calling process. */
 struct process process_of_this(void);
 
-/* What the file begins with. */
+/* The beginning of the file. */
 struct export_head {
     struct process process;
     uint64_t interval_ms;
