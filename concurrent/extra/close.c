@@ -10,7 +10,7 @@
 #include "lib/slots/object.h"
 #include <haft/share.h>
 
-/* One that was a local table ends as such. */
+/* A table that came from a local one is handed back, and closed as a local table. */
 static haft_status close_shared(haft_table *table)
 {
     haft_local *local;

@@ -1,6 +1,6 @@
 /*
- * Draining a table: passes, each of which takes back all that was freed, until one finds
- * nothing.  A callback may free and unpin meanwhile.
+ * Draining a table: each pass takes back all freed slots, until a pass finds none.  A callback may
+ * free and unpin meanwhile.
  *
  * Edges in this file.
  *   OWN     no other thread uses the table
@@ -69,9 +69,9 @@ static bool gather_all(haft_table *table, haft_worker *worker)
 }
 
 /*
- * Take back what waits, whether its ticket is done or not.  That is right as no other thread uses
- * the table: its readers have left before the wait was over, and no thread has resolved since.
- * True if there was anything.
+ * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
+ * thread uses the table: its readers have left before the wait was over, and no thread has resolved
+ * since.  True if there was anything.
  */
 static bool take_all_back(haft_table *table, haft_worker *worker)
 {

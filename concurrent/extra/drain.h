@@ -1,5 +1,5 @@
 /*
- * concurrent/extra/drain.h - what comes before a table is closed or handed over.
+ * concurrent/extra/drain.h - draining a table before it is closed or handed over.
  */
 #ifndef HAFT_CONCURRENT_DRAIN_H
 #define HAFT_CONCURRENT_DRAIN_H
@@ -8,7 +8,7 @@
 
 /*
  * Bring the table to the state in which it can be ended: no worker is open, no reader has a
- * pointer, all that was freed is taken back.  HAFT_OK; or why not, and it can be used as before.
+ * pointer, all freed slots are taken back.  HAFT_OK; or why not, and it can be used as before.
  * Blocking; one thread, when no other thread uses the table.
  */
 haft_status drain_table(haft_table *table);

@@ -1,11 +1,11 @@
 /*
  * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
  *
- * Each entry stands in two lists: its thread's, and that of all, under a lock.  An entry is of the
- * worker that was opened for it as long as that is open and was not opened again since; so one that
- * is closed by hand is not closed again.  A thread that ends takes its entries out of the list of
- * all before it closes the workers: from then on these count as open to a thread that closes the
- * table, and so the table outlives them.
+ * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
+ * worker only while that is open and was not opened again since; so a worker that was closed by
+ * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
+ * closes the workers: from then on a thread that closes the table counts these workers as open, and
+ * so the table outlives them.
  */
 #include "concurrent/extra/implicit.h"
 #include "concurrent/clock/domain.h"
@@ -17,7 +17,7 @@
 #include <haft/threads.h>
 #include <stdlib.h>
 
-/* A worker, and what it was opened for. */
+/* A worker, and the table and the thread that it was opened for. */
 struct opened {
     uint64_t number; /* the table's */
     haft_worker *worker;

@@ -9,7 +9,7 @@
 /* Open ones that the calling thread may close.  Blocking: a lock. */
 uint64_t implicit_count(const haft_table *table);
 
-/* What these hold becomes any worker's to take; they stay open.  When no other thread uses them. */
+/* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
 void implicit_flush(const haft_table *table);
 
 /* Around a fork: the list of all is whole. */

@@ -1,9 +1,9 @@
 /*
- * Many at once: reserve, publish, insert and free with what they share done once for a batch.
+ * Many at once: reserve, publish, insert and free do their common steps once for a batch.
  *
- * Reservations and insertions are counted at once before the first of them is seen.  Frees are
- * counted one by one: were the count to lag behind by a batch, while others insert,
- * stats_shortage() could say HAFT_FULL of a table that never was.
+ * Reservations and insertions are counted together, before the first of them is seen.  Frees are
+ * counted one by one: if the count lagged behind by a batch while others insert, stats_shortage()
+ * could say HAFT_FULL of a table that was never full.
  */
 #include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
@@ -21,7 +21,7 @@ static void fetch(const struct slots *slots, uint64_t index)
     __builtin_prefetch(slots_word(slots, index), 1);
 }
 
-/* They have come. */
+/* The slots in `taken` are in use: on_fill, if it is time for it. */
 static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
 {
     if (taken->is_new) {
@@ -152,7 +152,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     return done;
 }
 
-/* What haft_free_many() has still to do, and has done. */
+/* The progress of haft_free_many(). */
 struct freeing {
     const haft_id *ids;
     haft_status *statuses;

@@ -2,8 +2,8 @@
  * Slots that no thread leads to any more, after a fork.
  *
  * The threads that are gone may have been anywhere: with a batch in hand, in the middle of a push,
- * inside on_reclaim.  So nothing of what leads to free slots is believed but the words of the
- * slots, the extents, the lists through the words, and the list of released runs; each of these
+ * inside on_reclaim.  Of all that leads to free slots, the child believes only the words of the
+ * slots, the extents, the lists through the words, and the list of released runs: each of these
  * changes in one step.  All rings, depots, batches and descriptors begin anew, and each slot that
  * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had
  * been taken back or was never used, else under a new ticket.
@@ -189,7 +189,7 @@ static void put_waiting(struct orphans *orphans, uint64_t index)
     }
 }
 
-/* A freed slot, whose callback has not begun.  One with pins left is not to be put anywhere. */
+/* A freed slot, whose callback has not begun.  A slot that has pins goes nowhere. */
 static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
 {
     const struct slots *slots = &orphans->table->slots;

@@ -1,5 +1,5 @@
 /*
- * concurrent/extra/orphans.h - a table whose other threads have gone in the middle of anything.
+ * concurrent/extra/orphans.h - a table whose other threads have gone, in the middle of any call.
  */
 #ifndef HAFT_CONCURRENT_ORPHANS_H
 #define HAFT_CONCURRENT_ORPHANS_H

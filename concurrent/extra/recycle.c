@@ -8,8 +8,8 @@
  *   REVIVE  sift, life_give_up (release) -> revive (acquire)
  *           the last use of the slot's object before its bytes are written;
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
- *           that ids repeat, before the word from which it would not follow that an old one was
- *           issued
+ *           the flag that ids repeat, before the word: with that alone, an old id would pass for
+ *           one never issued
  *   COUNT   how far the table's slots were ever used
  *   HINT    ids repeat from now on: haft_diagnose() tells less
  *   RETRY   a first look; the compare-and-swap decides
@@ -26,7 +26,7 @@ struct recycling {
     uint64_t slots;
 };
 
-/* Whether the slot was exhausted: then it is free, and this thread's. */
+/* Take the slot if it is exhausted: then it is free, and this thread's. */
 static bool revive(const struct slots *slots, uint64_t index)
 {
     atomic_u64 *at = slots_word(slots, index);

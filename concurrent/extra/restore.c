@@ -1,9 +1,9 @@
 /*
  * Slots that are set aside for ids chosen elsewhere.
  *
- * They are in no batch but when they were freed: then they wait with all others for their grace
- * period, and the thread that takes them back leaves them where they are.  From there only the word
- * leads to them, and one compare-and-swap of it takes them.
+ * Such a slot is in a batch only after a free: it waits with all others for its grace period, and
+ * the thread that takes it back puts it nowhere.  From then on only its word leads to it, and one
+ * compare-and-swap of the word takes it.
  *
  * Edges in this file.
  *   REVIVE   sift (release) -> take_word (acquire)   the last use of the slot's former object
@@ -42,7 +42,7 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
     return mark == MARK_END ? HAFT_OK : HAFT_BUSY;
 }
 
-/* The slot was freed and not taken back: do what can be done about it now. */
+/* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
 static void hurry_back(haft_worker *worker)
 {
     supply_shortage(worker, HAFT_FULL);
@@ -79,7 +79,7 @@ static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *
     return status;
 }
 
-/* The same, with a unit of an exact table, which is counted before the word is touched. */
+/* take_word(), with a unit of an exact table, which is counted before the word is touched. */
 static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, uint64_t *before)
 {
     uint64_t units = 0;

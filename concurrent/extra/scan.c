@@ -1,5 +1,5 @@
 /*
- * Scans: which slots there are to look at.
+ * Scans: the ranges of slots to look at.
  *
  * A slot is fresh from the table's bump on, while it is in some worker's extent, and while its run
  * is in the list of released ones.  It leaves its extent, or its run the list, before its first
@@ -10,7 +10,7 @@
  * Edges in this file.
  *   ONWARD  the bump only rises: what the caller knows to be inserted lies below it.  (Of slots
  *           from another worker's extent it knows by EXTENT; see fresh.c)
- *   HINT    whether there are runs that were given back: else their slots are looked at
+ *   HINT    whether there are released runs: if they are missed, their slots are looked at
  */
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/released.h"
@@ -30,7 +30,7 @@ static uint64_t length(haft_range range)
     return range.to - range.from;
 }
 
-/* `range` without what no object can be in, now: its end is that of a scan. */
+/* `range` without slots that can hold no object now: its end is that of a scan. */
 static haft_range clipped(const haft_table *table, haft_range range)
 {
     const uint64_t to = lesser(range.to, load_relaxed(ONWARD, &table->fresh));
@@ -55,7 +55,7 @@ static bool cut(haft_range *range, haft_range extent)
     return false;
 }
 
-/* From the first run on that was given back, and begins in `range` or before it: those in a row. */
+/* The first released run with slots in `range`, and those in a row behind it. */
 static haft_range given_range(const haft_table *table, haft_range range)
 {
     const struct runs *runs = &table->slots.runs;

@@ -1,11 +1,11 @@
 /*
  * Handing a local table's slots to a shared one, and back.
  *
- * The shared table takes the slots as they are.  What the local table had not in use stays where it
- * was until workers take it: a list of free slots through their words (legacy.c), and a list of
- * fresh runs (released.c).
+ * The shared table takes the slots as they are.  Slots that the local table did not use stay where
+ * they were until workers take them: in a list of free slots through their words (legacy.c), and in
+ * a list of fresh runs (released.c).
  *
- * A worker that no thread has opened, the heir, has the local table's past in its statistics.
+ * The heir, a worker that no thread has opened, has the local table's past in its statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables: before the one is handed over, after all have left it
@@ -68,7 +68,7 @@ static uint64_t shared_limit(const haft_local *local)
     return limit > local->slots.limit ? limit : local->slots.limit;
 }
 
-/* The closed worker that has done all that the local table has done. */
+/* The heir: a closed worker that counts all that the local table has done. */
 static haft_status add_heir(haft_table *table, const haft_local *local)
 {
     haft_worker *heir = roster_add(table, WORKER_CLOSED);
@@ -198,7 +198,7 @@ static void take_stock(haft_local *local)
     }
 }
 
-/* Room for what the table has come to hold, and then for what is to stay free, if it fits. */
+/* Room for the slots that are taken or exhausted, and then for `min_free` slots, if they fit. */
 static void fit_capacity(haft_local *local)
 {
     const uint64_t taken = local->front.count + local->held + local->exhausted;

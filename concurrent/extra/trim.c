@@ -1,13 +1,13 @@
 /*
  * Memory released while other threads work.
  *
- * Free slots lie in batches, and those of one run of pages in many batches.  So what is due is
- * taken back first (collect.c); then all ready batches are taken, from every ring and from the
- * depot.  Of the runs whose slots are then all in hand, the floors are noted and the pages
- * released; the other slots go into new batches, in order of index.  Meanwhile no other thread
- * finds the slots in hand: it is told HAFT_BUSY.
+ * Free slots lie in batches, and those of one run of pages in many batches.  So the call takes back
+ * due batches first (collect.c), and then takes all ready batches, from every ring and from the
+ * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
+ * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
+ * slots in hand: it gets HAFT_BUSY.
  *
- * What workers hold privately, and fresh slots in their extents, stay.
+ * Slots that workers hold privately stay, and so do fresh slots in their extents.
  *
  * Edges in this file.
  *   OWN    this thread alone has the slots, or the batch

@@ -1,8 +1,8 @@
 /*
  * Calls without a worker.
  *
- * Reserving borrows a worker; the others need none.  What is freed or given up goes to one of the
- * table's lists, from which searches and duties collect it.
+ * Reserving borrows a worker; the others need none.  A slot that is freed or given up goes to one
+ * of the table's lists, from which searches and duties collect it.
  *
  * Edges in this file.
  *   COUNT   counters of all threads without a worker; what they count travels through the lists
@@ -15,7 +15,7 @@
 #include "lib/slots/diagnose.h"
 #include <haft/threads.h>
 
-/* Done with a borrowed worker: on_reclaim may run, with slots for it at hand. */
+/* Do the duties with a borrowed worker, which may run on_reclaim, and return it. */
 static void return_after_call(haft_worker *worker)
 {
     worker_do_duties(worker);
