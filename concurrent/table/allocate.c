@@ -82,7 +82,7 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 }
 
 /*
- * haft_insert when the filling batch is empty, or the table is none for the quick way.  Not
+ * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
 __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,

@@ -9,10 +9,10 @@
 
 #include "concurrent/table/state.h"
 
-/* One that was closed, or a new one; NULL: no memory. */
+/* A closed worker, or a new one; NULL: no memory. */
 haft_worker *worker_borrow(haft_table *table);
 
-/* One of the table with this number; NULL too if that is open no more. */
+/* A worker of the table with this number; NULL also if that table is closed. */
 haft_worker *worker_borrow_by_number(uint64_t number);
 
 /* Return it, with nothing in hand. */

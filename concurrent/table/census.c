@@ -21,7 +21,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* Where a slot is that is in some container. */
+/* The places of slots that are in a container. */
 enum whereabouts {
     NOWHERE,
     AT_HAND, /* in a filling batch, or ready */

@@ -2,9 +2,9 @@
  * concurrent/table/door.h - the door of a table with an exact capacity.
  *
  * One word counts the units of the capacity: committed ones (objects live or reserved) and
- * searching ones (a call looks for a slot).  A unit is searching until its slot is found, so
- * HAFT_FULL is said only while committed units fill the capacity, and a call that comes away with
- * no slot has told no other HAFT_FULL.  No callback runs while a unit is searching.
+ * searching ones (a call looks for a slot).  A unit is searching until its slot is found.  So a
+ * call returns HAFT_FULL only while committed units fill the capacity, and a search in vain makes
+ * no other call return HAFT_FULL.  No callback runs while a unit is searching.
  *
  * All functions: any thread, lock-free, one read-modify-write; in tables with is_exact only.
  */
@@ -22,7 +22,7 @@ haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units);
 /* Of `units` that searched, `found` are committed, the others end. */
 void door_settle(haft_table *table, uint64_t units, uint64_t found);
 
-/* The same as both for slots at hand: up to `most` units are committed. */
+/* Enter and settle at once, for slots at hand: up to `most` units are committed. */
 haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units);
 
 /* A committed unit ends. */

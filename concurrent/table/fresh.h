@@ -21,7 +21,7 @@ uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_st
 /* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
 uint64_t fresh_at_hand(const haft_worker *worker, bool again);
 
-/* Which these are: no slot is in it whose object the caller knows to be inserted. */
+/* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 haft_range fresh_range(const haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_FRESH_H */

@@ -1,12 +1,12 @@
 /*
- * What a local table has left: a list of free slots through their words.
+ * Free slots that a local table has left, in a list through their words.
  *
- * No thread ever adds to the list, so a head that has not changed is the same list still, and a
- * compare-and-swap of the head may cut off as many slots as were walked over.
+ * No thread adds to the list.  So an unchanged head means an unchanged list, and a compare-and-swap
+ * of the head may cut off all slots that were walked over.
  *
  * Edges in this file.
  *   RETRY   the list's head, and words of slots that were still in the list when they were
- *           read if the compare-and-swap succeeds.  What wrote them came before haft_share()
+ *           read if the compare-and-swap succeeds.  They were written before haft_share()
  */
 #include "concurrent/table/legacy.h"
 #include <string.h>

@@ -3,8 +3,8 @@
  * single calls, calls of many, and calls without a worker are made of them.
  *
  * Edges in this file.
- *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word: the thread that
- *            frees an object has its last word on it
+ *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the
+ *            thread that frees the object
  *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
  *            slot whose last life is given up
  *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it

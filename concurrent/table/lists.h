@@ -1,5 +1,5 @@
 /*
- * concurrent/table/lists.h - slots in lists: those of calls that have no batch to put them into.
+ * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
  *
  * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
  * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
@@ -10,7 +10,7 @@
 
 #include "concurrent/table/state.h"
 
-/* What a slot's index field says outside the list: what the free or the abort wrote. */
+/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
 static inline uint64_t list_mark(enum list_kind kind)
 {
     return kind == LIST_ABORTED ? MARK_END : MARK_FREE;

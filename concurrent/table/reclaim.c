@@ -1,5 +1,5 @@
 /*
- * The way back: what happens to a slot between its grace period and its next life.
+ * The way back: a slot between its grace period and its next life.
  *
  * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
  * the slots that survive go into another batch, the destination.  A callback may use any worker
@@ -28,7 +28,7 @@ struct refusal {
     haft_worker *worker;
 };
 
-/* What the calling thread takes back. */
+/* The batch that the calling thread takes back. */
 static _Thread_local struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
@@ -36,7 +36,7 @@ static _Thread_local struct taking {
     unsigned refused;
 } taking;
 
-/* Whether pins keep the slot from being taken back: then the last unpin sees to it. */
+/* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
 static bool is_pinned(const haft_table *table, atomic_u64 *at)
 {
     atomic_u64 *pins = slots_pins(&table->slots, at);
@@ -56,7 +56,7 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
 
     store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
     callback_begin();
-    /* NULL tells a callback that the table closes: there is no use in objects that follow. */
+    /* NULL tells a callback that the table closes: it need not insert further objects. */
     table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
     callback_end();
 }

@@ -19,8 +19,8 @@ static inline bool reclaim_calls_back(const haft_table *table)
 void reclaim_batch(haft_worker *worker, struct batch *source);
 
 /*
- * The same where no callback runs, also inside those of other tables.  The batch stays the
- * caller's, with the slots that may be used again.
+ * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
+ * The batch stays the caller's, with the slots that may be used again.
  */
 void reclaim_quietly(haft_worker *worker, struct batch *batch);
 

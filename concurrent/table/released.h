@@ -15,13 +15,13 @@ struct run_list {
     uint64_t slots;
 };
 
-/* They are there to be drawn. */
+/* Put runs into the list, to be drawn. */
 void released_push(haft_table *table, struct run_list runs);
 
-/* One of them, its words ready: how many slots, from `*first` on; 0 if there is none. */
+/* Take a run, its words ready: how many slots, from `*first` on; 0 if there is none. */
 uint64_t released_take(haft_table *table, uint64_t *first);
 
-/* Fresh slots that had been released: their words say where their next lives begin. */
+/* Write into the words of fresh slots of released runs where their next lives begin. */
 void released_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
 
 /* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */

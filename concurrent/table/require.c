@@ -16,7 +16,7 @@ void *haft_require_failed(const haft_table *table, haft_id id, const void *slots
             bad_access(&table->slots, table->name, id, status);
             return NULL;
         }
-        /* Published since the caller looked; and if it is gone again, its status says so. */
+        /* Published since the caller looked; if it is gone again, its status says so. */
         void *object = haft_resolve(table->slots.view, id);
 
         if (object != NULL) {

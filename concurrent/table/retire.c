@@ -53,7 +53,7 @@ void retire_hand_on(haft_worker *worker)
 }
 
 /*
- * Out of the common way: the open batch is full, or the table counts its objects one by one, or
+ * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
  * keeps allocation sites.  Not inlined: it would cost haft_free a stack frame.
  */
 static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void look_further(haft_worker *worker, const vo
     }
 }
 
-/* Slot `index`, whose life has ended, is one of those that wait.  True: look_further(). */
+/* Slot `index`, whose life has ended, goes into the open batch.  True: look_further(). */
 static inline bool retire(haft_worker *worker, uint64_t index)
 {
     struct batch *batch = worker->open;
@@ -108,7 +108,7 @@ haft_status worker_free(haft_worker *worker, haft_id id, const void *caller)
     return status;
 }
 
-/* The same, and asks for its caller only where that is wanted. */
+/* worker_free() that finds its caller out only for look_further(). */
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);

@@ -14,14 +14,14 @@ void retire_batch(haft_worker *worker, struct batch *batch);
 /* The open batch takes its ticket and waits, if there is anything in it. */
 void retire_open(haft_worker *worker);
 
-/* All that the worker holds is there for others. */
+/* Hand all slots that the worker holds on to others. */
 void retire_hand_on(haft_worker *worker);
 
 /* What haft_free and haft_abort do, called from `caller`. */
 haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
 void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 
-/* What free says of an id that was not live when it looked; counted. */
+/* The answer of a free to an id that was not live when it looked; counted. */
 haft_status worker_refusal(haft_worker *worker, haft_id id);
 
 /*

@@ -1,9 +1,9 @@
 /*
  * Batches on their way: from a worker to its rings or the depots, and back to some worker.
  *
- * The rule that bounds the number of batches: only full ones go to a depot.  A ring that has no
- * room for a partial batch is made to have: its oldest is put together with the new one.  Slots of
- * a batch whose ticket is done are never put under a ticket that is not.
+ * One rule bounds the number of batches: only full ones go to a depot.  If a ring has no room for a
+ * partial batch, its oldest batch is put together with the new one.  Slots of a batch whose ticket
+ * is done are never put under a ticket that is not.
  *
  * Edges in this file.
  *   OWN   this worker has the batch
@@ -39,15 +39,15 @@ static void to_depot(haft_worker *worker, struct depot *depot, struct batch *bat
     count_up(&worker->counters.batches_moved, 1);
 }
 
-/* One of a worker's rings, and the depot that takes what it has no room for. */
+/* One of a worker's rings, and the depot for full batches that the ring has no room for. */
 struct shelf {
     struct ring *ring;
     struct depot *depot;
 };
 
 /*
- * Put the batch and the oldest one of the ring together.  Returns the one that is still to be
- * pushed; a full one, if there is one then, goes to the depot.
+ * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
+ * the depot.  Returns the batch that is still to be pushed.
  */
 static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
                                   struct batch *batch, struct batch *oldest)

@@ -19,7 +19,7 @@ void shelf_wait(haft_worker *worker, struct batch *batch);
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
 void shelf_ready(haft_worker *worker, struct batch *batch);
 
-/* The same, but if it is full, then in the depot: any worker takes it before fresh slots. */
+/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
 void shelf_offer(haft_worker *worker, struct batch *batch);
 
 /* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
@@ -39,7 +39,7 @@ struct batch *shelf_steal_ready(haft_worker *worker);
 struct batch *shelf_take_due(haft_worker *worker);
 struct batch *shelf_steal_due(haft_worker *worker);
 
-/* The same, wherever it is. */
+/* Such a batch, the worker's own or the depot's before those of other workers. */
 struct batch *shelf_find_ready(haft_worker *worker);
 struct batch *shelf_find_due(haft_worker *worker);
 

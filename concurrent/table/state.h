@@ -1,10 +1,10 @@
 /*
- * concurrent/table/state.h - the shared table and its workers: what they consist of.
+ * concurrent/table/state.h - the structs of the shared table and its workers.
  *
  * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
  * worker (private); in a worker's ring or a depot, from which any worker may take it; in one of
  * the table's lists; or in a call that has not returned.  Batches that wait for a grace period and
- * batches that are ready never share a ring or a depot.  What workers hold privately comes from a
+ * batches that are ready never share a ring or a depot.  Workers hold slots privately within a
  * budget, so the table holds its capacity whatever they hold back.
  *
  * Edges in this file.
@@ -24,8 +24,7 @@
 
 /*
  * Each worker counts for itself; sums of differences are the table's statistics
- * (haft/detail/stats.h).  A thing is begun before it ends: those that end it come later in the
- * list.
+ * (haft/detail/stats.h).  Counters of beginnings come before those of the ends.
  */
 #define COUNTERS(X)                                                                                \
     X(restore_first_used) /* slots of the restore range, used for the first time */                \
@@ -40,7 +39,7 @@
     X(recycled)          /* exhausted slots that were taken back into use */                       \
     X(restore_recycled)  /* the same in the restore range */
 
-/* Those that are statistics by themselves. */
+/* Counters that are statistics as they are. */
 #define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)
 
 #define COUNTER_MEMBER(name) atomic_u64 name;
@@ -56,7 +55,7 @@ struct closing {
     uint64_t retired;
 };
 
-/* What a worker has retired and the clock has not done: oldest closing first. */
+/* Slots that a worker has retired under tickets that are not done: oldest closing first. */
 struct backlog {
     uint64_t first;   /* closings ever done or forgotten */
     uint64_t next;    /* closings ever */
@@ -113,7 +112,7 @@ enum list_kind {
     LIST_COUNT
 };
 
-/* What a table that was a local one has not used yet: see share.c. */
+/* The slots of a former local table that the shared one has not used yet: see share.c. */
 struct legacy {
     haft_local *local; /* the local table's options; NULL: it was none */
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
@@ -162,8 +161,8 @@ struct haft_table {
 };
 
 /*
- * The pins of an object: how many, in the lower half; and a flag, when its slot was to be taken
- * back and had pins: then the last unpin puts it into the list of unpinned ones.
+ * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
+ * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
  */
 #define PIN_TAKEN (UINT64_C(1) << 63)
 #define PIN_COUNT UINT64_C(0xffffffff)
@@ -174,7 +173,7 @@ static inline void count_up(atomic_u64 *counter, uint64_t by)
     store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
 }
 
-/* The same for what a worker begins: a thread that sees it sees all frees that led to it. */
+/* count_up() for a beginning: a thread that sees the count sees all frees that led to it. */
 static inline void tally(atomic_u64 *counter, uint64_t by)
 {
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);

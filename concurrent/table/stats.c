@@ -192,7 +192,7 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     const uint64_t slots =
         fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 
-    /* What is neither taken nor exhausted nor held back by others comes within reach in time. */
+    /* Slots not taken, exhausted or held back by others come within reach in time. */
     if (taken + exhausted + others >= slots) {
         return fresh;
     }

@@ -1,5 +1,5 @@
 /*
- * concurrent/table/stats.h - what the counters say.  Any thread, wait-free, O(workers).
+ * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
  */
 #ifndef HAFT_CONCURRENT_STATS_H
 #define HAFT_CONCURRENT_STATS_H
@@ -9,7 +9,7 @@
 /* An object has come, and is counted: on_fill, if it is time; not in a callback. */
 void stats_look_at_fill(haft_table *table);
 
-/* What a walk over all slots has found. */
+/* The counts that a walk over all slots has found. */
 struct stock {
     uint64_t live;
     uint64_t restored; /* live in the restore range */
@@ -20,7 +20,7 @@ struct stock {
     uint64_t restore_first_used; /* slots of the range that were ever used */
 };
 
-/* The counters say that from now on.  One thread, when no other uses the table. */
+/* Set the counters to these.  One thread, when no other uses the table. */
 void stats_correct(haft_table *table, const struct stock *stock);
 
 /*

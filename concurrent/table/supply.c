@@ -30,7 +30,7 @@
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
 
-/* The slots of a batch that is ready are the worker's next; false: there are none in it. */
+/* The worker uses the slots of a ready batch next; false: the batch is empty. */
 static bool use(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
@@ -45,7 +45,7 @@ static bool use(haft_worker *worker, struct batch *batch)
     return true;
 }
 
-/* What a callback's thread has taken back so far. */
+/* Inside a callback: use the slots that its thread has taken back so far. */
 static bool use_destination(haft_worker *worker)
 {
     struct batch *destination = reclaim_destination(worker->table);
@@ -57,7 +57,7 @@ static bool use_destination(haft_worker *worker)
     return true;
 }
 
-/* A search: what it has found besides slots. */
+/* The results of a search besides slots. */
 struct search {
     struct batch *due;  /* to be taken back, before the search starts over */
     haft_status status; /* why there are no fresh slots */
@@ -176,7 +176,7 @@ static bool look_at_others(haft_worker *worker, struct search *search)
     return false;
 }
 
-/* Hand on what the filling batch has beyond the batch limit. */
+/* Hand on the slots of the filling batch beyond the batch limit. */
 static void keep_share(haft_worker *worker)
 {
     struct batch *filling = worker->filling;

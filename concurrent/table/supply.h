@@ -25,7 +25,7 @@ haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *suppl
  */
 void supply_gather(haft_worker *worker);
 
-/* The same, and take back all that is due; outside callbacks. */
+/* supply_gather(), then take back all due batches; outside callbacks. */
 void supply_take_back(haft_worker *worker);
 
 /* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */

@@ -57,7 +57,7 @@ static haft_status open_pool(haft_table *table)
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
 
-    /* The slots beyond the capacity are there for workers to hold back. */
+    /* Workers may hold back the slots beyond the capacity. */
     table->budget_size = table->slots.limit - table->restore_end - table->capacity;
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);

@@ -1,5 +1,5 @@
 /*
- * concurrent/table/table.h - a table comes and goes.  One thread has it meanwhile.
+ * concurrent/table/table.h - opening and ending a table.  One thread has it meanwhile.
  */
 #ifndef HAFT_CONCURRENT_TABLE_H
 #define HAFT_CONCURRENT_TABLE_H
@@ -11,7 +11,7 @@ haft_table *table_new(const char *name);
 void table_free(haft_table *table);
 
 /*
- * All that a table has beside its slots, when these and its capacity are set.  HAFT_OK or
+ * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
  * HAFT_NO_MEMORY.  table_stop() undoes it.
  */
 haft_status table_start(haft_table *table, haft_domain *domain);

@@ -7,7 +7,7 @@
 
 #include "concurrent/table/state.h"
 
-/* From when its statistics can be taken until when they no longer can. */
+/* A table is in the list while its statistics can be taken. */
 void tables_add(haft_table *table);
 void tables_remove(haft_table *table);
 

@@ -20,7 +20,7 @@
 #include "concurrent/table/supply.h"
 #include <assert.h>
 
-/* Take what the worker may hold back from the budget, and set its batch limit by it. */
+/* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
 static void draw_budget(haft_worker *worker)
 {
     haft_table *table = worker->table;
@@ -59,7 +59,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* Take back the worker's own batches that are due, as far as anything is to be done for them. */
+/* Take back some of the worker's own due batches, if the table looks at slots taken back. */
 static void reclaim_due(haft_worker *worker)
 {
     haft_table *table = worker->table;
@@ -89,7 +89,7 @@ void worker_flush(haft_worker *worker)
     domain_hurry(worker->table->domain);
 }
 
-/* All that the worker holds is there for others, and what callbacks have freed meanwhile. */
+/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void let_go(haft_worker *worker)
 {
     retire_hand_on(worker);
@@ -135,8 +135,8 @@ haft_table *haft_worker_table(const haft_worker *worker)
 }
 
 /*
- * Were partial batches to fill the ring, they would be put together, and their slots wait for the
- * latest ticket among them: longer than the backlog says.
+ * If partial batches filled the ring, they would be put together, and their slots would wait for
+ * the latest ticket among them: longer than the backlog says.
  */
 static bool is_worth_closing(const haft_worker *worker)
 {
@@ -184,7 +184,7 @@ static void pass_quiescent_point(haft_worker *worker)
     const bool is_short = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
-    /* What waits for on_reclaim is waited for, however little it is. */
+    /* Slots that wait for on_reclaim are worth a wait, however few they are. */
     const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
