@@ -1,4 +1,4 @@
-/* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/arena.h. */
+/* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/state.h. */
 #include "lib/arena/arena_blocks.h"
 #include "lib/base/sized.h"
 #include <assert.h>
@@ -23,7 +23,7 @@ static size_t larger(size_t a, size_t b)
 
 /* --- opening and closing --- */
 
-/* Checks the options and puts what they leave open into `arena`. */
+/* Checks the options and puts them, with their defaults, into `arena`. */
 static haft_status take_options(struct arena *arena, const haft_arena_options *options)
 {
     const size_t size = options->block_size != 0 ? options->block_size : DEFAULT_BLOCK_SIZE;
@@ -49,7 +49,7 @@ static haft_status take_options(struct arena *arena, const haft_arena_options *o
     return HAFT_OK;
 }
 
-/* The memory of the arena itself and of its first block, which `first` then tells of. */
+/* The memory of the arena itself and of its first block, which `first` then describes. */
 static char *first_memory(const struct arena *arena, const haft_arena_options *options,
                           struct block *first)
 {

@@ -1,14 +1,14 @@
 /*
- * lib/arena/state.h - the arena: what it consists of.
+ * lib/arena/state.h - the structs of an arena.
  *
  * Blocks come in two kinds.  The chain: the first block, then each twice as large as the one
  * before, within bounds; those up to `block` are in use, `block` is where allocation goes on, those
- * behind it are kept for later.  Blocks of their own, for what is too large for the chain's next
- * block, lie on one of two stacks: in use, or kept for later.
+ * behind it are kept for later.  Blocks of their own, for allocations too large for the chain's
+ * next block, lie on one of two stacks: in use, or kept for later.
  *
  * From base to next a block is allocated, from next to end it is free, and poisoned under
- * AddressSanitizer.  There the inline allocation finds no room ever (limit is next), so that
- * each allocation comes to the library, which poisons.
+ * AddressSanitizer.  With that, limit is next: the inline allocation never finds room, so each
+ * allocation comes to the library, which poisons.
  */
 #ifndef HAFT_LIB_ARENA_STATE_H
 #define HAFT_LIB_ARENA_STATE_H
@@ -23,7 +23,7 @@ struct block {
     size_t size; /* as it came from the allocator; 0: it did not */
 };
 
-/* What runs on reset; lies in the arena. */
+/* A function that runs on reset; lies in the arena. */
 struct clean_up {
     struct clean_up *before; /* registered before this one */
     void (*function)(void *arg);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What malloc aligns to, and so need not be asked for. */
+/* The alignment that malloc gives unasked. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
 static size_t at_least(size_t size, size_t least)

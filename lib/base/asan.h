@@ -1,9 +1,9 @@
 /*
  * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning.
  *
- * Poisoned bytes may not be touched: the sanitizer reports an access.  It keeps books by the
+ * Poisoned bytes may not be touched: the sanitizer reports an access.  It keeps a record for each
  * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  Without
- * the sanitizer these functions are nothing.
+ * the sanitizer these functions do nothing.
  */
 #ifndef HAFT_LIB_ASAN_H
 #define HAFT_LIB_ASAN_H
@@ -40,7 +40,7 @@ static inline void asan_poison(const void *memory, size_t size)
 
 static inline void asan_unpoison(const void *memory, size_t size)
 {
-    /* Memory that never was poisoned need have no books. */
+    /* Memory that was never poisoned may have no records. */
     if (__asan_region_is_poisoned((void *)(uintptr_t)memory, size) != NULL) {
         __asan_unpoison_memory_region(memory, size);
     }

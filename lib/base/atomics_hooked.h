@@ -3,7 +3,7 @@
  * -DHAFT_HOOKED.
  *
  * The program provides them, and haft_load() and haft_store() of haft/atomics.h.  Each must do what
- * its counterpart in lib/base/atomics_direct.h does; what else it does is its affair.
+ * its counterpart in lib/base/atomics_direct.h does, and may do more.
  */
 #ifndef HAFT_LIB_ATOMICS_HOOKED_H
 #define HAFT_LIB_ATOMICS_HOOKED_H

@@ -1,9 +1,9 @@
 /*
- * lib/base/os.h - what haft asks of the operating system.
+ * lib/base/os.h - the functions that haft needs of an operating system.
  *
- * os_posix.c answers; os_bare.c does for programs without a system (-DHAFT_OS_BARE).  No other file
- * of lib/ and concurrent/ calls the system or includes its headers, except the files of an export.
- * A port is another file with these functions.
+ * os_posix.c implements them; os_bare.c for programs without a system (-DHAFT_OS_BARE).  No other
+ * file of lib/ and concurrent/ calls the system or includes its headers, except the files of an
+ * export.  A port is another file with these functions.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -33,12 +33,12 @@ bool os_commit(char *base, size_t size);
 /* Give a whole reservation back. */
 void os_release(char *base, size_t size);
 
-/* The bytes, whole pages, become zero, and their memory the system's. */
+/* The bytes, whole pages, become zero, and their memory goes back to the system. */
 bool os_discard(char *base, size_t size);
 
 /*
- * Have memory come now for the bytes, which are writable, from a page's start.  True also where the
- * system cannot be asked: then it comes when they are written.
+ * Have the system find memory now for the bytes, which are writable, from a page's start.  True
+ * also where the system cannot be asked: then memory comes when they are written.
  */
 bool os_populate(char *base, size_t size);
 
@@ -50,7 +50,7 @@ void os_ask_for_huge_pages(char *base, size_t size);
 /* Random bits, without waiting for them. */
 bool os_random(uint64_t *bits);
 
-/* Time that only goes on, ns. */
+/* Monotonic time, ns. */
 uint64_t os_now_ns(void);
 
 /* The system's number for the calling thread, as debuggers show it; and for the process. */

@@ -2,7 +2,7 @@
  * No operating system: one thread, memory from the C library's heap, and no time but the order of
  * calls.  Chosen by -DHAFT_OS_BARE, for the whole library.
  *
- * Locks are there to notice misuse alone: with one thread none is ever waited for.
+ * Locks only notice misuse: with one thread, no lock is waited for.
  */
 #include "lib/base/os.h"
 
@@ -120,7 +120,7 @@ bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg
     return false;
 }
 
-/* None was started. */
+/* No thread was started. */
 void os_thread_join(struct os_thread *thread)
 {
     (void)thread;
@@ -168,7 +168,7 @@ void os_condition_close(struct os_condition *condition)
     (void)condition;
 }
 
-/* No thread is there to wake this one: the time passes. */
+/* No other thread can wake this one: the time passes. */
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     (void)condition;

@@ -1,4 +1,4 @@
-/* The operating system: POSIX, and of Linux what has no other name. */
+/* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
 #if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif

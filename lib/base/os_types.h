@@ -1,8 +1,7 @@
 /*
- * lib/base/os_types.h - room for what os.h works on.
+ * lib/base/os_types.h - room for the system's own types, which os.h works on.
  *
- * The contents are those of a system's own types, which os_posix.c checks for size; so no header of
- * the system comes with it.
+ * os_posix.c checks that its types fit; so no header of the system is included here.
  */
 #ifndef HAFT_LIB_OS_TYPES_H
 #define HAFT_LIB_OS_TYPES_H

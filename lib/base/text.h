@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 0))) void text_add_list(struct text *text, cons
 /* A number with a comma between thousands. */
 void text_add_count(struct text *text, uint64_t count);
 
-/* The same, and what there are of it: "1 object", "4,096 objects". */
+/* A count and its noun: "1 object", "4,096 objects". */
 void text_add_counted(struct text *text, uint64_t count, const char *one);
 
 /* A time, to two or three digits: "350 ms", "1.2 s". */

@@ -1,4 +1,4 @@
-/* What a local table says of its answers and ids, in words. */
+/* A local table's statuses and ids, in words. */
 #include "lib/local/state.h"
 #include "lib/slots/bad_access.h"
 #include "lib/slots/diagnose.h"

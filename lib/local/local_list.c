@@ -90,8 +90,8 @@ void local_push(haft_local *local, uint64_t index, uint64_t word)
 }
 
 /*
- * List all slots from `first` on, below `end`, the lowest first.  No life of theirs has ended just
- * now: behind others in the queue, they would stand for slots freed since.
+ * List all slots from `first` on, below `end`, the lowest first.  They go to the front: at the
+ * end of the queue they would pass for slots freed just now.
  */
 static void list_fresh(haft_local *local, uint64_t first, uint64_t end)
 {
@@ -213,7 +213,7 @@ void local_drop_chosen(haft_local *local)
     }
 }
 
-/* A run that `used` ends in is none: its slots from there on would be two times at hand. */
+/* Whether a run is wholly fresh.  If `used` ends in it, it is not: slots would be found twice. */
 static bool is_fresh_run(const haft_local *local, uint64_t run)
 {
     const uint64_t end = runs_end(&local->slots.runs, run);

@@ -6,7 +6,7 @@
 
 #include "lib/local/state.h"
 
-/* The list is empty, and what the mode and the options say about it holds from now on. */
+/* Begin an empty list, of the kind that the mode and the options ask for. */
 void local_begin_list(haft_local *local);
 
 /* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */

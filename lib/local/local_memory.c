@@ -1,5 +1,5 @@
 /*
- * haft_local: memory had beforehand, and memory given back.
+ * haft_local: memory populated beforehand, and memory released.
  *
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
@@ -56,7 +56,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     return status;
 }
 
-/* --- given back --- */
+/* --- released --- */
 
 /* The slots freed last have to stay in the queue: their runs are kept. */
 static void keep_youngest(haft_local *local)
@@ -98,7 +98,7 @@ static uint64_t floor_of_run(const haft_local *local, uint64_t run)
     return floor;
 }
 
-/* Choose the runs to give back, with their floors; how many. */
+/* Choose the runs to release, with their floors; how many. */
 static uint64_t choose_runs(haft_local *local)
 {
     struct runs *runs = &local->slots.runs;
@@ -125,7 +125,7 @@ static void make_fresh(haft_local *local, uint64_t run)
     local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(&local->slots.runs, run);
 }
 
-/* Make the chosen runs fresh ones, those that lie together at once; the bytes given back. */
+/* Make the chosen runs fresh ones, those that lie together at once; the bytes released. */
 static uint64_t release_chosen_runs(haft_local *local)
 {
     struct runs *runs = &local->slots.runs;

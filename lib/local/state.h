@@ -1,5 +1,5 @@
 /*
- * lib/local/state.h - the table of one thread: what it consists of.
+ * lib/local/state.h - the structs of the table of one thread.
  *
  * Where a slot is that may be taken: in the list of free slots, which runs through their words
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;

@@ -1,5 +1,5 @@
 /*
- * haft_packed: opening, questions, and objects that come.
+ * haft_packed: opening, lookups, and objects that come.
  *
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
@@ -48,7 +48,7 @@ static void close_memory(struct haft_packed *packed)
     slots_close(&packed->slots);
 }
 
-/* Use each page of an array's elements from `begin` on, which no one has written to. */
+/* Use each page of an array's elements from `begin` on, which no thread has written to. */
 static void touch(char *base, uint64_t begin, uint64_t end, uint64_t bytes)
 {
     memset(base + begin * bytes, 0, (size_t)((end - begin) * bytes));

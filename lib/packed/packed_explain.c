@@ -1,4 +1,4 @@
-/* What a packed table says of its answers and ids, in words. */
+/* A packed table's statuses and ids, in words. */
 #include "lib/packed/state.h"
 #include "lib/slots/bad_access.h"
 #include "lib/slots/diagnose.h"

@@ -1,5 +1,5 @@
 /*
- * lib/packed/state.h - the packed table: what it consists of.
+ * lib/packed/state.h - the structs of the packed table.
  *
  * A slot is in one of three places: fresh (never used), in the free list, or behind an object in
  * a position; so positions in use never outnumber slots in use.  Exhausted slots are in none.

@@ -1,4 +1,4 @@
-/* Required ids that name nothing: what is said of them. */
+/* The report of a required id that names no object. */
 #include "lib/slots/bad_access.h"
 #include "lib/base/os.h"
 #include "lib/slots/diagnose.h"

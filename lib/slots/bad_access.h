@@ -1,4 +1,4 @@
-/* lib/slots/bad_access.h - a table's answer to haft_require() of an id that names nothing. */
+/* lib/slots/bad_access.h - a table's answer to haft_require() of an id that names no object. */
 #ifndef HAFT_LIB_BAD_ACCESS_H
 #define HAFT_LIB_BAD_ACCESS_H
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Whether generation `asked`, in site, was issued for slot `index` before what its `word` holds.
+ * Whether generation `asked`, in place, was issued for slot `index` before the one in its `word`.
  * Once ids repeat this cannot be told: then yes, for a slot that is not fresh.
  */
 static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)

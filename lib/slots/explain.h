@@ -5,7 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/slots/slots.h"
 
-/* What takes a table's capacity up. */
+/* The use of a table's capacity. */
 struct use {
     uint64_t live;
     uint64_t reserved;

@@ -1,9 +1,9 @@
 /*
  * The warning before a table is full.
  *
- * A thread looks when an object comes, not when one goes: what an object that comes finds says how
- * low the fill had fallen before.  A count is believed only if the fill's state is the one from
- * before it was taken; so no count from before the warning makes the table warn again.
+ * A thread looks when an object comes, not when one goes: the count that it finds then says how low
+ * the fill had fallen.  A count is used only if the fill's state has not changed since before it
+ * was taken; so no count from before the warning makes the table warn again.
  *
  * Edges in this file.
  *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns

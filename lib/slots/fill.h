@@ -17,13 +17,13 @@ struct fill {
 uint64_t fill_seen(const struct fill *fill);
 
 /*
- * `in_use` are in use, in a table of that name and capacity with a warn_at; the last of them comes
- * just now.  Calls on_fill if there are enough.  Any threads.
+ * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
+ * with a warn_at.  Calls on_fill if there are enough.  Any threads.
  */
 void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
                uint64_t capacity);
 
-/* The same for a table of one thread: not within its own on_fill. */
+/* fill_look() for a table of one thread: not within its own on_fill. */
 void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
 
 #endif /* HAFT_LIB_FILL_H */

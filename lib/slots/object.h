@@ -20,7 +20,7 @@ static inline void slots_unpoison(const struct slots *slots, const atomic_u64 *w
     asan_unpoison(word + 1, slots->object_size);
 }
 
-/* The same for all objects below index `end`, of a table that closes: its memory has other uses. */
+/* All objects below index `end`, of a table that closes, may be touched: the memory is reused. */
 static inline void slots_unpoison_all(const struct slots *slots, uint64_t end)
 {
     asan_unpoison(slots->view.base, (size_t)(end * slots->view.stride));

@@ -1,5 +1,5 @@
 /*
- * lib/slots/release.h - slots whose memory goes back to the system.
+ * lib/slots/release.h - releasing the memory of slots to the system.
  */
 #ifndef HAFT_LIB_RELEASE_H
 #define HAFT_LIB_RELEASE_H

@@ -1,8 +1,8 @@
 /*
  * lib/slots/runs.h - page runs: runs of slots, whose memory can be released to the system.
  *
- * A run is 2^shift slots.  When none of them is in use, its pages are released; all that is
- * remembered is the run's floor, the highest next generation of its slots.  They are fresh
+ * A run is 2^shift slots.  When none of them is in use, its pages are released; the table
+ * keeps only the run's floor, the highest next generation of its slots.  They are fresh
  * again, their words 0, and begin at the floor instead of the first generation: no id from
  * before is ever issued again, and a word of 0 matches none.
  *
@@ -22,7 +22,7 @@
 #include "lib/base/reservation.h"
 #include <haft/id.h>
 
-/* What a run's `link` says; any other number is the fresh run after this one. */
+/* Values of a run's `link`; any other number is the fresh run after this one. */
 #define RUN_IN_USE UINT64_C(0)      /* not a fresh run */
 #define RUN_LAST UINT64_MAX         /* the last of the fresh runs */
 #define RUN_KEPT (UINT64_MAX - 1)   /* while trimming: may not be released */

@@ -3,7 +3,8 @@
  * haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on.  People read it.
+ * its way out after its life has ended and before the slot is handed on.  A record is for people to
+ * read.
  *
  * Edges in this file.
  *   HINT   a site that is read too early or too late makes a line of text say less

@@ -64,7 +64,7 @@ static uint64_t round_up(uint64_t size, uint64_t alignment)
     return (size + alignment - 1) / alignment * alignment;
 }
 
-/* What is kept of the options as it is. */
+/* Keep the options that are needed as they are. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
     slots->format = word_format_of(options->layout, options->tag, first_generation(options));

@@ -1,5 +1,5 @@
 /*
- * lib/slots/slots.h - the slots of a table: where they lie, and what the word of each one says.
+ * lib/slots/slots.h - the slots of a table: their layout in memory, and their words.
  */
 #ifndef HAFT_LIB_SLOTS_H
 #define HAFT_LIB_SLOTS_H
@@ -13,7 +13,7 @@
 #include <haft/diagnose.h>
 #include <haft/view.h>
 
-/* What a table is opened with, as far as slots are concerned. */
+/* The options of a table that concern its slots. */
 struct slots_options {
     struct common_options common; /* as options_check() has filled them in */
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
@@ -54,12 +54,12 @@ haft_status slots_commit(struct slots *slots, uint64_t end);
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 
 /*
- * Why no slot below index `end` can ever be what `id` says, whatever its generation; or HAFT_OK.
- * Any threads.
+ * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.  Any
+ * threads.
  */
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
-/* As above, for an id that the caller chose: without generation it is malformed. */
+/* As above, for an id that the caller chose: without a generation it is malformed. */
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
 
 /* The word of slot `index`; the object lies behind it. */
