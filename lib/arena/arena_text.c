@@ -36,7 +36,7 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
 
 /* --- formatted --- */
 
-/* Formats into the free bytes of the block in use; what it wrote is not allocated yet. */
+/* Formats into the free bytes of the block in use; the text is not allocated yet. */
 static int format_ahead(struct arena *arena, const char *format, va_list arguments)
 {
     char *next = arena->head.next;

@@ -29,7 +29,7 @@ void text_add_counted(struct text *text, uint64_t count, const char *one);
 /* A time, to two or three digits: "350 ms", "1.2 s". */
 void text_add_time(struct text *text, uint64_t ns);
 
-/* What snprintf would return for the line. */
+/* The number that snprintf would return for the line. */
 int text_length(const struct text *text);
 
 #endif /* HAFT_LIB_TEXT_H */

@@ -13,7 +13,7 @@
 
 OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
-/* What a slot holds beyond its word, as struct slots sees it. */
+/* The bytes of a slot beyond its word, which struct slots takes for the object. */
 #define SLOT_OBJECT_SIZE (sizeof(haft_packed_slot) - sizeof(haft_atomic_u64))
 
 /* --- opening --- */

@@ -1,5 +1,5 @@
 /*
- * What can be said of an id, and where its object was allocated and freed.
+ * The status of an id, and where its object was allocated and freed.
  *
  * Edges in this file.
  *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)

@@ -1,4 +1,4 @@
-/* Answers of tables, in words. */
+/* Statuses of tables, in words. */
 #include "lib/slots/explain.h"
 
 void explain_no_memory(struct text *text, const struct slots *slots, uint64_t used)

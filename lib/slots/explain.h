@@ -1,4 +1,4 @@
-/* lib/slots/explain.h - answers in words, for all tables: see haft/diagnose.h. */
+/* lib/slots/explain.h - statuses in words, for all tables: see haft/diagnose.h. */
 #ifndef HAFT_LIB_EXPLAIN_H
 #define HAFT_LIB_EXPLAIN_H
 

@@ -13,7 +13,7 @@ struct fill {
     bool is_warning;   /* in a table of one thread: inside on_fill */
 };
 
-/* What fill_look() is given: read before the objects are counted.  Any threads. */
+/* The `seen` of fill_look(): read before the objects are counted.  Any threads. */
 uint64_t fill_seen(const struct fill *fill);
 
 /*

@@ -88,7 +88,7 @@ static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
     return word == 0 ? slots->format.first : word;
 }
 
-/* The same for slot `index` of a table whose runs may have been released. */
+/* slots_begin() for slot `index` of a table whose runs may have been released. */
 static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
 {
     const struct runs *runs = &slots->runs;

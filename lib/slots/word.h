@@ -52,7 +52,7 @@ struct word_format {
     uint64_t generation_one;  /* generation 1, in place */
     uint64_t tag;             /* the table's, in place */
     uint64_t tag_mask;        /* in place */
-    uint64_t first;           /* first generation and tag, in place: what a fresh slot stands for */
+    uint64_t first;           /* first generation and tag, in place: those of a fresh slot */
     haft_layout layout;
 };
 
