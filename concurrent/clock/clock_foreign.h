@@ -1,6 +1,6 @@
 /*
- * concurrent/clock/clock_foreign.h - what the clocks that wait for a foreign one have in common:
- * members of struct clock, and how a thread lets go of its job while it blocks.
+ * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
+ * members of struct clock, and a pause of the thread's job while it blocks.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_FOREIGN_H
 #define HAFT_CONCURRENT_CLOCK_FOREIGN_H

@@ -24,7 +24,7 @@ bool job_is_forgotten(void)
     return forgotten != 0;
 }
 
-/* The calling thread's standing as it is; NULL if it has none. */
+/* The calling thread's present standing; NULL if it has none. */
 static struct standing *present(haft_domain *domain)
 {
     return domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
@@ -138,7 +138,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == 0); /* what began since has ended */
+        assert(standing->level == 0); /* jobs begun since have ended */
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }

@@ -1,5 +1,5 @@
 /*
- * concurrent/clock/jobs.h - jobs that wait for jobs: what a clock keeps of a thread.  See
+ * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
  * haft/domain.h.
  *
  * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each

@@ -10,7 +10,7 @@
 #include "lib/base/os.h"
 #include <haft/domain.h>
 
-/* What a clock keeps of a thread: see jobs.h. */
+/* The standing of a thread with a clock: see jobs.h. */
 struct standing {
     uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
     uint32_t open;  /* jobs begun and not ended, and parks not taken back */
@@ -44,7 +44,7 @@ struct haft_domain {
     uint64_t stall_ns;
     uint64_t process;        /* where it was opened; a fork's child takes it over */
     haft_domain *next_open;  /* in the list of all: see registry.h */
-    haft_domain **open_link; /* what points here in it */
+    haft_domain **open_link; /* the pointer to this one in it */
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;

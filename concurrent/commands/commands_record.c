@@ -1,4 +1,4 @@
-/* Recording: what a job does with its recorder. */
+/* Recording: the calls of a job on its recorder. */
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
 #include <assert.h>

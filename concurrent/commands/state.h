@@ -2,7 +2,7 @@
  * concurrent/commands/state.h - the structs of a command set.
  *
  * No atomics: a recorder is one job's until the program says that the job has ended, and the
- * set's thread has all else.  What goes into the table goes through the set's worker.
+ * set's thread has all else.  All changes of the table go through the set's worker.
  */
 #ifndef HAFT_CONCURRENT_COMMANDS_STATE_H
 #define HAFT_CONCURRENT_COMMANDS_STATE_H

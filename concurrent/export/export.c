@@ -26,7 +26,7 @@ struct haft_export {
     uint64_t process; /* the one that opened it: see registry.h */
     struct export_file file;
     struct os_thread thread;
-    struct os_mutex lock; /* for what follows, and writing the file */
+    struct os_mutex lock; /* for the members below, and writing the file */
     struct os_condition stop_wanted;
     bool stopping;
     struct export_head head;
@@ -62,7 +62,7 @@ static void write_until_stopped(void *arg)
         const uint64_t next = os_now_ns() + export->head.interval_ms * (NS_PER_S / 1000);
 
         if (!os_condition_wait(&export->stop_wanted, &export->lock, next) && !export->stopping) {
-            write_file(export); /* what fails now may work the next time */
+            write_file(export); /* if this fails, the next write may succeed */
         }
     }
     os_mutex_unlock(&export->lock);

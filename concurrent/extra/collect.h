@@ -8,7 +8,7 @@
 #include "concurrent/table/state.h"
 
 /*
- * Begin, with a worker for the time of the call, and take back what is due: HAFT_OK; HAFT_BUSY if
+ * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
  * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, except malloc.
  */
 haft_status collect_begin(haft_table *table, haft_worker **worker);

@@ -1,4 +1,4 @@
-/* Answers of the shared table, in words. */
+/* Statuses of the shared table, in words. */
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
@@ -9,7 +9,7 @@
 #include <haft/diagnose.h>
 #include <inttypes.h>
 
-/* What holds the slots up that wait for a grace period. */
+/* The reason why slots still wait for a grace period. */
 static void add_wait(struct text *text, haft_domain *domain)
 {
     const uint64_t waited_ns = domain_waited_ns(domain);

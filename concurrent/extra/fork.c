@@ -1,9 +1,9 @@
 /*
- * Fork: what a child needs so that it can go on with its parent's tables.
+ * Fork: a child goes on with its parent's tables.
  *
  * The thread that forks has the locks of the lists of tables and implicit workers, so these lists
  * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
- * what they have left (orphans.c).
+ * the slots that they have left (orphans.c).
  */
 #include "concurrent/clock/domain.h"
 #include <haft/fork.h>

@@ -29,7 +29,7 @@ struct entry {
     struct opened opened;
     struct entry *next;     /* of the thread; newest first */
     struct entry *next_all; /* in the list of all */
-    struct entry **link;    /* what points here in it; NULL: it is not in it any more */
+    struct entry **link;    /* the pointer to this one in it; NULL: it has left the list */
 };
 
 static struct os_mutex lock;

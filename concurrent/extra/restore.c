@@ -64,7 +64,7 @@ static haft_status look(haft_worker *worker, haft_id id, const atomic_u64 *at)
     return status;
 }
 
-/* The slot of `id` is reserved for it: HAFT_OK and what its word was, or why not. */
+/* The slot of `id` is reserved for it: HAFT_OK and the word before, or why not. */
 static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *at,
                              uint64_t *before)
 {

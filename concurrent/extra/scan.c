@@ -8,8 +8,8 @@
  * read.
  *
  * Edges in this file.
- *   ONWARD  the bump only rises: what the caller knows to be inserted lies below it.  (Of slots
- *           from another worker's extent it knows by EXTENT; see fresh.c)
+ *   ONWARD  the bump only rises: objects that the caller knows to be inserted lie below it.  (Of
+ *           slots from another worker's extent it knows by EXTENT; see fresh.c)
  *   HINT    whether there are released runs: if they are missed, their slots are looked at
  */
 #include "concurrent/table/fresh.h"

@@ -58,7 +58,7 @@ static void choose_reclaim(haft_table *table, haft_local *local, const haft_shar
     }
 }
 
-/* Index limit with room for what workers hold back, as far as the reservation goes. */
+/* Index limit with room for slots that workers hold back, as far as the reservation goes. */
 static uint64_t shared_limit(const haft_local *local)
 {
     const uint64_t wished = HAFT_FIRST_INDEX + local->capacity + slots_spare(local->capacity);
@@ -176,7 +176,7 @@ static void free_plain(haft_local *plain)
     }
 }
 
-/* Count what is in use below `used`; retired slots, whose callback has run, become free. */
+/* Count the slots in use below `used`; retired slots, whose callback has run, become free. */
 static void take_stock(haft_local *local)
 {
     const struct word_format *format = &local->slots.format;

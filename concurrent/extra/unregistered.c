@@ -5,7 +5,7 @@
  * of the table's lists, from which searches and duties collect it.
  *
  * Edges in this file.
- *   COUNT   counters of all threads without a worker; what they count travels through the lists
+ *   COUNT   counters of all threads without a worker; the slots travel through the lists
  */
 #include "concurrent/table/allocate.h"
 #include "concurrent/table/borrow.h"

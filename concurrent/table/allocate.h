@@ -1,6 +1,6 @@
 /*
- * concurrent/table/allocate.h - the way in: what haft_reserve and haft_insert do, called from
- * `caller`.  The worker's thread; lock-free, except callbacks.
+ * concurrent/table/allocate.h - the way in: haft_reserve and haft_insert, as called from `caller`.
+ * The worker's thread; lock-free, except callbacks.
  */
 #ifndef HAFT_CONCURRENT_ALLOCATE_H
 #define HAFT_CONCURRENT_ALLOCATE_H
@@ -12,7 +12,7 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * what to answer.  Blocking.
+ * the answer.  Blocking.
  */
 bool worker_await_slots(const haft_table *table, haft_status *status);
 

@@ -1,6 +1,6 @@
 /*
- * concurrent/table/debug.h - what debug builds (those without NDEBUG) check of each call with a
- * worker.
+ * concurrent/table/debug.h - the check of each call with a worker in debug builds (those without
+ * NDEBUG).
  *
  * In hooked builds a worker's thread is not checked: that would only be more steps to explore.
  */

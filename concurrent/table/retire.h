@@ -17,7 +17,7 @@ void retire_open(haft_worker *worker);
 /* Hand all slots that the worker holds on to others. */
 void retire_hand_on(haft_worker *worker);
 
-/* What haft_free and haft_abort do, called from `caller`. */
+/* haft_free and haft_abort, as called from `caller`. */
 haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
 void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 

@@ -74,7 +74,7 @@ enum worker_state {
 
 struct haft_worker {
     haft_table *table;
-    struct member *member;               /* what the domain's clock knows the thread by */
+    struct member *member;               /* the thread, for the domain's clock */
     struct batch *filling;               /* slots to reserve */
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
@@ -157,7 +157,7 @@ struct haft_table {
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
     haft_table *next_open; /* in the list of all: see tables.h */
-    haft_table **open_link; /* what points here in it */
+    haft_table **open_link; /* the pointer to this one in it */
 };
 
 /*

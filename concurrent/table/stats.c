@@ -143,7 +143,7 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     return difference(begun, ended + restored);
 }
 
-/* Add what is missing; sums are modulo 2^64, and so may a counter be. */
+/* Add the difference; sums are modulo 2^64, and so may a counter be. */
 static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 {
     count_up(counter, wanted - is);
