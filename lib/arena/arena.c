@@ -286,7 +286,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
     return haft_arena_resize(arena, memory, old_count * size, bytes, alignment);
 }
 
-/* --- rewind, reset, close --- */
+/* --- marks, resets --- */
 
 /* Runs the functions registered since `until`, and those that they register; newest first. */
 static void clean_up_until(struct arena *arena, const struct clean_up *until)
