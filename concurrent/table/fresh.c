@@ -9,7 +9,7 @@
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  fresh_give (release) -> take_from (acquire)
+ *   EXTENT  fresh_give (release) -> take_from_extent (acquire)
  *           the bump above a slot before its use
  *   COUNT   statistics
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one

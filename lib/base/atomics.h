@@ -2,7 +2,7 @@
  * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
  *
  * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
- * haft/atomics.h lists the edges.  No fences: the order stands on the operation, where
+ * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where
  * ThreadSanitizer sees it.
  *
  * The operations themselves stand in lib/base/atomics_direct.h; for a hooked build they are

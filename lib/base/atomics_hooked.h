@@ -2,8 +2,8 @@
  * lib/base/atomics_hooked.h - the operations behind lib/base/atomics.h in a build with
  * -DHAFT_HOOKED.
  *
- * The program provides them, and haft_load() and haft_store() of haft/atomics.h.  Each must do what
- * its counterpart in lib/base/atomics_direct.h does, and may do more.
+ * The program provides them, and haft_load() and haft_store() of haft/detail/atomics.h.  Each must
+ * do what its counterpart in lib/base/atomics_direct.h does, and may do more.
  */
 #ifndef HAFT_LIB_ATOMICS_HOOKED_H
 #define HAFT_LIB_ATOMICS_HOOKED_H
