@@ -146,7 +146,7 @@ static void reader_enters(haft_domain *domain)
 void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
 {
     if (before == 0 && standing->level != 0) {
-        assert(foreign_may_begin(&domain->foreign)); /* the thread: see haft_thread_register() */
+        assert(foreign_thread_is_registered(&domain->foreign));
         reader_enters(domain);
     } else if (before != 0 && standing->level == 0) {
         reader_leaves(domain);

@@ -57,7 +57,7 @@ static inline void foreign_unregister(const haft_foreign_clock *clock)
 }
 
 /* False if the thread is known not to be registered. */
-static inline bool foreign_may_begin(const haft_foreign_clock *clock)
+static inline bool foreign_thread_is_registered(const haft_foreign_clock *clock)
 {
     return clock->is_registered == NULL || clock->is_registered(clock->ctx);
 }

@@ -22,7 +22,7 @@ void haft_thread_unregister(haft_domain *domain)
 void haft_section_begin(haft_domain *domain)
 {
     section_count(domain, 1);
-    assert(foreign_may_begin(&domain->foreign)); /* the thread: see haft_thread_register() */
+    assert(foreign_thread_is_registered(&domain->foreign));
     foreign_begin(&domain->foreign);
 }
 
