@@ -157,7 +157,7 @@ HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
  */
 HAFT_INLINE void *haft_ref_get(haft_ref ref)
 {
-    return haft_ref_is_live(ref) ? (char *)(void *)ref.word + sizeof(uint64_t) : NULL;
+    return haft_ref_is_live(ref) ? ref.word + 1 : NULL;
 }
 
 /*

@@ -97,7 +97,9 @@ static inline haft_status haft_local_insert_front(haft_local *local, haft_view v
     if (__builtin_expect(at == NULL, 0)) {
         return haft_local_insert(local, object, id);
     }
-    memcpy((char *)(void *)at + sizeof id->bits, object, size);
+    void *bytes = at + 1;
+
+    memcpy(bytes, object, size);
     haft_store_relaxed(HAFT_EDGE_OWN, at, id->bits);
     return HAFT_OK;
 }
