@@ -70,7 +70,7 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->in_hand, 0);
 }
 
-/* Each worker holds nothing, and is closed if its thread is gone. */
+/* Each worker holds nothing, and nothing of the budget if its thread is gone. */
 static void reset_workers(haft_table *table)
 {
     uint64_t budget = table->budget_size;
@@ -81,10 +81,19 @@ static void reset_workers(haft_table *table)
             budget -= 2 * (uint64_t)(worker->batch_limit - 1);
         } else {
             worker_set_batch_limit(worker, 1);
-            roster_leave(worker);
         }
     }
     store_relaxed(OWN, &table->budget, budget);
+}
+
+/* Not before the slots have been put: a worker that is closed may not be used. */
+static void close_others(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (!worker_is_own(worker)) {
+            roster_leave(worker);
+        }
+    }
 }
 
 /* The slots of a list have their marks again. */
@@ -310,6 +319,7 @@ void orphans_collect(haft_table *table)
     if (orphans.worker != NULL) {
         look_at_all(&orphans);
     }
+    close_others(table);
     stats_correct(table, &orphans.stock);
     store_relaxed(OWN, &table->restored, orphans.stock.restored);
     door_set(table, orphans.stock.live + orphans.stock.reserved);
