@@ -145,5 +145,6 @@ haft_status drain_table(haft_table *table)
     }
     implicit_close(table);
     assert(census_is_right(table));
+    assert(haft_table_stats_get(table).retired == 0);
     return HAFT_OK;
 }
