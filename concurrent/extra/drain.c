@@ -13,7 +13,6 @@
 #include "concurrent/extra/implicit.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
-#include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
@@ -46,28 +45,6 @@ static bool has_pins(const haft_table *table)
     return false;
 }
 
-static bool has_listed(const haft_table *table)
-{
-    bool found = false;
-
-    for (int kind = 0; kind < LIST_COUNT; kind++) {
-        found = found || !list_is_empty(table, (enum list_kind)kind);
-    }
-    return found;
-}
-
-/* A look at a list takes a batch's slots at most.  True if there were any. */
-static bool gather_all(haft_table *table, haft_worker *worker)
-{
-    bool found = false;
-
-    while (has_listed(table)) {
-        supply_gather(worker);
-        found = true;
-    }
-    return found;
-}
-
 /*
  * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
  * thread uses the table: its readers have left before the wait was over, and no thread has resolved
@@ -75,7 +52,7 @@ static bool gather_all(haft_table *table, haft_worker *worker)
  */
 static bool take_all_back(haft_table *table, haft_worker *worker)
 {
-    bool found = gather_all(table, worker);
+    bool found = supply_gather_all(worker);
     struct batch *batch;
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {

@@ -300,13 +300,40 @@ void supply_gather(haft_worker *worker)
     }
 }
 
+static bool has_listed(const haft_table *table)
+{
+    bool found = false;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        found = found || !list_is_empty(table, (enum list_kind)kind);
+    }
+    return found;
+}
+
+/* Looks at the lists, or batches, that can follow one another: other threads may go on. */
+static uint64_t most_looks(const haft_table *table)
+{
+    return table->slots.limit - HAFT_FIRST_INDEX;
+}
+
+bool supply_gather_all(haft_worker *worker)
+{
+    const uint64_t most = most_looks(worker->table);
+    uint64_t looks = 0;
+
+    while (looks < most && has_listed(worker->table)) {
+        supply_gather(worker);
+        looks++;
+    }
+    return looks != 0;
+}
+
 void supply_take_back(haft_worker *worker)
 {
-    /* No more batches than there can be: other threads may go on. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    const uint64_t most = most_looks(worker->table);
     struct batch *batch;
 
-    supply_gather(worker);
+    supply_gather_all(worker);
     for (uint64_t i = 0; i < most && (batch = shelf_find_due(worker)) != NULL; i++) {
         reclaim_batch(worker, batch);
     }

@@ -25,7 +25,10 @@ haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *suppl
  */
 void supply_gather(haft_worker *worker);
 
-/* supply_gather(), then take back all due batches; outside callbacks. */
+/* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
+bool supply_gather_all(haft_worker *worker);
+
+/* supply_gather_all(), then take back all due batches; outside callbacks. */
 void supply_take_back(haft_worker *worker);
 
 /* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
