@@ -50,7 +50,7 @@ static bool has_pins(const haft_table *table)
  * thread uses the table: its readers have left before the wait was over, and no thread has resolved
  * since.  True if there was anything.
  */
-static bool take_all_back(haft_table *table, haft_worker *worker)
+static bool take_all_back(haft_worker *worker)
 {
     bool found = supply_gather_all(worker);
     struct batch *batch;
@@ -68,7 +68,7 @@ static void run_passes(haft_table *table, haft_worker *worker)
     do {
         implicit_flush(table);
         domain_wait_for(table->domain, domain_ticket(table->domain));
-    } while (take_all_back(table, worker) && table->on_reclaim != NULL);
+    } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
 /* A table that no worker was ever opened on has nothing to take back, but perhaps readers. */
