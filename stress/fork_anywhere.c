@@ -173,7 +173,7 @@ static void fork_now(haft_worker *worker)
 static void open_table(haft_worker **worker)
 {
     const haft_domain_options on = {.clock = HAFT_CLOCK_WORKERS};
-    const haft_table_options options = {.capacity = 252, .object_size = 8, .layout = {8, 20, 0}};
+    const haft_table_options options = {.capacity = 252, .object_size = 8, .layout = {8, 20, 0, 0}};
 
     sem_init(&is_there, 0, 0);
     sem_init(&may_go_on, 0, 0);

@@ -185,7 +185,7 @@ Test(destroy, of_what_names_nothing_is_refused)
 {
     struct stage stage;
     const haft_table_options tagged = {
-        .capacity = 64, .object_size = 8, .layout = {20, 12, 8}, .tag = 5};
+        .capacity = 64, .object_size = 8, .layout = {20, 12, 8, 0}, .tag = 5};
 
     stage_open(&stage, &tagged);
     haft_worker *worker = haft_commands_worker(stage.commands);
@@ -215,7 +215,7 @@ Test(destroy, of_what_names_nothing_is_refused)
 Test(destroy, of_a_reservation_given_up_or_an_exhausted_slot_is_stale)
 {
     struct stage stage;
-    const haft_table_options short_lived = {.capacity = 64, .layout = {20, 1, 0}};
+    const haft_table_options short_lived = {.capacity = 64, .layout = {20, 1, 0, 0}};
 
     stage_open(&stage, &short_lived);
     const haft_id id = insert_at_once(&stage);

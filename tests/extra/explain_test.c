@@ -68,7 +68,7 @@ Test(explain, full_of_live_objects_is_short)
 
 Test(explain, full_says_what_is_exhausted)
 {
-    const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 1, 0}};
+    const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 1, 0, 0}};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id = HAFT_NIL;
     haft_status status;
@@ -168,7 +168,7 @@ Test(explain, busy_says_that_the_calling_thread_holds_it_up_if_it_does)
 Test(explain, busy_of_a_frame_clock_waits_for_the_tick)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
-    const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 20, 0}};
+    const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 20, 0, 0}};
     struct shared shared = open_shared_on(&domain, &options);
     haft_id id;
 
@@ -234,7 +234,7 @@ Test(explain, of_a_local_table)
     const haft_local_options options = {
         .name = "ships",
         .capacity = 3,
-        .layout = {8, 1, 0},
+        .layout = {8, 1, 0, 0},
         .object_size = 8,
         .on_destroy = explain_closing,
         .destroy_arg = &local,

@@ -588,8 +588,8 @@ static void wait_for_a_pinned_slot(struct shared *shared, haft_id live)
 Test(fork_, in_its_child_an_insertion_does_not_wait_for_a_pin)
 {
     struct shared shared = open_shared_row(
-        MEMB_CALLS,
-        &(haft_table_options){.capacity = 4, .object_size = 8, .pins = true, .layout = {3, 20, 0}});
+        MEMB_CALLS, &(haft_table_options){
+                        .capacity = 4, .object_size = 8, .pins = true, .layout = {3, 20, 0, 0}});
     const haft_id pinned = insert(shared.worker);
 
     for (int i = 1; i < 4; i++) {

@@ -384,7 +384,7 @@ TEST_ON_EACH_CLOCK(free_many, of_duplicates_reuses_each_slot_once)
 TEST_ON_EACH_CLOCK(free_many, says_of_each_id_what_free_would_and_frees_the_others)
 {
     const haft_table_options tagged = {
-        .capacity = 100, .layout = {20, 20, 8}, .tag = 7, .first_generation = 5};
+        .capacity = 100, .layout = {20, 20, 8, 0}, .tag = 7, .first_generation = 5};
     struct shared shared = open_shared(*setting, &tagged);
     haft_id mixed[9];
 
@@ -457,7 +457,7 @@ TEST_ON_EACH_CLOCK(free_many, bumps_every_generation)
 
 TEST_ON_EACH_CLOCK(free_many, of_last_lives_exhausts_the_slots)
 {
-    const haft_table_options mortal = {.capacity = 200, .layout = {16, 1, 0}};
+    const haft_table_options mortal = {.capacity = 200, .layout = {16, 1, 0, 0}};
     struct shared shared = open_shared(*setting, &mortal);
     const size_t count = haft_insert_many(shared.worker, NULL, ids, MOST, NULL);
 

@@ -488,7 +488,7 @@ Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
 Test(pin, of_an_object_that_was_freed_ids_with_bits_above_the_layout_take_no_pin)
 {
     const haft_table_options small = {
-        .capacity = 4, .object_size = 8, .layout = {8, 8, 8}, .tag = 3, .pins = true};
+        .capacity = 4, .object_size = 8, .layout = {8, 8, 8, 0}, .tag = 3, .pins = true};
     struct shared shared = open_shared(MEMB_CALLER, &small);
     const haft_id id = insert(shared.worker);
 

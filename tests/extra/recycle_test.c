@@ -13,7 +13,7 @@ TestSuite(random_first, .timeout = SUITE_SECONDS);
 #define OBJECTS 300
 
 static const haft_table_options short_lived = {
-    .capacity = OBJECTS, .object_size = 8, .layout = {12, 1, 0}};
+    .capacity = OBJECTS, .object_size = 8, .layout = {12, 1, 0, 0}};
 
 static haft_id ids[2 * OBJECTS];
 

@@ -349,7 +349,7 @@ Test(restore, an_unshared_table_keeps_what_was_restored)
 Test(restore, a_range_that_does_not_fit_beside_the_capacity_is_refused)
 {
     const haft_domain_options frame = {.clock = HAFT_CLOCK_FRAME};
-    haft_table_options options = {.capacity = 2, .layout = {3, 4, 0}, .restore_range = 3};
+    haft_table_options options = {.capacity = 2, .layout = {3, 4, 0, 0}, .restore_range = 3};
     haft_domain *domain;
     haft_table *table = NULL;
 
@@ -462,7 +462,7 @@ Test(restore, in_on_reclaim_of_a_slot_that_still_waits_is_busy)
 /* Of four slots the first was restored; a reader keeps what is freed from being taken back. */
 Test(restore, a_freed_object_is_counted_as_restored_no_longer)
 {
-    const haft_table_options small = {.capacity = 3, .restore_range = 1, .layout = {3, 3, 0}};
+    const haft_table_options small = {.capacity = 3, .restore_range = 1, .layout = {3, 3, 0, 0}};
     struct shared shared = open_shared(MEMB_CALLER, &small);
     const haft_id restored = haft_id_pack(small.layout, HAFT_FIRST_INDEX, 1, 0);
     struct reader reader;

@@ -351,7 +351,7 @@ Test(seams, implicit_worker_closed_by_hand_leaves_the_clock_as_it_was)
 {
     /* With on_reclaim quiescent points look for the end of each grace period. */
     const haft_table_options options = {
-        .capacity = 4, .object_size = 8, .layout = {3, 20, 0}, .on_reclaim = ignore};
+        .capacity = 4, .object_size = 8, .layout = {3, 20, 0, 0}, .on_reclaim = ignore};
     const uint64_t one = 1;
     const uint64_t two = 2;
     pthread_t reader;

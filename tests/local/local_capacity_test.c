@@ -21,7 +21,7 @@ static void expect_room(const haft_local *local, uint64_t count, uint64_t availa
 
 Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)
 {
-    haft_local *local = open_local((haft_local_options){.capacity = 4, .layout = {3, 1, 0}});
+    haft_local *local = open_local((haft_local_options){.capacity = 4, .layout = {3, 1, 0, 0}});
     haft_id a;
     haft_id b;
     haft_id c;

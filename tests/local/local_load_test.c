@@ -280,7 +280,7 @@ Test(save, ids_that_were_stale_at_saving_are_stale_after_loading)
 Test(save, with_wrap_generations_below_the_first_are_loaded_too)
 {
     const haft_local_options options = {
-        .capacity = 1, .layout = {3, 4, 0}, .first_generation = 15, .wrap = true};
+        .capacity = 1, .layout = {3, 4, 0, 0}, .first_generation = 15, .wrap = true};
     struct file file = {.count = 0};
     haft_local *played;
     haft_local *loaded;

@@ -261,7 +261,7 @@ static void expect_formula(uint64_t bits, uint64_t first, uint64_t min_free)
 {
     haft_local_options options = {
         .capacity = 12 - min_free,
-        .layout = {4, (uint8_t)bits, 0},
+        .layout = {4, (uint8_t)bits, 0, 0},
         .first_generation = first,
         .reuse = HAFT_REUSE_FIFO,
         .min_free = min_free,
@@ -285,7 +285,7 @@ Test(lasting, the_first_slot_is_exhausted_and_the_first_id_repeats_when_the_form
 
 Test(lasting, lifo_wears_one_slot_out_at_each_of_its_lives)
 {
-    haft_local_options options = {.capacity = 12, .layout = {4, 5, 0}};
+    haft_local_options options = {.capacity = 12, .layout = {4, 5, 0, 0}};
 
     cr_expect(eq(u64, ids_until_worn(&options), 31));
     options.wrap = true;
@@ -295,7 +295,7 @@ Test(lasting, lifo_wears_one_slot_out_at_each_of_its_lives)
 Test(lasting, with_wrap_a_slot_goes_on_at_generation_1_whatever_the_first_was)
 {
     const haft_local_options options = {
-        .capacity = 1, .layout = {3, 4, 2}, .tag = 3, .first_generation = 14, .wrap = true};
+        .capacity = 1, .layout = {3, 4, 2, 0}, .tag = 3, .first_generation = 14, .wrap = true};
     static const uint64_t expected[] = {14, 15, 1, 2, 3};
     haft_local *local;
     haft_id last = HAFT_NIL;
@@ -317,7 +317,7 @@ Test(lasting, with_wrap_a_slot_goes_on_at_generation_1_whatever_the_first_was)
 
 Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
 {
-    const haft_local_options options = {.capacity = 2, .layout = {3, 1, 0}, .wrap = true};
+    const haft_local_options options = {.capacity = 2, .layout = {3, 1, 0, 0}, .wrap = true};
     haft_local *local;
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);
@@ -329,7 +329,7 @@ Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
 
 Test(lasting, with_wrap_reservations_given_up_and_clear_wrap_as_well)
 {
-    const haft_local_options options = {.capacity = 2, .layout = {3, 2, 0}, .wrap = true};
+    const haft_local_options options = {.capacity = 2, .layout = {3, 2, 0, 0}, .wrap = true};
     haft_local *local;
     haft_id id;
 

@@ -257,7 +257,7 @@ Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restore
 Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
 {
     const haft_local_options options = {
-        .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0}, .wrap = true};
+        .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0, 0}, .wrap = true};
     haft_local *local;
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);

@@ -5,7 +5,7 @@ TestSuite(diagnose, .timeout = SUITE_SECONDS);
 
 static const haft_layout layout = {16, 16, 8, 0};
 static const haft_table_options options = {
-    .capacity = 100, .layout = {16, 16, 8}, .tag = 9, .first_generation = 5};
+    .capacity = 100, .layout = {16, 16, 8, 0}, .tag = 9, .first_generation = 5};
 
 static haft_id id_of(uint64_t index, uint64_t generation, uint64_t tag)
 {

@@ -153,7 +153,7 @@ Test(fill, counts_reservations_and_restored_ids_and_exhausted_slots)
 {
     const haft_local_options options = {
         .capacity = 10,
-        .layout = {8, 1, 0},
+        .layout = {8, 1, 0, 0},
         .warn_at = 4,
         .on_fill = note,
         .fill_arg = &seen,
@@ -564,7 +564,7 @@ Test(fill_reclaim, refused_insertion_of_on_fill_leaves_nothing_to_its_worker)
 {
     const haft_table_options options = {.capacity = 4,
                                         .object_size = 8,
-                                        .layout = {3, 20, 0},
+                                        .layout = {3, 20, 0, 0},
                                         .warn_at = 2,
                                         .on_fill = insert_in_vain,
                                         .on_reclaim = note_worker};

@@ -313,7 +313,7 @@ Test(local_options, min_free_without_fifo_is_refused)
 Test(local_options, min_free_and_capacity_must_fit_the_index_bits_together)
 {
     haft_local_options options = {
-        .capacity = 5, .layout = {4, 4, 0}, .reuse = HAFT_REUSE_FIFO, .min_free = 7};
+        .capacity = 5, .layout = {4, 4, 0, 0}, .reuse = HAFT_REUSE_FIFO, .min_free = 7};
 
     expect_open(options, HAFT_OK);
     options.min_free = 8;
@@ -332,7 +332,7 @@ Test(local_options, min_free_and_capacity_must_fit_the_index_bits_together)
 Test(local_options, a_bad_option_of_all_tables_is_named_first)
 {
     expect_open((haft_local_options){.capacity = 0, .min_free = 1}, HAFT_BAD_CAPACITY);
-    expect_open((haft_local_options){.capacity = 5, .layout = {2, 1, 0}, .min_free = 1},
+    expect_open((haft_local_options){.capacity = 5, .layout = {2, 1, 0, 0}, .min_free = 1},
                 HAFT_BAD_LAYOUT);
 }
 

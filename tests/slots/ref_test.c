@@ -136,7 +136,7 @@ TEST_ON_EACH_TABLE(ref, its_id_can_be_asked_after_the_table_has_been_closed)
 /* The last life's end, and what comes of a slot that is never used again. */
 TEST_ON_EACH_TABLE(ref, of_the_last_life_goes_stale_with_it)
 {
-    const haft_table_options few = {.capacity = 1, .layout = {8, 1, 0}, .object_size = 8};
+    const haft_table_options few = {.capacity = 1, .layout = {8, 1, 0, 0}, .object_size = 8};
     struct subject subject = subject_open(*kind, &few);
     const haft_id id = insert_value(&subject, 7);
     const haft_ref ref = haft_ref_of(subject.view, id);

@@ -111,7 +111,7 @@ Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
 {
     const haft_local_options options = {.name = "ships",
                                         .capacity = 10,
-                                        .layout = {8, 2, 0},
+                                        .layout = {8, 2, 0, 0},
                                         .first_generation = 3,
                                         .wrap = true,
                                         .sites = true};

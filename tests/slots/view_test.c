@@ -169,7 +169,7 @@ TEST_ON_EACH_TABLE(run, leaves_reserved_and_freed_and_given_up_slots_out)
 
 TEST_ON_EACH_TABLE(run, leaves_exhausted_slots_out)
 {
-    const haft_table_options short_lived = {.capacity = 4, .layout = {4, 1, 0}};
+    const haft_table_options short_lived = {.capacity = 4, .layout = {4, 1, 0, 0}};
     struct subject subject = subject_open(*kind, &short_lived);
     haft_id ids[16];
 
@@ -208,7 +208,7 @@ TEST_ON_EACH_TABLE(run, keeps_within_its_range)
 
 TEST_ON_EACH_TABLE(run, reaches_the_last_slot_of_the_memory)
 {
-    const haft_table_options smallest = {.capacity = 4, .layout = {3, 8, 0}};
+    const haft_table_options smallest = {.capacity = 4, .layout = {3, 8, 0, 0}};
     struct subject subject = subject_open(*kind, &smallest);
     haft_id ids[8];
 

@@ -159,7 +159,7 @@ Test(exact, many_at_once_are_refused_when_none_fits_though_the_worker_has_slots)
 Test(exact, restored_objects_count)
 {
     const haft_table_options options = {
-        .capacity = 2, .restore_range = 4, .exact_capacity = true, .layout = {8, 8, 0}};
+        .capacity = 2, .restore_range = 4, .exact_capacity = true, .layout = {8, 8, 0, 0}};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id a = haft_id_pack(options.layout, 4, 1, 0);
     const haft_id b = haft_id_pack(options.layout, 5, 1, 0);

@@ -6,7 +6,7 @@ TestSuite(found, .timeout = SUITE_SECONDS);
 #define LAYOUT HAFT_LAYOUT_OF(13, 40, 0)
 
 /* Large enough for workers to hold back more than a slot. */
-static const haft_table_options options = {.capacity = 5000, .layout = {13, 40, 0}};
+static const haft_table_options options = {.capacity = 5000, .layout = {13, 40, 0, 0}};
 
 /* A thread that frees one object of the full table and hands it on, or leaves that to others. */
 struct other {

@@ -123,7 +123,7 @@ static haft_table *beside; /* where the reader has its worker */
 
 static void open_beside(void)
 {
-    const haft_table_options options = {.capacity = 1, .layout = {3, 2, 0}};
+    const haft_table_options options = {.capacity = 1, .layout = {3, 2, 0, 0}};
 
     require_status(haft_table_open(fixture.domain, &options, &beside), HAFT_OK,
                    "opening another table");

@@ -49,7 +49,7 @@ static void open_tables(void)
     for (uint32_t i = 0; i < 2; i++) {
         const haft_table_options options = {
             .capacity = 1,
-            .layout = {3, 5, 0},
+            .layout = {3, 5, 0, 0},
             .on_reclaim = use_other,
             .reclaim_arg = &tables[i],
         };

@@ -539,7 +539,7 @@ static void set_up_fork_shared(void)
     const haft_local_options options = {
         .capacity = 4,
         .object_size = sizeof(struct object),
-        .layout = {3, 5, 0},
+        .layout = {3, 5, 0, 0},
         .on_destroy = on_destroy,
     };
     haft_local *local;

@@ -36,7 +36,7 @@ static haft_local *open_local(haft_local_destroy *destroy)
     const haft_local_options options = {
         .capacity = SLOTS,
         .object_size = sizeof(struct object),
-        .layout = {3, 2, 0},
+        .layout = {3, 2, 0, 0},
         .on_destroy = destroy,
     };
     haft_local *local;
