@@ -23,10 +23,13 @@ static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, 
 static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
 {
     struct batch *filling = worker->filling;
+    haft_table *table = worker->table;
     struct supply supply;
+    uint64_t units;
 
     *is_new = false;
-    if (filling->count != 0 && !worker->table->is_exact) {
+    /* A unit that the door refuses has its answer from the search. */
+    if (filling->count != 0 && (!table->is_exact || door_pass(table, 1, &units) == HAFT_OK)) {
         *index = filling->indices[--filling->count];
         return HAFT_OK;
     }
