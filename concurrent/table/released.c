@@ -19,17 +19,17 @@
 
 void released_push(haft_table *table, struct run_list runs)
 {
-    struct released *given = &table->released;
+    struct released *list = &table->released;
     uint64_t head;
 
-    fetch_add_relaxed(COUNT, &given->slots, runs.slots);
+    fetch_add_relaxed(COUNT, &list->slots, runs.slots);
     do {
-        head = load_relaxed(RETRY, &given->head);
+        head = load_relaxed(RETRY, &list->head);
         const uint64_t next = tagged_number(head);
 
         runs_set_link(&table->slots.runs, runs.last, next == NUMBER_NONE ? RUN_LAST : next);
         /* Weakened, slots could begin below their floor: ids from before would live again. */
-    } while (!cas_release(FLOOR, &given->head, head, tagged_next(head, runs.first)));
+    } while (!cas_release(FLOOR, &list->head, head, tagged_next(head, runs.first)));
 }
 
 /* The number of a run that is this thread's now, or NUMBER_NONE. */

@@ -5,6 +5,7 @@
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
+#include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -358,6 +359,38 @@ TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_b
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
     cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before, 500 * page_size()));
+    close_shared(&shared);
+}
+
+/* They are in the table's lists, far more than a batch holds. */
+TEST_ON_EACH_CLOCK(shared_trim, slots_given_up_without_a_worker_are_all_released)
+{
+    struct shared shared = open_sized(*setting, 24, 8);
+
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_reserve(shared.worker, &ids[i], NULL) == HAFT_OK);
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        haft_abort_unregistered(shared.table, ids[i]);
+    }
+    settle(shared.worker);
+    trim(shared.table);
+    cr_expect(gt(u64, stats_of(shared.table).released, OBJECTS * 3 / 4));
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at_the_second_trim)
+{
+    struct shared shared = open_sized(*setting, 24, 8);
+
+    fill(shared.worker, ids);
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
+    }
+    trim(shared.table); /* their grace period begins */
+    settle(shared.worker);
+    trim(shared.table);
+    cr_expect(gt(u64, stats_of(shared.table).released, OBJECTS * 3 / 4));
     close_shared(&shared);
 }
 
