@@ -38,7 +38,7 @@ blocked()
 check_held()
 {
     local periods deaths may_say='^haft: no grace period has ended for .* wait: '
-    run_well --block 200 "$@"
+    run_well --block 200 --stall 100 "$@"
     read -r periods deaths < <(blocked)
     [[ $periods -le 4 && $deaths -le 10000 ]] ||
         fail "$*: $periods grace periods and $deaths deaths in one job"
@@ -76,6 +76,7 @@ refuse "--clock must be memb, qsbr, ck, thread" --clock sun
 refuse "--threads must be from 2 to 64" --threads 1
 refuse "--threads must be from 2 to 64" --threads 4x
 refuse "--block must be from 1 to 60000" --block 0
+refuse "--stall must be from 1 to 60000" --stall 0
 refuse "'4' is no option" 4
 refuse "--fast" --fast
 

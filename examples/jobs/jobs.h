@@ -28,6 +28,7 @@ struct setting {
     const haft_foreign_clock *foreign_clock;
     unsigned block_ms; /* how long one job blocks at most; 0: none does */
     bool lets_go;      /* it parks meanwhile */
+    unsigned stall_ms; /* a longer grace period is reported */
 };
 
 struct jobs {

@@ -26,6 +26,7 @@ static const char help[] =
     "  --block MS      one job blocks until all monsters are dead, and MS milliseconds\n"
     "                  at most; it may still use what it resolved\n"
     "  --let-go        it does not: it ends its read section and goes offline first\n"
+    "  --stall MS      report a grace period that lasts longer (default: 1000)\n"
     "  --help          print this\n"
     "\n"
     "Exit status: 0 if each monster died once and each hit was counted, 1 if not, 2 for\n"
@@ -34,7 +35,7 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  %1$s --threads 8\n"
-    "  %1$s --clock qsbr --block 500\n"
+    "  %1$s --clock qsbr --block 500 --stall 100\n"
     "  %1$s --clock qsbr --block 5000 --let-go\n";
 
 static const haft_foreign_clock *ck_epoch_clock(void)
@@ -109,9 +110,10 @@ static struct setting parse(int argc, char **argv)
     static const struct option options[] = {
         {"threads", required_argument, NULL, 't'}, {"clock", required_argument, NULL, 'c'},
         {"block", required_argument, NULL, 'b'},   {"let-go", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"stall", required_argument, NULL, 's'},   {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
-    struct setting setting = {.threads = 4};
+    struct setting setting = {.threads = 4, .stall_ms = 1000};
     int option;
 
     take_clock(&setting, clock_name(job_system.clock));
@@ -128,6 +130,9 @@ static struct setting parse(int argc, char **argv)
             break;
         case 'l':
             setting.lets_go = true;
+            break;
+        case 's':
+            setting.stall_ms = parse_number("stall", optarg, 1, 60000);
             break;
         case 'h':
             printf(help, job_system.name, job_system.title, clock_name(job_system.clock));
@@ -168,7 +173,7 @@ static bool open_table(struct jobs *jobs)
     const haft_domain_options clock = {
         .foreign_clock = jobs->setting.foreign_clock,
         .clock = jobs->setting.clock,
-        .stall_ns = 100000000,
+        .stall_ns = jobs->setting.stall_ms * UINT64_C(1000000),
     };
     const haft_table_options monsters = {
         .name = "monsters",
