@@ -81,16 +81,15 @@ struct clock {
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 
-/* Driven by a background thread, asleep when nothing is requested. */
-extern const struct clock thread_clock;
+/* All clocks, in files clock_*.c; haft/domain.h says what each is. */
+#define CLOCKS(X)                                                                                  \
+    X(WORKERS, workers_clock)                                                                      \
+    X(THREAD, thread_clock)                                                                        \
+    X(CALLER, caller_clock)                                                                        \
+    X(FRAME, frame_clock)
 
-/* Driven by workers and waiters alone. */
-extern const struct clock caller_clock;
-
-/* Workers announce their quiescent points themselves; any thread adds them up. */
-extern const struct clock workers_clock;
-
-/* Driven by haft_domain_tick(). */
-extern const struct clock frame_clock;
+#define DECLARE_CLOCK(name, object) extern const struct clock object;
+CLOCKS(DECLARE_CLOCK)
+#undef DECLARE_CLOCK
 
 #endif /* HAFT_CONCURRENT_CLOCK_H */

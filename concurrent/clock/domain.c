@@ -20,12 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
-    [HAFT_CLOCK_THREAD] = &thread_clock,
-    [HAFT_CLOCK_CALLER] = &caller_clock,
-    [HAFT_CLOCK_WORKERS] = &workers_clock,
-    [HAFT_CLOCK_FRAME] = &frame_clock,
-};
+#define NUMBERED(name, object) [HAFT_CLOCK_##name] = &object,
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {CLOCKS(NUMBERED)};
 
 static uint64_t domain_number(void)
 {
