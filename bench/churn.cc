@@ -14,6 +14,7 @@ void bench::add_cases()
 {
     add_churn<OneCas>("one_cas", 1);
     add_churn<Mutex>("mutex");
+    add_churn<SpinLock>("spin_lock");
     add_churn<Local>("haft_local", 1);
     add_churn<Workers>("haft_workers");
     add_churn<QsbrCaller>("haft_qsbr_caller");

@@ -14,7 +14,6 @@ namespace bench
 {
 
 constexpr uint64_t churn_size = 1024;
-constexpr int most_threads = 8;
 
 /* Inserts into every one of `ids`, then frees them; the number of frees that failed. */
 template <class Worker>
@@ -47,7 +46,7 @@ template <class Table> void churn(benchmark::State &state)
     report(state, table, ids.size());
 }
 
-template <class Table> void add_churn(const char *subject, int threads = most_threads)
+template <class Table> void add_churn(const char *subject, int most = most_threads())
 {
     Case one;
     one.workload = "churn";
@@ -56,7 +55,7 @@ template <class Table> void add_churn(const char *subject, int threads = most_th
     one.run = churn<Table>;
     one.before = Shared<Table>::before;
     one.after = Shared<Table>::after;
-    add_threads(one, threads);
+    add_threads(one, 1, most);
 }
 
 } // namespace bench

@@ -107,7 +107,7 @@ template <class Table> void add_mixed(const char *subject)
     one.run = mixed<Table>;
     one.before = before_mixed<Table>;
     one.after = Shared<Table>::after;
-    bench::add_threads(one, bench::most_threads);
+    bench::add_threads(one, 1, bench::most_threads());
 }
 
 template <class Table> void add_both(const char *subject)
@@ -121,6 +121,7 @@ template <class Table> void add_both(const char *subject)
 void bench::add_cases()
 {
     add_both<Mutex>("mutex");
+    add_both<SpinLock>("spin_lock");
     add_both<Workers>("haft_workers");
     add_both<QsbrCaller>("haft_qsbr_caller");
     add_both<QsbrThread>("haft_qsbr_thread");

@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <sched.h>
+#include <vector>
 
 namespace
 {
@@ -24,7 +25,6 @@ using bench::Shared;
 
 constexpr uint64_t batch_size = 512;
 constexpr uint64_t depth = 8;
-constexpr int most_threads = 8;
 
 using Batch = std::array<haft_id, batch_size>;
 
@@ -35,7 +35,7 @@ struct alignas(64) Mailbox {
     std::array<Batch, depth> batches;
 };
 
-std::array<Mailbox, most_threads / 2> mailboxes;
+std::vector<Mailbox> mailboxes(static_cast<size_t>(bench::most_threads()) / 2);
 
 template <class Table> void before(const benchmark::State &state)
 {
@@ -108,14 +108,10 @@ template <class Table> void add_table(const char *subject)
     one.workload = "handoff";
     one.subject = subject;
     one.size = batch_size;
-    one.clock = bench::Clock::real;
     one.run = handoff<Table>;
     one.before = before<Table>;
     one.after = Shared<Table>::after;
-    for (int threads = 2; threads <= most_threads; threads *= 2) {
-        one.threads = threads;
-        bench::add(one);
-    }
+    bench::add_threads(one, 2, bench::most_threads() / 2 * 2);
 }
 
 } // namespace
@@ -128,6 +124,7 @@ void bench::add_cases()
     add_table<MembCaller>("haft_memb_caller");
     add_table<MembThread>("haft_memb_thread");
     add_table<Mutex>("mutex");
+    add_table<SpinLock>("spin_lock");
     add_table<EntryMutex>("entry_mutex");
     add_table<Lfht<Memb>>("lfht_memb");
     add_table<Lfht<Qsbr>>("lfht_qsbr");

@@ -8,10 +8,12 @@
 #ifndef HAFT_BENCH_LOCKED_TABLE_H
 #define HAFT_BENCH_LOCKED_TABLE_H
 
+#include <atomic>
 #include <cstdint>
 #include <haft/id.h>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <shared_mutex>
 #include <vector>
 
@@ -44,6 +46,42 @@ class OneAtATime
 
   private:
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/* Test, and test and set; a thread that waits for long gives the processor up. */
+class Spinning
+{
+  public:
+    class Writing
+    {
+      public:
+        explicit Writing(Spinning &lock) : held(&lock.is_taken)
+        {
+            while (held->exchange(true, std::memory_order_acquire)) {
+                wait();
+            }
+        }
+        ~Writing() { held->store(false, std::memory_order_release); }
+        Writing(const Writing &) = delete;
+        Writing &operator=(const Writing &) = delete;
+
+      private:
+        void wait() const
+        {
+            for (unsigned looks = 0; held->load(std::memory_order_relaxed); looks++) {
+                if (looks % 128 == 127) {
+                    sched_yield();
+                }
+            }
+        }
+
+        std::atomic<bool> *held;
+    };
+
+    using Reading = Writing;
+
+  private:
+    alignas(64) std::atomic<bool> is_taken{false};
 };
 
 struct ManyReaders {

@@ -22,6 +22,8 @@ LOOKS = {
     "sharded_slab": Look("#d62728", "v", PEER),
     "slotmap": Look("#8c4a2f", "<", PEER),
     "mutex": Look("#9467bd", ">", PEER),
+    "spin_lock": Look("#5a2d82", "1", PEER),
+    "mutex_slotmap": Look("#c9885b", "2", PEER),
     "read_write_lock": Look("#c77fd1", "H", PEER),
     "entry_mutex": Look("#e377c2", "h", PEER),
     "lfht_memb": Look("#6e6e6e", "p", PEER),
@@ -36,8 +38,8 @@ LOOKS = {
 SAME = {"haft_memb": "haft_memb_caller", "haft_qsbr": "haft_qsbr_caller",
         "rwlock_slotmap": "slotmap"}
 
-TABLES = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "sharded_slab", "mutex",
-          "rwlock_slotmap", "entry_mutex", "lfht_memb", "tbb", "malloc", "mimalloc"]
+TABLES = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "sharded_slab", "mutex", "spin_lock",
+          "mutex_slotmap", "rwlock_slotmap", "entry_mutex", "lfht_memb", "tbb", "malloc", "mimalloc"]
 OVER_THREADS = [Over("churn.png", "churn", "pairs", 1024, TABLES),
                 Over("replace.png", "replace", "replacements", 65536, TABLES)]
 THREADS = [1, 2, 4, 8]

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <memory>
 #include <regex>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -183,6 +184,15 @@ void bench::add(const Case &one)
     cases.push_back(one);
 }
 
+/*
+ * Once a process has had a second thread, glibc's malloc and mutexes use locked instructions, as in
+ * any program that shares a table.
+ */
+static void have_had_a_thread()
+{
+    std::thread([] {}).join();
+}
+
 // A full disk is an error.
 static int end_output()
 {
@@ -207,6 +217,7 @@ int main(int argc, char **argv)
         return end_output();
     }
     warn_of_slow_build();
+    have_had_a_thread();
     run_cases(flags);
     benchmark::Shutdown();
     return end_output();

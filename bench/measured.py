@@ -2,12 +2,14 @@
 they say by name: workload/subject/size/threads."""
 
 import json
+import multiprocessing
 import os
 import platform
 import re
 import statistics
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "tools"))
@@ -19,7 +21,10 @@ SERIES = ("milliseconds", "retired", "waiting")  # over time, in bench/backlog.c
 
 
 class Results:
-    """Per name: a list with one value a repetition, for each counter; of series, the last one."""
+    """Per name: a list with one value a repetition, for each counter; of series, the last one.
+
+    context["sessions"]: the ratios of each session that these are of, if they are of several.
+    """
 
     def __init__(self, context=None, counters=None):
         self.context = context or {}
@@ -67,6 +72,22 @@ class Results:
                     kept[key] = kept[key][-1]
         return Results(saved["context"], saved["counters"])
 
+    @staticmethod
+    def together(sessions):
+        """All repetitions of several sessions."""
+        if len(sessions) == 1:
+            return sessions[0]
+        whole = Results(dict(sessions[0].context))
+        whole.context["sessions"] = [ratios for one in sessions
+                                     for ratios in one.context.get("sessions", [])]
+        whole.context["repetitions"] = sum(one.context["repetitions"] for one in sessions)
+        for one in sessions:
+            for name, counters in one.counters.items():
+                kept = whole.counters.setdefault(name, {})
+                for key, values in counters.items():
+                    kept[key] = values if key in SERIES else kept.get(key, []) + values
+        return whole
+
 
 # --- machine ---
 
@@ -83,6 +104,20 @@ def machine():
                 or "unknown",
         "commit": circumstances.commit(" with changes", *sources) or "unknown",
     }
+
+
+def _spin(seconds):
+    """The part of a core that a process gets."""
+    begin = time.monotonic()
+    while time.monotonic() < begin + seconds:
+        pass
+    return time.process_time() / (time.monotonic() - begin)
+
+
+def least_core(seconds=0.5):
+    """Of as many spinning processes as there are cores: what the last of them gets of one."""
+    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
+        return min(pool.map(_spin, [seconds] * os.cpu_count(), chunksize=1))
 
 
 # --- runs ---

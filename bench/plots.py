@@ -119,6 +119,34 @@ def reads(results, folder, name):
     save(figure, folder, name)
 
 
+def scaling(results, path):
+    """A panel for each workload, from 1 thread to as many as were measured."""
+    figure, panels = plot.subplots(2, 2, figsize=(11, 8))
+    cases = [report.split(name) for name in results.counters]
+    for axes, workload in zip(panels.flat, report.SCALING):
+        subjects = sorted({case[1] for case in cases if case[0] == workload})
+        for subject in subjects:
+            found = sorted(points(results, workload, subject,
+                                  [(case[3], case[2], case[3]) for case in cases
+                                   if case[:2] == (workload, subject)]))
+            look = looks.look_of(subject)
+            axes.plot(*zip(*[(x, rate / 1e6) for x, rate in found]), look.line, marker=look.marker,
+                      color=look.colour, label=subject)
+        axes.axvline(results.context["cores"], color="black", alpha=0.2)
+        axes.set_title(workload, fontsize=10)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        ticks_at(axes.xaxis, sorted({case[3] for case in cases if case[0] == workload}))
+        plain_ticks(axes.yaxis)
+        axes.grid(True, alpha=0.3)
+        axes.legend(fontsize=7)
+    figure.supxlabel(f"threads (line: {results.context['cores']} cores)")
+    figure.supylabel("million items a second")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110, format="png", metadata={"Software": None})
+    plot.close(figure)
+
+
 def draw_backlog(axes, series, subject):
     colour = looks.look_of(subject).colour
     times, retired, waiting = series

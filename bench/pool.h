@@ -15,6 +15,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 namespace bench
 {
@@ -111,15 +112,21 @@ template <class Table> void report(benchmark::State &state, Table &table, uint64
     }
 }
 
-/* Adds the workload with 1 thread and each power of two up to `most`. */
-inline void add_threads(const Case &one, int most)
+/* At least 8, to see how threads wait for one another; on larger machines all cores. */
+inline int most_threads()
 {
-    for (int threads = 1; threads <= most; threads *= 2) {
-        Case with_threads = one;
-        with_threads.threads = threads;
-        with_threads.clock = Clock::real;
-        add(with_threads);
+    return std::max(8, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/* Adds the workload with `least` threads, each power of two up to `most`, and `most`. */
+inline void add_threads(Case one, int least, int most)
+{
+    one.clock = Clock::real;
+    for (one.threads = least; one.threads < most; one.threads *= 2) {
+        add(one);
     }
+    one.threads = most;
+    add(one);
 }
 
 } // namespace bench

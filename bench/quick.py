@@ -1,4 +1,4 @@
-"""The ratios of ./dev bench --quick: what each stands for, and how it comes from the rates."""
+"""The ratios of two subjects: what each stands for, and how it comes from the rates."""
 
 import statistics
 
@@ -11,13 +11,13 @@ class Ratio:
     def __init__(self, name, meaning, compute):
         self.name = name
         self.meaning = meaning
-        self.compute = compute
+        self.compute = compute  # a value for each repetition
 
 
 def each_time(results, above, below):
-    """The median of the quotients of two rates, repetition by repetition."""
+    """The quotients of two rates, repetition by repetition."""
     pairs = zip(results.values(above), results.values(below))
-    return statistics.median(one / other for one, other in pairs)
+    return [one / other for one, other in pairs]
 
 
 def times(ours, other):
@@ -31,13 +31,12 @@ def rates(ours, other):
 
 def slots_over_live(results):
     live, workers = 2 * 1024, 2
-    peak = max(results.values("churn/haft_workers/1024/2", "peak_slots"))
-    return (peak - live) / workers
+    peaks = results.values("churn/haft_workers/1024/2", "peak_slots")
+    return [(peak - live) / workers for peak in peaks]
 
 
 def slot_overhead(results):
-    kept = results.values("memory/haft_workers/65536/1", "bytes_per_object")
-    return statistics.median(kept) - SIZE
+    return [kept - SIZE for kept in results.values("memory/haft_workers/65536/1", "bytes_per_object")]
 
 
 def ratios():
@@ -93,6 +92,12 @@ def ratios():
         "time of a resolve beside a thread at full churn / alone",
         times("read_under_churn/haft_workers/16384/2", "read_alone/haft_workers/16384/1"),
     )
+    for workload in ("get", "insert_free"):
+        yield Ratio(
+            f"typed_{workload}_vs_slotmap",
+            "items a second of one thread's typed table / of Rust's slotmap",
+            rates(f"{workload}/haft_typed/1024/1", f"{workload}/slotmap/1024/1"),
+        )
     yield Ratio(
         "peak_slots_over_live_per_worker",
         "slots that two churning workers ever used beyond those live at once, for each worker",
@@ -109,8 +114,9 @@ PROGRAMS = [
     Program("resolve", "resolve_open/(raw|haft_memb)/(1024|16384|262144)/"
                        "|resolve_each/haft_memb/16384/|(resolve_open|resolve_many|use_one|use_many)/haft_memb/4194304/"),
     Program("churn", "churn/haft_workers/1024/[12]$|churn/(mimalloc|mutex)/1024/1$"),
+    Program("local", "(get|insert_free)/haft_typed/1024/"),
     Program(PEERS, ["churn/sharded_slab/1024/1", "churn/sharded_slab/1024/2",
-                    "handoff/sharded_slab/"]),
+                    "handoff/sharded_slab/", "get/slotmap/1024/", "insert_free/slotmap/1024/"]),
     Program("handoff", "handoff/haft_workers/512/2$"),
     Program("reads", "/haft_workers/"),
     Program("memory", "/haft_workers/"),
@@ -122,5 +128,31 @@ def explain():
     return "\n".join(f"  {one.name}\n      {one.meaning}" for one in ratios())
 
 
-def evaluate(results):
-    return {one.name: round(one.compute(results), 3) for one in ratios()}
+def medians(results):
+    """Those of one session."""
+    return {one.name: round(statistics.median(one.compute(results)), 3) for one in ratios()}
+
+
+def spreads(results):
+    """{name: (median, lowest, highest)}: of the sessions' medians; of one session, of repetitions."""
+    sessions = results.context.get("sessions", [])
+
+    def values(one):
+        if len(sessions) > 1:
+            return [session[one.name] for session in sessions if one.name in session]
+        return one.compute(results)
+
+    return {one.name: tuple(round(float(summary(values(one))), 3) for summary in (statistics.median, min, max))
+            for one in ratios()}
+
+
+def evaluate(results, published):
+    """Beside each ratio the range that was published, and whether it overlaps this one."""
+    known = spreads(published) if published else {}
+    said = {}
+    for name, (median, lowest, highest) in spreads(results).items():
+        said[name] = {"median": median, "lowest": lowest, "highest": highest}
+        if name in known:
+            _, low, high = known[name]
+            said[name] |= {"published": [low, high], "overlaps": low <= highest and lowest <= high}
+    return said

@@ -20,7 +20,6 @@ using bench::Shared;
 
 constexpr uint64_t replace_size = 65536;
 constexpr uint64_t replacements_a_round = 1024;
-constexpr int most_threads = 8;
 
 template <class Worker>
 uint64_t replace_some(Worker &worker, const Object &object, std::vector<haft_id> &ids,
@@ -71,7 +70,7 @@ template <class Table> void add_table(const char *subject)
     one.run = replace<Table>;
     one.before = Shared<Table>::before;
     one.after = Shared<Table>::after;
-    bench::add_threads(one, most_threads);
+    bench::add_threads(one, 1, bench::most_threads());
 }
 
 } // namespace
@@ -84,6 +83,7 @@ void bench::add_cases()
     add_table<MembCaller>("haft_memb_caller");
     add_table<MembThread>("haft_memb_thread");
     add_table<Mutex>("mutex");
+    add_table<SpinLock>("spin_lock");
     add_table<EntryMutex>("entry_mutex");
     add_table<Lfht<Memb>>("lfht_memb");
     add_table<Lfht<Qsbr>>("lfht_qsbr");

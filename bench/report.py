@@ -1,9 +1,12 @@
-"""docs/performance.md, from figures: nothing in its tables is written by hand."""
+"""docs/performance.md and the ratios of README.md, from figures: nothing is written by hand."""
 
 import collections
+import os
 import statistics
+import subprocess
 
-from measured import circumstances
+import quick
+from measured import ROOT, circumstances
 
 BOUNDS = {"raw", "one_cas", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
 HAFT = "haft"
@@ -32,7 +35,7 @@ Live ids in random order: all in one open read section (`open`), each in a separ
 64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `use` does some
 hundred instructions for each object, which is when it pays to resolve many at a time: bare
 resolves overlap their cache misses by themselves. `raw` is the same
-slots without any check. `haft_memb_called` reads through haft/domain.h, which inlines nothing of
+slots without any check. `haft_memb_called` reads through `haft_section_begin()`, which inlines nothing of
 liburcu. `weak_ptr` walks an array of weak pointers and locks each.""",
             ["resolve_open", "resolve_each", "resolve_many", "resolve_stale", "use_one", "use_many"],
             "size"),
@@ -84,6 +87,14 @@ def cell(values):
     return f"{middle} ({number(millions[0])}-{number(millions[-1])})"
 
 
+def slots(peaks):
+    """How many were used depends on chance: the median, and the most of any repetition."""
+    if not peaks:
+        return ""
+    median, most = statistics.median(peaks), max(peaks)
+    return f"{median:,.0f}" if median == most else f"{median:,.0f} (to {most:,.0f})"
+
+
 def table(titles, rows):
     yield "| " + " | ".join(titles) + " |"
     yield "| " + " | ".join(["---"] * 2 + ["---:"] * (len(titles) - 2)) + " |"
@@ -114,7 +125,7 @@ def section_table(results, section):
     order = {workload: at for at, workload in enumerate(section.workloads)}
     for (workload, subject), row in sorted(rows.items(), key=lambda item: order[item[0][0]]):
         cells = [workload, subject] + [cell(row.get(column)) for column in columns]
-        body.append(cells + ([f"{max(row['peak']):,.0f}" if row["peak"] else ""] if has_peak else []))
+        body.append(cells + ([slots(row["peak"])] if has_peak else []))
     return list(table(titles, body)) if body else []
 
 
@@ -220,6 +231,68 @@ def losses(results):
     return text + list(table(titles, rows)) + [""]
 
 
+# --- README ---
+
+TIME, FAST = "times the time", "times as fast"
+
+Row = collections.namedtuple("Row", "what ratios unit")
+ROWS = [
+    Row("resolve in an open section, against an array index without any check, in cache",
+        ["resolve_open_vs_raw_1024"], TIME),
+    Row("resolve, each in a separate memb section, against the same",
+        ["resolve_each_memb_vs_raw_16384"], TIME),
+    Row("insert and free, one thread, against sharded-slab / a mutex around an array / mimalloc's"
+        " malloc and free", ["churn1_vs_sharded_slab", "churn1_vs_mutex", "churn1_vs_mimalloc"], FAST),
+    Row("insert and free, two threads, against one / against sharded-slab",
+        ["churn2_vs_churn1", "churn2_vs_sharded_slab"], FAST),
+    Row("one thread inserts, another frees, against sharded-slab",
+        ["handoff_vs_sharded_slab"], FAST),
+    Row("reads beside a thread at full churn, against reads alone",
+        ["read_under_churn_vs_alone"], TIME),
+    Row("slots beyond the live ones, a churning worker", ["peak_slots_over_live_per_worker"], ""),
+    Row("one thread's typed table against Rust's slotmap, 1,024 objects: get / insert and free",
+        ["typed_get_vs_slotmap", "typed_insert_free_vs_slotmap"], FAST),
+]
+
+
+def spread(values):
+    middle, lowest, highest = (number(value) for value in values)
+    return middle if lowest == highest else f"{middle} ({lowest} to {highest})"
+
+
+def summary(results):
+    """The lines of README's table."""
+    spreads = quick.spreads(results)
+    yield "| | |"
+    yield "|---|---|"
+    for row in ROWS:
+        yield f"| {row.what} | {' / '.join(spread(spreads[one]) for one in row.ratios)} {row.unit}".rstrip() + " |"
+
+
+# --- scaling ---
+
+SCALING = ("churn", "replace", "handoff", "mixed")
+
+
+def lines_that_travel():
+    """What stress/contention.c counts, as it says it; the same on any machine."""
+    program = os.path.join(ROOT, "bazel-bin", "stress", "contention")
+    said = subprocess.run([program, "workers"], capture_output=True, text=True, check=True).stdout
+    return ["```", *said.strip().splitlines(), "```"]
+
+
+def scaling(results):
+    context = results.context
+    lines = ["# Scaling", "",
+             f"{context['processor']}, {circumstances.counted(context['cores'], 'core')}, commit"
+             f" {context['commit']}. Millions of items a second: the median of"
+             f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest).", ""]
+    for section in SECTIONS:
+        if section.workloads[0] in SCALING:
+            lines += [f"## {section.title}", "", section.text, "", *section_table(results, section), ""]
+    return "\n".join(lines + ["## Lines that travel", "", *lines_that_travel(), ""])
+
+
 # --- the page ---
 
 PLOTS = [
@@ -242,6 +315,11 @@ def of_series(context):
             f" {circumstances.counted(series['cores'], 'core')}, commit {series['commit']}.")
 
 
+def of_sessions(context):
+    sessions = len(context.get("sessions", []))
+    return f" in {sessions} sessions" if sessions > 1 else ""
+
+
 def head(context):
     threads = "more threads than cores tell about waiting, not scaling."
     if context.get("pinned"):
@@ -256,8 +334,8 @@ def head(context):
         f"Machine: {context['processor']}, {circumstances.counted(context['cores'], 'core')}, {context['system']};"
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" commit {context['commit']}. Cells are millions of items a second: the median of"
-        f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest),"
-        f" {context['seconds']} s each."
+        f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest)"
+        f"{of_sessions(context)}, {context['seconds']} s each. Peak slots: the median (to the most)."
         f" {threads[0].upper()}{threads[1:]}{of_series(context)}",
         "",
     ]

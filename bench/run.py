@@ -8,10 +8,14 @@ import argparse
 import json
 import os
 import sys
+import time
 
 import quick
 import report
-from measured import PEERS, ROOT, Program, Results, Series, measure
+from measured import PEERS, ROOT, Program, Results, Series, least_core, measure, progress
+
+FREE = 0.9  # of a core, for each thread, or figures are of the machine's other programs too
+PUBLISHED = os.path.join(ROOT, "docs", "performance", "results.json")
 
 ALL = [
     Program("local"),
@@ -26,16 +30,25 @@ ALL = [
     Series("backlog"),
     Program(PEERS),
 ]
+SHARED = "haft_(workers|qsbr_caller|memb_caller)|mutex|spin_lock|tbb|malloc|mimalloc"
+SCALING = [
+    Program("contention", f"/({SHARED})/"),
+    Program("handoff", f"/({SHARED})/"),
+    Program("replace", f"/({SHARED})/"),
+    Program(PEERS, ["churn/", "handoff/", "replace/"]),
+]
 
 EPILOG = f"""
-ratios of --quick (of repetition by repetition, the median; churn rows use the workers clock;
-above 1 haft is better in those with a peer's name):
+ratios of --quick, of repetition by repetition, with the range that was published (churn rows use the
+workers clock; above 1 haft is better in those with a peer's name):
 {quick.explain()}
 
 examples:
   ./dev bench                           all programs, tables on standard output: about 20 minutes
   ./dev bench --quick                   the ratios as JSON: under two minutes
   ./dev bench --report                  all, and docs/performance.md with its plots
+  ./dev bench --report --sessions 5     the same five times, an hour apart
+  ./dev bench --scaling --plot all.png  what several threads share, with all cores of a machine
   ./dev bench --report --from results.json
                                         the report once more from figures kept by --save
   ./dev bench churn --benchmark_filter=haft_workers
@@ -50,13 +63,23 @@ def arguments():
     )
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--quick", action="store_true", help="a few ratios, as JSON")
-    chosen.add_argument("--report", action="store_true", help="write docs/performance.md as well")
-    parser.add_argument("--repetitions", type=int, metavar="N", help="5 by default")
+    chosen.add_argument("--scaling", action="store_true",
+                        help="churn, replace, handoff and mixed, at 1 to all cores")
+    chosen.add_argument("--report", action="store_true",
+                        help="write docs/performance.md and README's ratios as well")
+    parser.add_argument("--repetitions", type=int, metavar="N",
+                        help="5 by default; with several sessions, in each")
+    parser.add_argument("--sessions", type=int, metavar="N", default=1,
+                        help="all of it N times (1)")
+    parser.add_argument("--apart", type=int, metavar="MINUTES", default=60,
+                        help="between two sessions (60)")
     parser.add_argument("--seconds", type=float, metavar="S",
                         help="least time for each case in each repetition; 0.1 by default")
+    parser.add_argument("--plot", metavar="FILE", help="with --scaling: a picture of it, as PNG")
     parser.add_argument("--save", metavar="FILE", help="keep all figures as JSON")
     parser.add_argument("--list", action="store_true", help="the programs that can be named")
-    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: use these")
+    parser.add_argument("--from", dest="source", metavar="FILE", action="append",
+                        help="measure nothing: use these; several files are sessions")
     return parser.parse_args()
 
 
@@ -65,14 +88,51 @@ def refuse(why):
     return 2
 
 
+def load(path):
+    try:
+        return Results.load(path)
+    except OSError as error:
+        sys.exit(refuse(f"--from: '{path}': {error.strerror}"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sys.exit(refuse(f"--from: '{path}' holds no figures that --save kept"))
+
+
+def look_at_cores(options):
+    """Figures beside other programs that compute are no figures to be published."""
+    least = least_core()
+    if least < FREE:
+        why = f"a thread that spins gets {least:.0%} of a core: other programs run"
+        if options.report:
+            sys.exit(refuse(f"{why}, and no report is made"))
+        print(f"bench: {why}", file=sys.stderr)
+
+
+def pause(minutes):
+    end = time.monotonic() + 60 * minutes
+    while (left := end - time.monotonic()) > 0:
+        progress.show(1 - left / (60 * minutes), f"{left / 60:.0f} minutes to the next session")
+        time.sleep(min(left, 1))
+    progress.end()
+
+
+def session(options):
+    look_at_cores(options)
+    programs = quick.PROGRAMS if options.quick else SCALING if options.scaling else ALL
+    results = measure(programs, options.repetitions or 5, options.seconds or 0.1)
+    if not options.scaling:
+        results.context["sessions"] = [quick.medians(results)]
+    return results
+
+
 def figures(options):
     if options.source:
-        try:
-            return Results.load(options.source)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            sys.exit(refuse(f"--from: '{options.source}' holds no figures that --save kept"))
-    programs = quick.PROGRAMS if options.quick else ALL
-    return measure(programs, options.repetitions or 5, options.seconds or 0.1)
+        return Results.together([load(path) for path in options.source])
+    sessions = []
+    for number in range(options.sessions):
+        if number:
+            pause(options.apart)
+        sessions.append(session(options))
+    return Results.together(sessions)
 
 
 def main():
@@ -80,21 +140,29 @@ def main():
     if options.list:
         print("\n".join(program.name for program in ALL if program.name != PEERS))
         return
-    if options.report:
+    if options.plot and not options.scaling:
+        sys.exit(refuse("--plot is for --scaling"))
+    if options.report or options.plot:
         import plots  # before anything is measured: it needs matplotlib
     results = figures(options)
     if options.save:
         results.save(options.save)
     if options.quick:
-        print(json.dumps(quick.evaluate(results), indent=1))
+        published = load(PUBLISHED) if os.path.exists(PUBLISHED) else None
+        print(json.dumps(quick.evaluate(results, published), indent=1))
         return
-    text = report.write(results)
+    text = report.scaling(results) if options.scaling else report.write(results)
     print(text)
+    if options.plot:
+        plots.scaling(results, options.plot)
     if options.report:
         folder = os.path.join(ROOT, "docs", "performance")
         plots.write(results, folder)
         with open(os.path.join(ROOT, "docs", "performance.md"), "w") as file:
             file.write(text)
+        import page
+
+        page.write("README.md", "./dev bench --report", report.summary(results))
         results.save(os.path.join(folder, "results.json"))
         print("bench: wrote docs/performance.md", file=sys.stderr)
 

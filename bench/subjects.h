@@ -419,6 +419,7 @@ template <class Lock> class Locked
 };
 
 using Mutex = Locked<OneAtATime>;
+using SpinLock = Locked<Spinning>;
 using ReadWrite = Locked<ManyReaders>;
 
 } // namespace bench

@@ -47,8 +47,8 @@ options_of()
                 --shrink=0..86400 --write --json
             ;;
         bench)
-            echo --quick --report --repetitions=1..1000000 --seconds=SECONDS --save=TEXT --list \
-                --from=FILE
+            echo --quick --report --scaling --repetitions=1..1000000 --seconds=SECONDS \
+                --sessions=1..1000 --apart=0..10000 --plot=TEXT --save=TEXT --list --from=FILE
             ;;
         bench-named) echo '--benchmark_*' '--v=*' ;;
         mutants)

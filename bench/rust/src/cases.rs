@@ -2,7 +2,7 @@
 //! handoff.cc, resolve.cc, local.cc.
 
 use crate::measure::{alone, black_box, together, Case, Object, Random};
-use crate::tables::{Locked, Sharded, Shared};
+use crate::tables::{Locked, MutexLocked, Sharded, Shared};
 use slotmap::{DefaultKey, SlotMap};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
@@ -196,8 +196,18 @@ fn slotmap_case(
     Case { workload, subject: "slotmap", size, threads: 1, items_a_round: size as u64, run }
 }
 
+/// As bench/pool.h has it: powers of two up to 8 or all cores, and these.
+fn thread_counts() -> Vec<usize> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let most = cores.max(8);
+    let mut counts: Vec<usize> =
+        std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|c| *c < most).collect();
+    counts.push(most);
+    counts
+}
+
 fn add_shared<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'static str) {
-    for threads in [1, 2, 4, 8] {
+    for threads in thread_counts() {
         makers.push(Box::new(move || churn::<T>(subject, threads)));
         makers.push(Box::new(move || replace::<T>(subject, threads)));
     }
@@ -213,6 +223,7 @@ pub fn makers() -> Vec<Box<dyn Fn() -> Case>> {
     let mut makers: Vec<Box<dyn Fn() -> Case>> = Vec::new();
     add_shared::<Sharded>(&mut makers, "sharded_slab");
     add_shared::<Locked>(&mut makers, "rwlock_slotmap");
+    add_shared::<MutexLocked>(&mut makers, "mutex_slotmap");
     for size in [1024, 16384, 65536, 262144, 1048576] {
         makers.push(Box::new(move || slotmap_get(size)));
         makers.push(Box::new(move || slotmap_insert_free(size)));

@@ -1,7 +1,7 @@
 //! The tables, behind one face.
 
 use crate::measure::Object;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use sharded_slab::Slab;
 use slotmap::{DefaultKey, SlotMap};
 
@@ -55,5 +55,27 @@ impl Shared for Locked {
 
     fn first_word(&self, id: DefaultKey) -> u64 {
         self.0.read().get(id).map_or(0, |object| object[0])
+    }
+}
+
+pub struct MutexLocked(Mutex<SlotMap<DefaultKey, Object>>);
+
+impl Shared for MutexLocked {
+    type Id = DefaultKey;
+
+    fn new() -> MutexLocked {
+        MutexLocked(Mutex::new(SlotMap::new()))
+    }
+
+    fn insert(&self, object: Object) -> DefaultKey {
+        self.0.lock().insert(object)
+    }
+
+    fn free(&self, id: DefaultKey) -> bool {
+        self.0.lock().remove(id).is_some()
+    }
+
+    fn first_word(&self, id: DefaultKey) -> u64 {
+        self.0.lock().get(id).map_or(0, |object| object[0])
     }
 }
