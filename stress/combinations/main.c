@@ -189,6 +189,7 @@ static bool still_breaks(const struct plan *plan)
 
 struct find {
     char kind[KIND_SIZE];
+    char detail[sizeof watch->detail];
     uint64_t calls; /* of its plan, a bit each; those of callbacks too */
     double seconds; /* of a processor, after which it was found first; without shrinking */
     uint64_t seed;
@@ -230,7 +231,7 @@ static void print_find(const struct find *find, const struct plan *plan)
         return;
     }
     printf("\ncombinations: %s%s%s%s after %.1f s of a processor, seed %llu\n", find->kind,
-           watch->detail[0] != '\0' ? " (" : "", watch->detail, watch->detail[0] != '\0' ? ")" : "",
+           find->detail[0] != '\0' ? " (" : "", find->detail, find->detail[0] != '\0' ? ")" : "",
            find->seconds, (unsigned long long)find->seed);
     plan_print(stdout, plan);
     fflush(stdout);
@@ -241,6 +242,7 @@ static void note_find(const struct plan *plan, double seconds, uint64_t seed)
     struct find find = {.calls = calls_of(plan), .seconds = seconds, .seed = seed};
 
     snprintf(find.kind, sizeof find.kind, "%s", shrunk_kind);
+    snprintf(find.detail, sizeof find.detail, "%s", watch->detail);
     for (uint32_t i = 0; i < find_count; i++) {
         if (strcmp(finds[i].kind, find.kind) == 0 && finds[i].calls == find.calls) {
             return;
@@ -256,10 +258,12 @@ static void note_find(const struct plan *plan, double seconds, uint64_t seed)
 static void look_into(void)
 {
     static struct plan plan;
+    char detail[sizeof watch->detail];
     const double used = watch_processor_seconds();
     const uint64_t seed = watch->seed;
 
     memcpy(shrunk_kind, watch->kind, KIND_SIZE);
+    memcpy(detail, watch->detail, sizeof detail);
     if (finds_of(shrunk_kind) >= (backend_is_at_once(arguments.mode) ? 2 : SHRINKS_A_KIND)) {
         return;
     }
@@ -268,7 +272,8 @@ static void look_into(void)
         shrink(&plan, still_breaks, arguments.shrink_seconds);
         still_breaks(&plan);
     } else {
-        snprintf(watch->detail, sizeof watch->detail, "not again");
+        snprintf(watch->detail, sizeof watch->detail, "not again%s%.200s",
+                 detail[0] != '\0' ? ": " : "", detail);
     }
     note_find(&plan, used - shrink_seconds, seed);
     shrink_seconds += watch_processor_seconds() - used;
@@ -301,8 +306,9 @@ static void print_json(double seconds)
     for (uint32_t i = 0; i < find_count; i++) {
         const struct find *find = &finds[i];
 
-        json_array_append_new(found, json_pack("{s:s, s:f, s:I}", "rule", find->kind, "seconds",
-                                               find->seconds, "seed", (json_int_t)find->seed));
+        json_array_append_new(found, json_pack("{s:s, s:s, s:f, s:I}", "rule", find->kind, "detail",
+                                               find->detail, "seconds", find->seconds, "seed",
+                                               (json_int_t)find->seed));
     }
     json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "mode", arguments.mode, "seed",
                             (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",
