@@ -134,10 +134,16 @@ void begin_worker(struct thread *thread)
     }
 }
 
-/* Some of the plan's threads, which are one of the system, may have the same implicit worker. */
-static void forget_worker(const haft_worker *worker)
+/*
+ * Some of the plan's threads, which are one of the system in turns, may have the same implicit
+ * worker.  At once, another thread may have opened the worker by now.
+ */
+static void forget_worker(struct thread *thread)
 {
-    for (uint32_t i = 0; i < play.plan->threads; i++) {
+    const haft_worker *worker = thread->worker;
+
+    thread->worker = NULL;
+    for (uint32_t i = 0; !play.at_once && i < play.plan->threads; i++) {
         if (play.threads[i].worker == worker) {
             play.threads[i].worker = NULL;
         }
@@ -154,7 +160,7 @@ void end_worker(struct thread *thread)
 
     expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
     end_call(outer);
-    forget_worker(thread->worker);
+    forget_worker(thread);
     thread->seat->workers--;
 }
 
