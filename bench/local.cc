@@ -6,6 +6,8 @@
  *                 item is one insert and one free
  *   iterate       all objects' first words are summed up, in the table's own order; one item is
  *                 one object
+ *   open_close    a table for `size` objects is opened and closed; calloc_free is one block of the
+ *                 same bytes
  *
  * Objects are 24 bytes.  The maps own objects that are allocated one by one, with ids for keys.
  * haft_local iterates by an inline run, haft_local_called by a call for each object.  Bounds: `raw`
@@ -20,6 +22,7 @@
 #include "bench/alone.h"
 #include "bench/walk.h"
 
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -177,6 +180,52 @@ void add_sizes(const char *workload, const char *subject, void (*run)(benchmark:
     }
 }
 
+// --- tables that come and go ---
+
+void open_close(benchmark::State &state)
+{
+    haft_local_options options = {};
+    haft_local *local = nullptr;
+
+    options.capacity = static_cast<uint64_t>(state.range(0));
+    options.object_size = sizeof(Object);
+    for (auto _ : state) {
+        if (haft_local_open(&options, &local) != HAFT_OK) {
+            state.SkipWithError("no table");
+            break;
+        }
+        benchmark::DoNotOptimize(local);
+        haft_local_close(local);
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+
+void calloc_free(benchmark::State &state)
+{
+    const size_t slots = static_cast<size_t>(state.range(0)) + HAFT_FIRST_INDEX;
+
+    for (auto _ : state) {
+        void *block = std::calloc(slots, sizeof(uint64_t) + sizeof(Object));
+
+        benchmark::DoNotOptimize(block);
+        benchmark::ClobberMemory();
+        std::free(block);
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+
+void add_opening(const char *subject, void (*run)(benchmark::State &))
+{
+    for (const uint64_t size : {60u, 1020u}) {
+        bench::Case one;
+        one.workload = "open_close";
+        one.subject = subject;
+        one.size = size;
+        one.run = run;
+        bench::add(one);
+    }
+}
+
 template <class Table, class Iterated = Table> void add_all(const char *subject)
 {
     add_sizes("get", subject, bench::walk_open<Table>);
@@ -199,5 +248,7 @@ void bench::add_cases()
     add_all<Packed>("haft_packed");
     add_all<Map>("map");
     add_all<UnorderedMap>("unordered_map");
+    add_opening("haft_local", open_close);
+    add_opening("calloc_free", calloc_free);
     add_box_cases();
 }

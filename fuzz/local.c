@@ -414,12 +414,14 @@ void local_open(struct play *play)
         .min_free = setup->min_free,
         .wrap = setup->wrap,
         .pins = setup->pins,
+        .will_share = true,
         .on_destroy = setup->destroys ? on_destroy : NULL,
         .destroy_arg = play,
     };
 
     must_answer(haft_local_open(&options, &play->local), HAFT_OK, "local_open");
     play->view = haft_local_view(play->local);
+    model_slots(&play->model, play->view.mask + 1);
 }
 
 void local_check(struct play *play)

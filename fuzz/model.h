@@ -64,6 +64,7 @@ struct model {
     unsigned run_shift;
     uint64_t bytes_before; /* in front of slot 0, in its page */
     uint64_t stride;
+    bool stays; /* the slots are too few to be in pages: none are given back */
 
     /* packed: objects by position, and the dead in the order of their kills */
     haft_id order[MOST_SLOTS];
@@ -131,7 +132,8 @@ void model_claim(struct model *model, uint64_t index);
 void model_push(struct model *model, uint64_t index);
 
 void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins);
-uint64_t model_trim(struct model *model); /* the bytes that it should give back */
+uint64_t model_trim(struct model *model);              /* the bytes that it should give back */
+void model_slots(struct model *model, uint64_t slots); /* that the table has room for */
 void model_rebuild(struct model *model);
 
 #endif /* HAFT_FUZZ_MODEL_H */

@@ -5,6 +5,7 @@
 
 #define COARSE_PAGES 16
 #define RUN_PAGE 4096u /* of a run, on every system */
+#define MOST_IN_HEAP (128u << 10)
 
 /* --- runs --- */
 
@@ -21,6 +22,11 @@ void model_run_setup(struct model *model, size_t object_size, size_t alignment, 
            stride << model->run_shift < COARSE_PAGES * page) {
         model->run_shift++;
     }
+}
+
+void model_slots(struct model *model, uint64_t slots)
+{
+    model->stays = model->bytes_before + slots * model->stride <= MOST_IN_HEAP;
 }
 
 static uint64_t first_of(const struct model *model, uint64_t run)
@@ -104,7 +110,8 @@ uint64_t model_trim(struct model *model)
     uint64_t bytes = 0;
     uint64_t kept = 0;
 
-    for (uint64_t run = 0; !model->wrapped && run <= run_of(model, model->used - 1); run++) {
+    for (uint64_t run = 0;
+         !model->wrapped && !model->stays && run <= run_of(model, model->used - 1); run++) {
         const uint64_t slots = end_of(model, run) - first_of(model, run);
 
         if (is_whole(model, run) && count(model, run, FREE, FRESH) == slots &&
@@ -244,7 +251,7 @@ void model_rebuild(struct model *model)
         const uint64_t i = model->is_fifo ? at : HAFT_FIRST_INDEX + (model->used - 1 - at);
         const uint64_t run = run_of(model, i);
         const bool is_fresh_run =
-            is_whole(model, run) &&
+            !model->stays && is_whole(model, run) &&
             count(model, run, FRESH, FRESH) == end_of(model, run) - first_of(model, run);
 
         if (model->slots[i].state == FREE || (model->slots[i].state == FRESH && !is_fresh_run)) {

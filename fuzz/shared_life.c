@@ -181,6 +181,7 @@ static void begin_sharing(struct play *play)
 {
     play->kind = SHARED;
     play->view = haft_table_view(play->table);
+    model_slots(&play->model, play->view.mask + 1);
     play->model.wrapped |= play->model.wraps; /* it may at any time from now on */
     must_be(haft_table_stats_get(play->table).limit < MOST_SLOTS - HAFT_FIRST_INDEX,
             "the model has room");

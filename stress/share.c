@@ -195,6 +195,7 @@ int main(int argc, char **argv)
     const haft_local_options options = {
         .capacity = stage.capacity,
         .object_size = sizeof(struct object),
+        .will_share = true,
         .reuse = stage.run.seed % 2 != 0 ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
     };
 

@@ -13,11 +13,13 @@
 #include "concurrent/extra/implicit.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
+#include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/supply.h"
 #include <assert.h>
+#include <haft/diagnose.h>
 
 /* Whether a worker is in use that does not close with the table. */
 static bool is_in_use(haft_table *table)
@@ -46,6 +48,22 @@ static bool has_pins(const haft_table *table)
 }
 
 /*
+ * Until no reader has an object.  Those that live, and those in the lists, take a ticket; the other
+ * freed ones have theirs.  In a table without either there is none: readers of objects taken back
+ * have left.
+ */
+static void wait_for_readers(haft_table *table)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+
+    if (stats.live != 0 || lists_have_slots(table)) {
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+    } else if (stats.retired != 0) {
+        domain_wait(table->domain);
+    }
+}
+
+/*
  * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
  * thread uses the table: its readers have left before the wait was over, and no thread has resolved
  * since.  True if there was anything.
@@ -67,15 +85,14 @@ static void run_passes(haft_table *table, haft_worker *worker)
 {
     do {
         implicit_flush(table);
-        domain_wait_for(table->domain, domain_ticket(table->domain));
+        wait_for_readers(table);
     } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
-/* A table that no worker was ever opened on has nothing to take back, but perhaps readers. */
+/* A table that no worker was ever opened on never had an object. */
 static haft_status take_table_back(haft_table *table)
 {
     if (roster_first(table) == NULL) {
-        domain_wait_for(table->domain, domain_ticket(table->domain));
         return HAFT_OK;
     }
     haft_worker *worker = worker_borrow(table);

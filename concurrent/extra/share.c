@@ -23,9 +23,8 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
+#include "lib/local/local.h"
 #include "lib/local/local_list.h"
-#include <stdlib.h>
-#include <string.h>
 
 static haft_status check_moment(const haft_local *local)
 {
@@ -154,26 +153,13 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 static haft_local *plain_local(const haft_table *table)
 {
-    haft_local *local = calloc(1, sizeof *local);
-    char *name = strdup(table->name);
+    haft_local *local = local_new(table->name);
 
-    if (local == NULL || name == NULL) {
-        free(name);
-        free(local);
-        return NULL;
+    if (local != NULL) {
+        local->capacity = table->capacity;
+        local->wraps = table->slots.wrapped;
     }
-    local->capacity = table->capacity;
-    local->name = name;
-    local->wraps = table->slots.wrapped;
     return local;
-}
-
-static void free_plain(haft_local *plain)
-{
-    if (plain != NULL) {
-        free(plain->name);
-        free(plain);
-    }
 }
 
 /* Count the slots in use below `used`; retired slots, whose callback has run, become free. */
@@ -220,7 +206,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
     const haft_status status = opened != NULL ? drain_table(table) : HAFT_NO_MEMORY;
 
     if (status != HAFT_OK) {
-        free_plain(plain);
+        local_free(plain);
         return status;
     }
     opened->slots = table->slots;

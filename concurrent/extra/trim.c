@@ -227,9 +227,11 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
     if (status != HAFT_OK) {
         return status;
     }
-    status = prepare_trim(&trim);
-    if (status == HAFT_OK) {
-        run_trim(&trim);
+    if (!table->slots.runs.stay) {
+        status = prepare_trim(&trim);
+        if (status == HAFT_OK) {
+            run_trim(&trim);
+        }
     }
     collect_end(trim.worker);
     if (status == HAFT_OK && released != NULL) {

@@ -44,6 +44,16 @@ bool list_is_empty(const haft_table *table, enum list_kind kind)
     return tagged_number(load_relaxed(HINT, &table->lists[kind].head)) == NUMBER_NONE;
 }
 
+bool lists_have_slots(const haft_table *table)
+{
+    bool found = false;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        found = found || !list_is_empty(table, (enum list_kind)kind);
+    }
+    return found;
+}
+
 /* The index of a slot that is this thread's now, or NUMBER_NONE. */
 static uint64_t pop_slot(haft_table *table, enum list_kind kind)
 {

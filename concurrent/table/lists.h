@@ -24,6 +24,9 @@ void list_push(haft_table *table, enum list_kind kind, uint64_t index);
 /* A look, which may be a moment old. */
 bool list_is_empty(const haft_table *table, enum list_kind kind);
 
+/* Whether any list has a slot. */
+bool lists_have_slots(const haft_table *table);
+
 /*
  * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
  * aborted ones.  How many.

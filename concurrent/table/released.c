@@ -81,5 +81,7 @@ uint64_t released_take(haft_table *table, uint64_t *first)
 
 bool released_has(const haft_table *table, uint64_t run)
 {
-    return load_relaxed(ONWARD, &table->slots.runs.records[run].link) != RUN_IN_USE;
+    const struct runs *runs = &table->slots.runs;
+
+    return !runs->stay && load_relaxed(ONWARD, &runs->records[run].link) != RUN_IN_USE;
 }

@@ -300,16 +300,6 @@ void supply_gather(haft_worker *worker)
     }
 }
 
-static bool has_listed(const haft_table *table)
-{
-    bool found = false;
-
-    for (int kind = 0; kind < LIST_COUNT; kind++) {
-        found = found || !list_is_empty(table, (enum list_kind)kind);
-    }
-    return found;
-}
-
 /* Looks at the lists, or batches, that can follow one another: other threads may go on. */
 static uint64_t most_looks(const haft_table *table)
 {
@@ -321,7 +311,7 @@ bool supply_gather_all(haft_worker *worker)
     const uint64_t most = most_looks(worker->table);
     uint64_t looks = 0;
 
-    while (looks < most && has_listed(worker->table)) {
+    while (looks < most && lists_have_slots(worker->table)) {
         supply_gather(worker);
         looks++;
     }

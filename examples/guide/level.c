@@ -8,7 +8,8 @@ struct tree {
     int age;
 };
 
-static const haft_local_options options = {.capacity = 100, .object_size = sizeof(struct tree)};
+static const haft_local_options options = {
+    .capacity = 100, .object_size = sizeof(struct tree), .will_share = true};
 /* end */
 
 /* guide: save */

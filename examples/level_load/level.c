@@ -8,6 +8,7 @@ bool level_open(struct level *level, GError **error)
     const haft_local_options objects = {
         .name = "level",
         .capacity = CAPACITY,
+        .will_share = true,
         .object_size = sizeof(struct object),
     };
     haft_status status = haft_arena_open(&(haft_arena_options){.block_size = 0}, &level->names);

@@ -59,6 +59,7 @@ typedef struct haft_local_options {
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
     bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
     bool huge_pages;   /* for the slots, if the system has them: see haft/memory.h */
+    bool will_share;   /* room for what workers hold back, for the time it is shared; see below */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
 } haft_local_options;
@@ -80,6 +81,17 @@ typedef struct haft_local_options {
  */
 
 /*
+ * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
+ * KiB of them are one calloc: haft_local_trim() releases nothing, and huge_pages changes nothing.
+ * More are address space, whose pages are touched when slots are first used.
+ *
+ * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
+ * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
+ * in batches out of these.  Without them haft_share() has what the power of two leaves over, and
+ * where that is little, batches are small and each step of a worker is slow.
+ */
+
+/*
  * haft_local_open, haft_local_open_sized - a new table.  It needs a capacity: `options` NULL is
  * HAFT_BAD_CAPACITY.
  *
@@ -90,7 +102,7 @@ typedef struct haft_local_options {
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.
+ * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: calloc.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
                                   haft_local **local);
@@ -111,8 +123,9 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  * haft_local_close - the end of the table and of all objects in it, in order of index.
  *
  * Threads   one; not from on_destroy.
- * Progress  blocking (munmap).
- * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
+ * Progress  blocking (munmap, free).
+ * Cost      O(memory touched), in the system; up to 128 KiB of slots: free.  With on_destroy
+ *           O(slots ever used).
  */
 void haft_local_close(haft_local *local);
 
@@ -240,8 +253,8 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  *
  * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
  * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
- * was restored in a table that may wrap, or that was shared.  A run has as few pages as begin and
- * end with a slot, at most about 16.
+ * was restored in a table that may wrap, or that was shared; everything, if there are at most 128
+ * KiB of slots.  A run has as few pages as begin and end with a slot, at most about 16.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -303,7 +316,7 @@ uint64_t haft_local_for_each_slot(haft_local *local,
  * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
  * that is empty or not.  Meanwhile reserving, inserting and the calls for memory answer
  * HAFT_LOADING.  At the end the free slots are put in order: the lowest index is used first, but
- * runs of pages without a used slot come after the others.
+ * runs of pages without a used slot come after the others, if there are more than 128 KiB of slots.
  *
  * Cost      O(1); load_end O(slots ever used).
  */

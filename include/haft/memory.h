@@ -28,10 +28,10 @@ extern "C" {
  *
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
- * used, and the first.  Everything, in tables with `wrap`, local ones before or not.  A run has as
- * few pages as begin and end with a slot, and where that takes too many, about 16.  Batch
- * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
- * objects.
+ * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
+ * with at most 128 KiB of slots, which are in the heap.  A run has as few pages as begin and end
+ * with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about 4.5
+ * bytes for each slot ever used, more in tables below 4,096 objects.
  *
  * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
  * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told

@@ -42,7 +42,9 @@ typedef struct haft_share_options {
  * haft_share, haft_share_sized - make a local table a shared one.  `options` may be NULL.
  *
  * While it is shared, capacity is a floor, as in any shared table, and what workers hold back comes
- * from beyond it; free slots are reused in no promised order, whatever `reuse` and `min_free` were.
+ * from beyond it: open the local table with `will_share`, or there is little or no room for that,
+ * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
+ * whatever `reuse` and `min_free` were.
  * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
  * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.

@@ -135,7 +135,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
  * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
  * inserts an object and frees it keeps the call from returning).  Live objects end without
- * on_reclaim.
+ * on_reclaim.  Where no object lives, and the grace period of all
+ * that was freed has passed, there is nothing to wait for: no reader has an object.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
@@ -146,9 +147,9 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more; O(slots ever used) with an on_reclaim or pins, if it was a
- *           local table, and in debug builds, which take the census; else O(workers and waiting
- *           batches).
+ * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim or
+ *           pins, if it was a local table, and in debug builds, which take the census; else
+ *           O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
 

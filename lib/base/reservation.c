@@ -8,6 +8,7 @@
  */
 #include "lib/base/reservation.h"
 #include "lib/base/os.h"
+#include <stdlib.h>
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
@@ -22,8 +23,36 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->in_steps = in_steps;
+    reservation->is_in_heap = false;
+    reservation->lead = 0;
     store_relaxed(OWN, &reservation->writable, 0);
     return HAFT_OK;
+}
+
+/* calloc aligns to max_align_t. */
+static haft_status open_in_heap(struct reservation *reservation, size_t size, size_t alignment)
+{
+    const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
+    char *block = calloc(1, size + more);
+
+    if (block == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
+
+    reservation->base = block + lead;
+    reservation->size = size;
+    reservation->in_steps = false;
+    reservation->is_in_heap = true;
+    reservation->lead = (uint16_t)lead;
+    store_relaxed(OWN, &reservation->writable, 0);
+    return HAFT_OK;
+}
+
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
+{
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, (size_t)size, alignment)
+                                     : reservation_open(reservation, size);
 }
 
 void reservation_ask_for_huge_pages(const struct reservation *reservation)
@@ -33,7 +62,11 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation)
 
 void reservation_close(struct reservation *reservation)
 {
-    os_release(reservation->base, reservation->size);
+    if (reservation->is_in_heap) {
+        free(reservation->base - reservation->lead);
+    } else {
+        os_release(reservation->base, reservation->size);
+    }
 }
 
 static uint64_t step_after(const struct reservation *reservation, uint64_t end)

@@ -4,6 +4,9 @@
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
  * would fault.
+ *
+ * A small array is one calloc instead: system calls would cost more than its bytes.  No page of it
+ * is ever discarded, and no advice is given on it.
  */
 #ifndef HAFT_LIB_RESERVATION_H
 #define HAFT_LIB_RESERVATION_H
@@ -13,14 +16,25 @@
 #include <stddef.h>
 
 struct reservation {
-    char *base; /* a page's start */
+    char *base; /* a page's start, or aligned as wished */
     size_t size;
     bool in_steps;       /* made writable in steps */
+    bool is_in_heap;     /* one calloc */
+    uint16_t lead;       /* in the heap: bytes of the block before the base */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
 /* HAFT_OK, all bytes zero; or HAFT_NO_MEMORY. */
 haft_status reservation_open(struct reservation *reservation, uint64_t size);
+
+/*
+ * The same for an array that is in the heap if it has at most RESERVATION_SMALL bytes.  Its base
+ * is a multiple of `alignment`, a power of two up to a page.
+ */
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size,
+                                   size_t alignment);
+#define RESERVATION_SMALL ((uint64_t)128 << 10)
+
 void reservation_close(struct reservation *reservation);
 
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
@@ -30,7 +44,8 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation);
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
- * Have the system find memory now for the bytes from `begin` to `end`, which are writable.
+ * Have the system find memory now for the bytes from `begin` to `end`, which are writable, of a
+ * reservation that is not in the heap.
  * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,

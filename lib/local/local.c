@@ -33,7 +33,7 @@ static haft_status open_slots(struct slots *slots, const haft_local_options *opt
 {
     struct slots_options wanted = {
         .extra = options->min_free,
-        .spare = slots_spare(options->capacity), /* for the day it is shared */
+        .spare = options->will_share ? slots_spare(options->capacity) : 0,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
     };
@@ -59,22 +59,33 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
+haft_local *local_new(const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    haft_local *local = calloc(1, sizeof *local + size);
+
+    if (local != NULL) {
+        local->name = memcpy(local + 1, name, size);
+    }
+    return local;
+}
+
+void local_free(haft_local *local)
+{
+    free(local);
+}
+
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
-    haft_local *opened = calloc(1, sizeof *opened);
-    char *name = strdup(options->name != NULL ? options->name : "local table");
-    haft_status status = HAFT_NO_MEMORY;
+    haft_local *opened = local_new(options->name != NULL ? options->name : "local table");
+    const haft_status status =
+        opened != NULL ? open_slots(&opened->slots, options) : HAFT_NO_MEMORY;
 
-    if (opened != NULL && name != NULL) {
-        status = open_slots(&opened->slots, options);
-    }
     if (status != HAFT_OK) {
-        free(name);
-        free(opened);
+        local_free(opened);
         return status;
     }
     fill_in(opened, options);
-    opened->name = name;
     *local = opened;
     return HAFT_OK;
 }
@@ -364,8 +375,7 @@ void haft_local_close(haft_local *local)
     }
     slots_unpoison_all(&local->slots, local->used);
     slots_close(&local->slots);
-    free(local->name);
-    free(local);
+    local_free(local);
 }
 
 /* --- looking --- */

@@ -1,10 +1,15 @@
 /*
- * lib/local/local.h - steps in an object's life that insertion and restoring share.
+ * lib/local/local.h - a table of one thread comes and goes; steps in an object's life that
+ * insertion and restoring share.
  */
 #ifndef HAFT_LIB_LOCAL_H
 #define HAFT_LIB_LOCAL_H
 
 #include "lib/local/state.h"
+
+/* A table of that name, all else zero; NULL: no memory.  local_free() ends it; NULL is nothing. */
+haft_local *local_new(const char *name);
+void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);

@@ -234,6 +234,9 @@ static void gather_fresh_runs(haft_local *local)
     struct runs *runs = &local->slots.runs;
 
     runs->first = RUN_LAST;
+    if (runs->stay) {
+        return;
+    }
     for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
         if (is_fresh_run(local, run) && runs_prepare(&local->slots.runs, local->used) == HAFT_OK) {
             fresh_runs_push(runs, run);

@@ -43,7 +43,7 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    char *name;
+    char *name; /* behind this struct, in one block */
 };
 
 /* Whether `word` is that of a free slot `index`, in the list or fresh. */

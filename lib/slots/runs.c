@@ -1,5 +1,6 @@
 /* Page runs: their records, and the list of fresh ones of a table of one thread. */
 #include "lib/slots/runs.h"
+#include <assert.h>
 #include <stddef.h>
 
 #define PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
@@ -20,6 +21,7 @@ void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_bias
     runs->count = ((slots - 1) >> shift) + 1;
     runs->first = RUN_LAST;
     runs->records = NULL;
+    runs->stay = false;
 }
 
 void runs_close(struct runs *runs)
@@ -31,7 +33,7 @@ void runs_close(struct runs *runs)
 
 haft_status runs_reserve(struct runs *runs)
 {
-    if (runs->records == NULL) {
+    if (runs->records == NULL && !runs->stay) {
         const haft_status status =
             reservation_open(&runs->memory, runs->count * sizeof *runs->records);
 
@@ -47,6 +49,7 @@ haft_status runs_prepare(struct runs *runs, uint64_t end)
 {
     const haft_status status = runs_reserve(runs);
 
+    assert(!runs->stay);
     if (status != HAFT_OK) {
         return status;
     }

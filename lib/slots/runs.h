@@ -7,7 +7,8 @@
  * before is ever issued again, and a word of 0 matches none.
  *
  * A run's record exists from when some run was first released, or the table was shared.  Runs
- * with the slots below the first index are never released: slot 0's word is a mark for ever.
+ * with the slots below the first index are never released: slot 0's word is a mark for ever.  Nor
+ * are those of a table whose memory is not pages of the system (`stay`): it has no records.
  *
  * Shared tables keep their fresh runs in a list of their own (concurrent/table/released.c), through
  * the same links; so every access to a record is an access to atomic words.
@@ -40,6 +41,7 @@ struct runs {
     uint64_t count;            /* runs that there can be */
     uint64_t first;            /* the fresh run to be used next, or RUN_LAST: fresh_runs.h */
     unsigned shift;            /* slots in a run: 2^shift */
+    bool stay;                 /* no run is ever released */
 };
 
 /*
@@ -49,10 +51,16 @@ struct runs {
 void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased);
 void runs_close(struct runs *runs);
 
-/* Address space for the records, if there is none: they can be read.  HAFT_OK or HAFT_NO_MEMORY. */
+/*
+ * Address space for the records, if there is none and runs do not stay: they can be read.  HAFT_OK
+ * or HAFT_NO_MEMORY.
+ */
 haft_status runs_reserve(struct runs *runs);
 
-/* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
+/*
+ * Make sure of the records of all runs with slots below `end`, which do not stay.  HAFT_OK or
+ * HAFT_NO_MEMORY.
+ */
 haft_status runs_prepare(struct runs *runs, uint64_t end);
 
 /*

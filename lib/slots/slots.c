@@ -95,11 +95,12 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     const uint64_t end = HAFT_FIRST_INDEX + options->aside + common->capacity;
     const uint64_t room = count - end;
 
-    haft_status status = reservation_open(&slots->memory, bias + count * stride);
+    haft_status status =
+        reservation_open_array(&slots->memory, bias + count * stride, (size_t)alignment);
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->huge_pages) {
+    if (options->huge_pages && !slots->memory.is_in_heap) {
         reservation_ask_for_huge_pages(&slots->memory);
     }
     slots->view.base = slots->memory.base + bias;
@@ -110,6 +111,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->wrapped = options->wrapped;
     slots->limit = end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, count, stride, bias != 0);
+    slots->runs.stay = slots->memory.is_in_heap;
     status = common->sites ? sites_open(&slots->sites, count) : HAFT_OK;
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
@@ -142,7 +144,7 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
-    if (first >= end) {
+    if (first >= end || slots->memory.is_in_heap) {
         return HAFT_OK;
     }
     return reservation_populate(&slots->memory, bias + first * slots->view.stride,

@@ -57,6 +57,7 @@ void share_subject(struct play *play, struct subject *subject, const haft_share_
         .capacity = profile->capacity,
         .object_size = LARGE, /* so that it has runs to give back */
         .layout = profile->layout,
+        .will_share = true,
         .reuse = play->run.seed % 2 != 0 ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
     };
     haft_id *ids = calloc(profile->capacity, sizeof *ids);

@@ -1,7 +1,8 @@
 /* What the tests of handing over share. */
 #include "tests/extra/level.h"
 
-const haft_local_options level_options = {.capacity = COUNT, .object_size = sizeof(struct object)};
+const haft_local_options level_options = {
+    .capacity = COUNT, .object_size = sizeof(struct object), .will_share = true};
 
 haft_id local_insert(haft_local *local, uint64_t value)
 {

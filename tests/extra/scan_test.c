@@ -219,7 +219,8 @@ TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
 
 TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
 {
-    const haft_local_options local_options = {.capacity = 1000, .object_size = 16};
+    const haft_local_options local_options = {
+        .capacity = 1000, .object_size = 16, .will_share = true};
     struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
     haft_local *local;

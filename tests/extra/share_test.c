@@ -259,6 +259,38 @@ Test(share, there_is_room_for_what_workers_hold_back)
     close_level(&level);
 }
 
+Test(share, without_will_share_the_capacity_fits_and_workers_hold_nothing_back)
+{
+    haft_local_options power = level_options;
+
+    power.capacity = 1020;
+    power.will_share = false;
+    struct level level = open_level(MEMB_CALLER, &power);
+    haft_id id;
+
+    fill(&level, 500);
+    share_level(&level);
+    cr_expect(eq(u64, stats_of(level.table).limit, 1020));
+    haft_worker *first = open_worker(level.table);
+    haft_worker *second = open_worker(level.table);
+
+    for (int i = 0; i < 3000; i++) { /* what the one frees the other finds */
+        must(haft_insert_wait(first, NULL, &id) == HAFT_OK);
+        must(haft_free(first, id) == HAFT_OK);
+        must(haft_insert_wait(second, NULL, &id) == HAFT_OK);
+        must(haft_free(second, id) == HAFT_OK);
+        must(haft_worker_quiescent(first) == HAFT_OK);
+    }
+    for (int i = 500; i < 1020; i++) {
+        must(haft_insert_wait(i % 2 == 0 ? first : second, NULL, &id) == HAFT_OK);
+    }
+    expect_status(haft_insert(first, NULL, &id), HAFT_FULL);
+    must(haft_worker_close(first) == HAFT_OK);
+    must(haft_worker_close(second) == HAFT_OK);
+    expect_all(&level, level.view);
+    close_level(&level);
+}
+
 Test(share, an_exhausted_slot_stays_exhausted)
 {
     haft_local_options tiny = level_options;

@@ -26,6 +26,30 @@ static haft_local *open_sized(size_t object_size, size_t alignment, haft_layout 
     return local;
 }
 
+/* Their pages hold other blocks of the heap as well. */
+Test(trim, a_small_table_keeps_its_memory_and_its_order)
+{
+    const haft_local_options options = {.capacity = 1020, .object_size = 120};
+    haft_local *local;
+    uint64_t released = 1;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 1020; i++) {
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 1020; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_local_trim(local, &released), HAFT_OK);
+    cr_expect(eq(u64, released, 0));
+    for (int i = 1020; i-- > 0;) {
+        must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
+        must((uint32_t)later[i].bits == (uint32_t)ids[i].bits && later[i].bits != ids[i].bits);
+    }
+    haft_local_close(local);
+    expect_no_leaks();
+}
+
 static void fill(haft_local *local, haft_id *into)
 {
     for (int i = 0; i < OBJECTS; i++) {

@@ -42,6 +42,50 @@ TEST_ON_EACH_CLOCK(table, opens_and_closes_again_and_again)
     expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
+static uint64_t grace_periods(const haft_domain *domain)
+{
+    return haft_domain_stats_get(domain).grace_periods;
+}
+
+/* An object that lives, or that waits, may have a reader; in an empty table there is none. */
+TEST_ON_EACH_CLOCK(table_close, waits_for_a_grace_period_only_if_an_object_may_have_a_reader)
+{
+    const haft_domain_options domain_option = domain_options(*setting);
+    haft_domain *domain;
+
+    assert_status(haft_domain_open(&domain_option, &domain), HAFT_OK);
+    haft_thread_register(domain);
+    for (int objects = 0; objects < 3; objects++) { /* none, one that lives, one that waits */
+        haft_table *table;
+
+        assert_status(haft_table_open(domain, &options, &table), HAFT_OK);
+        haft_worker *worker = open_worker(table);
+        const haft_id first = insert(worker);
+
+        must(haft_free(worker, first) == HAFT_OK);
+        must(haft_worker_flush(worker) == HAFT_OK);
+        must(haft_domain_wait(domain) == HAFT_OK);
+        must(haft_worker_flush(worker) == HAFT_OK); /* takes it back */
+        if (objects != 0) {
+            const haft_id id = insert(worker);
+
+            must(objects == 1 || haft_free(worker, id) == HAFT_OK);
+        }
+        must(haft_worker_close(worker) == HAFT_OK);
+        const uint64_t before = grace_periods(domain);
+
+        assert_status(haft_table_close(table), HAFT_OK);
+        if (objects == 0) {
+            cr_expect(eq(u64, grace_periods(domain), before));
+        } else {
+            cr_expect(gt(u64, grace_periods(domain), before));
+        }
+    }
+    haft_thread_unregister(domain);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+    expect_no_leaks();
+}
+
 TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
 {
     struct shared shared = open_shared(*setting, &options);

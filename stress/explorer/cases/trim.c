@@ -31,10 +31,10 @@ static haft_id insert_new(haft_worker *worker)
     return id;
 }
 
-/* Slots of a page each, which so can be given back one by one. */
+/* Slots of eight pages each, which so can be given back one by one. */
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 2, .object_size = 4088};
+    const struct table_wish wish = {.capacity = 2, .object_size = 32760};
 
     for (int i = 0; i < MOST_IDS; i++) {
         poke(&issued[i], 0);
