@@ -39,6 +39,21 @@ typedef struct haft_view {
 } haft_view;
 
 /*
+ * HAFT_VIEW_EMPTY - an initialiser: a view in which no id is found, whatever its bits, for what is
+ * not open yet.  A typed view (haft/typed.h) cannot be made of it; those of haft/haft.hpp are empty
+ * before they are a table's.
+ *
+ *   static haft_view ships = HAFT_VIEW_EMPTY;
+ */
+#define HAFT_VIEW_EMPTY                                                                            \
+    {                                                                                              \
+        (char *)(uintptr_t)haft_no_slots, 1, sizeof(uint64_t)                                      \
+    }
+
+/* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
+extern const uint64_t haft_no_slots[2];
+
+/*
  * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
  * lies in the table's address range; it says nothing about whether the id is live.
  */

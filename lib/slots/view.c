@@ -1,6 +1,8 @@
 /* Resolving many ids at once: haft_resolve() with the memory of later ids on its way. */
 #include <haft/view.h>
 
+const uint64_t haft_no_slots[2] = {1, 0};
+
 #define AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
 
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count)

@@ -17,6 +17,44 @@ static table_type opened(uint64_t capacity = 100)
     return std::move(*made);
 }
 
+/* --- views --- */
+
+struct alignas(64) wide {
+    uint64_t words[12];
+};
+
+template <class View> static bool finds_nothing(const View &view)
+{
+    for (uint64_t i = 0; i < 100000; i++) {
+        const haft_id id = {i < 1000 ? i : i * UINT64_C(0x9E3779B97F4A7C15)};
+
+        if (haft_resolve(view.untyped(), id) != nullptr) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Test(cpp_local, a_view_is_empty_before_it_is_a_table_s)
+{
+    static haft_view untyped = HAFT_VIEW_EMPTY;
+    haft::view<char> small;
+
+    cr_expect_not(haft_is_live(untyped, haft_id{1}));
+    cr_expect(finds_nothing(small));
+    cr_expect(finds_nothing(haft::view<wide>()));
+    cr_expect(finds_nothing(haft::view<wide, haft::pins::yes>()));
+    cr_expect_null(small.resolve(haft::id<char>()));
+    auto table = haft::local<char>::open(10);
+
+    cr_assert(table);
+    const auto id = table->emplace('a');
+
+    cr_expect_null(small.resolve(*id));
+    small = table->view();
+    cr_expect_eq(*small.resolve(*id), 'a');
+}
+
 /* --- lives --- */
 
 Test(cpp_local, emplaced_object_is_made_where_it_resolves_to)

@@ -4,9 +4,31 @@
 #include <string.h>
 
 TestSuite(resolve_many, .timeout = SUITE_SECONDS);
+TestSuite(view, .timeout = SUITE_SECONDS);
 TestSuite(run, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {.capacity = 300, .object_size = 8};
+
+static haft_view not_open = HAFT_VIEW_EMPTY;
+
+Test(view, that_is_empty_finds_no_id_whatever_its_bits)
+{
+    const haft_view again = HAFT_VIEW_EMPTY;
+    uint64_t seed = 7;
+    void *object = &seed;
+    haft_id found;
+    haft_run run = haft_run_over(not_open, HAFT_EVERYTHING);
+
+    for (uint64_t i = 0; i < 1000000; i++) {
+        const uint64_t bits = i < 1000 ? i : i < 2000 ? UINT64_MAX - i : random_next(&seed);
+
+        must(haft_resolve(not_open, (haft_id){bits}) == NULL);
+        must(!haft_is_live(again, (haft_id){bits}));
+    }
+    must(haft_resolve_many(not_open, &HAFT_NIL, &object, 1) == 0 && object == NULL);
+    must(haft_ref_is_nil(haft_ref_of(not_open, (haft_id){1})));
+    must(!haft_run_next(&run, &found, &object));
+}
 
 /* What resolve_many says of `count` ids equals what resolve says of each. */
 static void expect_as_single(haft_view view, const haft_id *ids, size_t count)

@@ -75,6 +75,26 @@ template <class Abort> class reservation
     bool is_made_ = false;
 };
 
+/* Two slots of a view in which no id is found: see HAFT_VIEW_EMPTY. */
+template <class T, pins P> class no_slots
+{
+  public:
+    static slot<T, P> *first() noexcept
+    {
+        return reinterpret_cast<slot<T, P> *>(const_cast<uint64_t *>(all_.words_));
+    }
+
+  private:
+    static constexpr std::size_t before = HAFT_TYPED_WORDS(T, P == pins::yes) - 1;
+
+    constexpr no_slots() noexcept : words_() { words_[before] = 1; }
+
+    static const no_slots all_;
+    alignas(slot<T, P>) uint64_t words_[before + sizeof(slot<T, P>) / 8 + 1];
+};
+
+template <class T, pins P> constexpr no_slots<T, P> no_slots<T, P>::all_{};
+
 } // namespace detail
 
 /*
@@ -84,6 +104,7 @@ template <class Abort> class reservation
 template <class T, pins P = pins::no> class view
 {
   public:
+    /* No id is found in it. */
     view() noexcept = default;
 
     /* Of a table of such objects, which is not looked at: tables check when they are made. */
@@ -113,8 +134,8 @@ template <class T, pins P = pins::no> class view
   private:
     static constexpr std::size_t before_word = 8 * (HAFT_TYPED_WORDS(T, P == pins::yes) - 1);
 
-    detail::slot<T, P> *slots_ = nullptr; /* in a debugger: slots_[index] */
-    uint64_t mask_ = 0;
+    detail::slot<T, P> *slots_ = detail::no_slots<T, P>::first(); /* in a debugger: [index] */
+    uint64_t mask_ = 1;
 };
 
 /* What a walk gives: for (auto [id, ship] : ships) */
