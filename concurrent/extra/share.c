@@ -60,7 +60,7 @@ static void choose_reclaim(haft_table *table, haft_local *local, const haft_shar
 /* Index limit with room for slots that workers hold back, as far as the reservation goes. */
 static uint64_t shared_limit(const haft_local *local)
 {
-    const uint64_t wished = HAFT_FIRST_INDEX + local->capacity + slots_spare(local->capacity);
+    const uint64_t wished = HAFT_FIRST_INDEX + local->capacity + geometry_spare(local->capacity);
     const uint64_t most = local->slots.view.mask + 1;
     const uint64_t limit = wished < most ? wished : most;
 
@@ -153,7 +153,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 static haft_local *plain_local(const haft_table *table)
 {
-    haft_local *local = local_new(table->name);
+    haft_local *local = local_new(table->name, NULL);
 
     if (local != NULL) {
         local->capacity = table->capacity;

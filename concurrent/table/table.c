@@ -37,7 +37,7 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
 static haft_status open_table_slots(haft_table *table, const haft_table_options *options)
 {
     struct slots_options wanted = {
-        .extra = slots_spare(options->capacity),
+        .extra = geometry_spare(options->capacity),
         .aside = options->restore_range,
         .pins = options->pins,
         .huge_pages = options->huge_pages,

@@ -100,7 +100,7 @@ typedef struct haft_local_options {
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
  *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: calloc.
  */
@@ -109,6 +109,23 @@ haft_status haft_local_open_sized(const haft_local_options *options, size_t size
 HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_local **local)
 {
     return haft_local_open_sized(options, sizeof *options, local);
+}
+
+/*
+ * haft_local_footprint, haft_local_footprint_sized - what a table with these options needs, to be
+ * given as `memory` and `memory_size`: see haft/memory.h.  Those two and `huge_pages` change
+ * nothing here.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
+ *           an option.
+ * Threads   any.
+ */
+haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_local_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*

@@ -75,6 +75,20 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
 haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 
 /*
+ * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
+ * `memory` and `memory_size` in its options a haft_local, names and allocation sites included, lies
+ * there alone.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
+ * the two no call of the table allocates or maps, and whatever id comes in, it reads and writes
+ * inside.  haft_local_footprint() says how much is needed, wherever the memory begins, and the
+ * highest capacity that needs no more, since the number of slots is a power of two.  Nothing is
+ * released by haft_local_trim().  While the table is shared, all but its slots is malloc's.
+ *
+ *   static char memory[40000];
+ *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
+ *                                         .memory_size = sizeof memory}, &local);
+ */
+
+/*
  * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
  * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
  * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge

@@ -24,6 +24,7 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     reservation->size = (size_t)size;
     reservation->in_steps = in_steps;
     reservation->is_in_heap = false;
+    reservation->is_given = false;
     reservation->lead = 0;
     store_relaxed(OWN, &reservation->writable, 0);
     return HAFT_OK;
@@ -44,6 +45,7 @@ static haft_status open_in_heap(struct reservation *reservation, size_t size, si
     reservation->size = size;
     reservation->in_steps = false;
     reservation->is_in_heap = true;
+    reservation->is_given = false;
     reservation->lead = (uint16_t)lead;
     store_relaxed(OWN, &reservation->writable, 0);
     return HAFT_OK;
@@ -55,6 +57,29 @@ haft_status reservation_open_array(struct reservation *reservation, uint64_t siz
                                      : reservation_open(reservation, size);
 }
 
+haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
+                                   uint64_t alignment, struct given *given)
+{
+    char *base = given_take(given, size, alignment);
+
+    if (base == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    reservation->base = base;
+    reservation->size = (size_t)size;
+    reservation->in_steps = false;
+    reservation->is_in_heap = false;
+    reservation->is_given = true;
+    reservation->lead = 0;
+    store_relaxed(OWN, &reservation->writable, 0);
+    return HAFT_OK;
+}
+
+bool reservation_is_paged(const struct reservation *reservation)
+{
+    return !reservation->is_in_heap && !reservation->is_given;
+}
+
 void reservation_ask_for_huge_pages(const struct reservation *reservation)
 {
     os_ask_for_huge_pages(reservation->base, reservation->size);
@@ -62,6 +87,9 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation)
 
 void reservation_close(struct reservation *reservation)
 {
+    if (reservation->is_given) {
+        return;
+    }
     if (reservation->is_in_heap) {
         free(reservation->base - reservation->lead);
     } else {

@@ -12,6 +12,7 @@
 #define HAFT_LIB_RESERVATION_H
 
 #include "lib/base/atomics.h"
+#include "lib/base/given.h"
 #include <haft/status.h>
 #include <stddef.h>
 
@@ -20,6 +21,7 @@ struct reservation {
     size_t size;
     bool in_steps;       /* made writable in steps */
     bool is_in_heap;     /* one calloc */
+    bool is_given;       /* the program's memory */
     uint16_t lead;       /* in the heap: bytes of the block before the base */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
@@ -33,7 +35,15 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size);
  */
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size,
                                    size_t alignment);
+
+/* An array in memory that the program has given.  HAFT_NO_MEMORY: there is too little. */
+haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
+                                   uint64_t alignment, struct given *given);
+
 #define RESERVATION_SMALL ((uint64_t)128 << 10)
+
+/* Whether it is in pages of the system: only these may be advised and released. */
+bool reservation_is_paged(const struct reservation *reservation);
 
 void reservation_close(struct reservation *reservation);
 
@@ -45,7 +55,7 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
  * Have the system find memory now for the bytes from `begin` to `end`, which are writable, of a
- * reservation that is not in the heap.
+ * reservation in pages.
  * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,

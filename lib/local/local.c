@@ -29,21 +29,19 @@ static haft_status check(const haft_local_options *options, uint64_t most)
     return HAFT_OK;
 }
 
-static haft_status open_slots(struct slots *slots, const haft_local_options *options)
+/* What slots are asked for, and the highest capacity; HAFT_OK, or why the options are wrong. */
+static haft_status slots_wanted(const haft_local_options *options, struct slots_options *wanted,
+                                uint64_t *most)
 {
-    struct slots_options wanted = {
+    *wanted = (struct slots_options){
         .extra = options->min_free,
-        .spare = options->will_share ? slots_spare(options->capacity) : 0,
+        .spare = options->will_share ? geometry_spare(options->capacity) : 0,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
     };
-    uint64_t most;
-    haft_status status = options_check(options, IN_SLOTS, &wanted.common, &most);
+    const haft_status status = options_check(options, IN_SLOTS, &wanted->common, most);
 
-    if (status == HAFT_OK) {
-        status = check(options, most);
-    }
-    return status == HAFT_OK ? slots_open(slots, &wanted) : status;
+    return status == HAFT_OK ? check(options, *most) : status;
 }
 
 static void fill_in(haft_local *local, const haft_local_options *options)
@@ -59,34 +57,99 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
-haft_local *local_new(const char *name)
+haft_local *local_new(const char *name, struct given *given)
 {
-    const size_t size = strlen(name) + 1;
-    haft_local *local = calloc(1, sizeof *local + size);
+    const size_t length = strlen(name) + 1;
+    const size_t size = sizeof(haft_local) + length;
+    haft_local *local =
+        given != NULL ? given_take(given, size, _Alignof(haft_local)) : calloc(1, size);
 
     if (local != NULL) {
-        local->name = memcpy(local + 1, name, size);
+        local->is_given = given != NULL;
+        local->name = memcpy(local + 1, name, length);
     }
     return local;
 }
 
 void local_free(haft_local *local)
 {
-    free(local);
+    if (local != NULL && !local->is_given) {
+        free(local);
+    }
+}
+
+static const char *local_name_of(const haft_local_options *options)
+{
+    return options->name != NULL ? options->name : "local table";
 }
 
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
-    haft_local *opened = local_new(options->name != NULL ? options->name : "local table");
-    const haft_status status =
-        opened != NULL ? open_slots(&opened->slots, options) : HAFT_NO_MEMORY;
+    struct given given = given_of(options->memory, options->memory_size);
+    struct slots_options wanted;
+    uint64_t most;
+    haft_status status = slots_wanted(options, &wanted, &most);
 
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (options->memory == NULL && options->memory_size != 0) {
+        return HAFT_NO_MEMORY;
+    }
+    wanted.given = options->memory != NULL ? &given : NULL;
+    haft_local *opened = local_new(local_name_of(options), wanted.given);
+
+    status = opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
     if (status != HAFT_OK) {
         local_free(opened);
         return status;
     }
     fill_in(opened, options);
     *local = opened;
+    return HAFT_OK;
+}
+
+/* The highest capacity for which slots take no more address space. */
+static uint64_t capacity_that_fills(haft_local_options options, uint64_t most)
+{
+    struct slots_options wanted;
+    uint64_t above = most - options.min_free + 1;
+
+    slots_wanted(&options, &wanted, &most);
+    const uint64_t count = geometry_of(&wanted).count;
+    uint64_t fits = options.capacity;
+
+    while (above - fits > 1) {
+        options.capacity = fits + (above - fits) / 2;
+        slots_wanted(&options, &wanted, &most);
+        if (geometry_of(&wanted).count == count) {
+            fits = options.capacity;
+        } else {
+            above = options.capacity;
+        }
+    }
+    return fits;
+}
+
+haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_local_options known;
+    struct slots_options wanted;
+    uint64_t most;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? slots_wanted(&known, &wanted, &most) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    given_take(&given, sizeof(haft_local) + strlen(local_name_of(&known)) + 1,
+               _Alignof(haft_local));
+    wanted.given = &given;
+    geometry_measure(&wanted);
+    footprint->bytes = given.measured;
+    footprint->capacity = capacity_that_fills(known, most);
     return HAFT_OK;
 }
 

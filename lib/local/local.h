@@ -7,8 +7,11 @@
 
 #include "lib/local/state.h"
 
-/* A table of that name, all else zero; NULL: no memory.  local_free() ends it; NULL is nothing. */
-haft_local *local_new(const char *name);
+/*
+ * A table of that name, all else zero, in given memory if that is not NULL; NULL: no memory.
+ * local_free() ends it; NULL is nothing.
+ */
+haft_local *local_new(const char *name, struct given *given);
 void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */

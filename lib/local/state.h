@@ -39,6 +39,7 @@ struct haft_local {
     bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
+    bool is_given;      /* in the program's memory */
     uint64_t held;      /* slots reserved, or with their destructor running */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;

@@ -2,9 +2,12 @@
 #include "lib/slots/sites.h"
 #include <stddef.h>
 
-haft_status sites_open(struct sites *sites, uint64_t slots)
+haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
 {
-    const haft_status status = reservation_open(&sites->memory, slots * sizeof sites->records[0]);
+    const uint64_t size = slots * sizeof sites->records[0];
+    const haft_status status =
+        given != NULL ? reservation_open_given(&sites->memory, size, sizeof(uint64_t), given)
+                      : reservation_open(&sites->memory, size);
 
     if (status == HAFT_OK) {
         sites->records = (struct site *)(void *)sites->memory.base;

@@ -30,8 +30,8 @@ struct sites {
     void *leak_arg;
 };
 
-/* Records for `slots` slots.  HAFT_OK or HAFT_NO_MEMORY. */
-haft_status sites_open(struct sites *sites, uint64_t slots);
+/* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */
+haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given);
 void sites_close(struct sites *sites);
 
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */

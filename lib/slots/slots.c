@@ -7,9 +7,6 @@
 #include "lib/slots/slots.h"
 #include "lib/base/os.h"
 
-#define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
-#define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
-
 /*
  * A first generation from the lower half: so ids of another table, or of the program's last run,
  * seldom match, and each slot has half of its lives left at least.
@@ -35,35 +32,6 @@ static uint64_t first_generation(const struct common_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
-static uint64_t slot_count(const struct slots_options *options)
-{
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
-                            options->extra + options->spare;
-    const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
-    uint64_t count = 8;
-
-    while (count < wanted && count < most) {
-        count *= 2;
-    }
-    return count;
-}
-
-uint64_t slots_spare(uint64_t capacity)
-{
-    const uint64_t part = capacity / 8;
-
-    if (capacity < SPARE_COMMON) {
-        return capacity;
-    }
-    return part < SPARE_COMMON ? SPARE_COMMON : part < SPARE_MOST ? part : SPARE_MOST;
-}
-
-static uint64_t round_up(uint64_t size, uint64_t alignment)
-{
-    return (size + alignment - 1) / alignment * alignment;
-}
-
 /* Keep the options that are needed as they are. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
@@ -82,37 +50,41 @@ static void keep(struct slots *slots, const struct common_options *options)
     store_relaxed(OWN, &slots->recycled, 0);
 }
 
+static haft_status reserve_slots(struct slots *slots, const struct slots_options *options,
+                                 const struct geometry *geometry)
+{
+    const uint64_t size = geometry->bias + geometry->count * geometry->stride;
+    const haft_status status =
+        options->given != NULL
+            ? reservation_open_given(&slots->memory, size, geometry->alignment, options->given)
+            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment);
+
+    if (status == HAFT_OK && options->huge_pages && reservation_is_paged(&slots->memory)) {
+        reservation_ask_for_huge_pages(&slots->memory);
+    }
+    return status;
+}
+
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
 {
-    const struct common_options *common = &options->common;
-    const uint64_t alignment =
-        common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
-    const uint64_t bias = alignment - sizeof(uint64_t); /* so that each object is aligned */
-    const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
-    const uint64_t stride = round_up(
-        sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment);
-    const uint64_t count = slot_count(options);
-    const uint64_t end = HAFT_FIRST_INDEX + options->aside + common->capacity;
-    const uint64_t room = count - end;
+    const struct geometry geometry = geometry_of(options);
+    const uint64_t room = geometry.count - geometry.end;
+    haft_status status = reserve_slots(slots, options, &geometry);
 
-    haft_status status =
-        reservation_open_array(&slots->memory, bias + count * stride, (size_t)alignment);
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->huge_pages && !slots->memory.is_in_heap) {
-        reservation_ask_for_huge_pages(&slots->memory);
-    }
-    slots->view.base = slots->memory.base + bias;
-    slots->view.mask = count - 1;
-    slots->view.stride = stride;
-    keep(slots, common);
+    slots->view.base = slots->memory.base + geometry.bias;
+    slots->view.mask = geometry.count - 1;
+    slots->view.stride = geometry.stride;
+    keep(slots, &options->common);
     slots->has_pins = options->pins;
     slots->wrapped = options->wrapped;
-    slots->limit = end + (options->extra < room ? options->extra : room);
-    runs_setup(&slots->runs, count, stride, bias != 0);
-    slots->runs.stay = slots->memory.is_in_heap;
-    status = common->sites ? sites_open(&slots->sites, count) : HAFT_OK;
+    slots->limit = geometry.end + (options->extra < room ? options->extra : room);
+    runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
+    slots->runs.stay = !reservation_is_paged(&slots->memory);
+    status =
+        options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
     }
@@ -144,7 +116,7 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
-    if (first >= end || slots->memory.is_in_heap) {
+    if (first >= end || !reservation_is_paged(&slots->memory)) {
         return HAFT_OK;
     }
     return reservation_populate(&slots->memory, bias + first * slots->view.stride,

@@ -6,23 +6,12 @@
 
 #include "lib/base/reservation.h"
 #include "lib/slots/fill.h"
-#include "lib/slots/options.h"
+#include "lib/slots/geometry.h"
 #include "lib/slots/runs.h"
 #include "lib/slots/sites.h"
 #include "lib/slots/word.h"
 #include <haft/diagnose.h>
 #include <haft/view.h>
-
-/* The options of a table that concern its slots. */
-struct slots_options {
-    struct common_options common; /* as options_check() has filled them in */
-    uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
-    uint64_t aside; /* slots below all others, that are not for the capacity */
-    uint64_t spare; /* address space wished for beyond those, for slots */
-    bool pins;      /* a counter behind each object */
-    bool huge_pages;
-    bool wrapped; /* ids repeat from the first on, as far as haft_diagnose() can know */
-};
 
 struct slots {
     haft_view view;
@@ -43,9 +32,6 @@ struct slots {
 /* On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
-
-/* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
-uint64_t slots_spare(uint64_t capacity);
 
 /* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
 haft_status slots_commit(struct slots *slots, uint64_t end);

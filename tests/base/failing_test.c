@@ -5,6 +5,7 @@
 #include "tests/base/faults.h"
 #include <haft/share.h>
 #include <haft/urcu.h>
+#include <limits.h>
 #include <string.h>
 
 TestSuite(nth_call_fails, .timeout = SUITE_SECONDS);
@@ -198,6 +199,28 @@ Test(nth_call_fails, the_slots_of_a_small_local_table_are_one_block_of_the_heap)
     close_local(local);
     cr_expect(eq(long, faults.balance, before));
     expect_no_leaks();
+}
+
+Test(nth_call_fails, a_local_table_in_given_memory_asks_for_nothing)
+{
+    static char memory[1 << 16];
+    const haft_local_options given = {
+        .capacity = 1000, .object_size = 24, .memory = memory, .memory_size = sizeof memory};
+    haft_local *local;
+    haft_id id;
+
+    fail_calls(1, INT_MAX);
+    must(haft_local_open(&given, &local) == HAFT_OK);
+    for (int i = 0; i < 1000; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    }
+    must(haft_local_free(local, id) == HAFT_OK);
+    must(haft_local_trim(local, NULL) == HAFT_OK);
+    haft_local_load_begin(local);
+    haft_local_load_end(local);
+    haft_local_close(local);
+    cr_expect(eq(int, faults.calls, 0));
+    fail_calls(0, -1);
 }
 
 static haft_status open_local_with_places(void **opened)

@@ -223,7 +223,7 @@ Test(sized, reserved_members_that_are_not_zero_are_unknown_options)
     void *opened;
 
     assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
-    local.reserved[0] = packed.reserved[3] = table.reserved[1] = 1;
+    local.reserved[0] = packed.reserved[1] = table.reserved[1] = 1;
     expect_status(haft_local_open(&local, (haft_local **)(void *)&opened), HAFT_UNKNOWN_OPTION);
     expect_status(haft_packed_open(&packed, (haft_packed **)(void *)&opened), HAFT_UNKNOWN_OPTION);
     expect_status(haft_table_open(domain, &table, (haft_table **)(void *)&opened),

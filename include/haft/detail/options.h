@@ -11,6 +11,12 @@
 
 #include <haft/diagnose.h>
 
+/* What a table needs of given memory, and how many objects it would hold in that. */
+typedef struct haft_footprint {
+    uint64_t bytes;    /* wherever they begin */
+    uint64_t capacity; /* the highest that needs no more */
+} haft_footprint;
+
 #define HAFT_COMMON_OPTIONS                                                                        \
     const char *name;          /* for messages; copied; NULL: the kind of the table */             \
     uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */                       \
@@ -36,6 +42,9 @@
     haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
     void *leak_arg;                                                                                \
                                                                                                    \
-    uint64_t reserved[4] /* 0; for options that a later version gives to every table */
+    void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
+    uint64_t memory_size; /* packed: no such option */                                             \
+                                                                                                   \
+    uint64_t reserved[2] /* 0; for options that a later version gives to every table */
 
 #endif /* HAFT_DETAIL_OPTIONS_H */

@@ -1,0 +1,31 @@
+/*
+ * lib/base/given.h - memory that the program has given, cut from its start on.
+ *
+ * The same calls cut it and measure how much is needed, wherever it may begin.
+ */
+#ifndef HAFT_LIB_GIVEN_H
+#define HAFT_LIB_GIVEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct given {
+    char *at; /* not cut yet; NULL: none is given, or it is measured */
+    uint64_t left;
+    uint64_t measured; /* bytes that suffice */
+};
+
+/* Of a program's options; NULL: none is given. */
+struct given given_of(void *memory, uint64_t size);
+
+/* For measuring: nothing is written. */
+struct given given_to_measure(void);
+
+/*
+ * `size` bytes, zero, at a multiple of `alignment`, a power of two.  NULL: there are not as many.
+ * Where memory is measured, any address but NULL.
+ */
+void *given_take(struct given *given, uint64_t size, uint64_t alignment);
+
+#endif /* HAFT_LIB_GIVEN_H */

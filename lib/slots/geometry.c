@@ -1,0 +1,63 @@
+/* How slots lie. */
+#include "lib/slots/geometry.h"
+#include "lib/slots/sites.h"
+
+#define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
+#define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
+
+/* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
+static uint64_t slot_count(const struct slots_options *options)
+{
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
+                            options->extra + options->spare;
+    const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
+    uint64_t count = 8;
+
+    while (count < wanted && count < most) {
+        count *= 2;
+    }
+    return count;
+}
+
+uint64_t geometry_spare(uint64_t capacity)
+{
+    const uint64_t part = capacity / 8;
+
+    if (capacity < SPARE_COMMON) {
+        return capacity;
+    }
+    return part < SPARE_COMMON ? SPARE_COMMON : part < SPARE_MOST ? part : SPARE_MOST;
+}
+
+static uint64_t round_up(uint64_t size, uint64_t alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+struct geometry geometry_of(const struct slots_options *options)
+{
+    const struct common_options *common = &options->common;
+    const uint64_t alignment =
+        common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
+    const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
+
+    return (struct geometry){
+        .alignment = alignment,
+        .bias = alignment - sizeof(uint64_t),
+        .stride = round_up(
+            sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
+        .count = slot_count(options),
+        .end = HAFT_FIRST_INDEX + options->aside + common->capacity,
+    };
+}
+
+void geometry_measure(const struct slots_options *options)
+{
+    const struct geometry geometry = geometry_of(options);
+
+    given_take(options->given, geometry.bias + geometry.count * geometry.stride,
+               geometry.alignment);
+    if (options->common.sites) {
+        given_take(options->given, geometry.count * sizeof(struct site), sizeof(uint64_t));
+    }
+}
