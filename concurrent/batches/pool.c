@@ -14,6 +14,14 @@
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
+static void pool_start(struct pool *pool, uint64_t batches)
+{
+    pool->table_count = batches;
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->segments, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+}
+
 haft_status pool_open(struct pool *pool, uint64_t batches)
 {
     haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
@@ -21,16 +29,29 @@ haft_status pool_open(struct pool *pool, uint64_t batches)
     if (status != HAFT_OK) {
         return status;
     }
-    pool->table_count = batches;
     status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
     if (status != HAFT_OK) {
         reservation_close(&pool->table);
         return status;
     }
-    store_relaxed(OWN, &pool->table_used, 0);
-    store_relaxed(OWN, &pool->segments, 0);
-    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+    pool_start(pool, batches);
     return HAFT_OK;
+}
+
+haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
+                            struct given *given)
+{
+    haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
+                                                _Alignof(struct batch), given);
+
+    if (status == HAFT_OK) {
+        status = reservation_open_given(&pool->directory, workers * sizeof(atomic_u64),
+                                        sizeof(atomic_u64), given);
+    }
+    if (status == HAFT_OK) {
+        pool_start(pool, batches);
+    }
+    return status;
 }
 
 void pool_close(struct pool *pool)
@@ -62,7 +83,7 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == MOST_WORKERS ||
+        if (place == pool->directory.size / sizeof(atomic_u64) ||
             reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }

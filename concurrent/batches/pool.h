@@ -33,6 +33,10 @@ struct pool {
 
 /* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_open(struct pool *pool, uint64_t batches);
+
+/* The same in given memory, for that many workers. */
+haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
+                            struct given *given);
 void pool_close(struct pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */

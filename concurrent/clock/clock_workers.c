@@ -152,6 +152,32 @@ static void advance(haft_domain *domain)
     }
 }
 
+/* Where given memory has the next one. */
+static struct member *take_given_member(haft_domain *domain)
+{
+    uint64_t used = load_relaxed(RETRY, &domain->given_used);
+
+    while (used < domain->given_count && !cas_relaxed(RETRY, &domain->given_used, used, used + 1)) {
+        used = load_relaxed(RETRY, &domain->given_used);
+    }
+    return used < domain->given_count
+               ? (struct member *)(void *)(domain->given_members + used * CACHE_LINE)
+               : NULL;
+}
+
+static struct member *new_member(haft_domain *domain)
+{
+    return domain->given_members != NULL ? take_given_member(domain)
+                                         : aligned_alloc(CACHE_LINE, CACHE_LINE);
+}
+
+static void free_member(const haft_domain *domain, struct member *member)
+{
+    if (domain->given_members == NULL) {
+        free(member);
+    }
+}
+
 static haft_status workers_start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->members, 0);
@@ -162,7 +188,7 @@ static void workers_stop(haft_domain *domain)
 {
     for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
-        free(member);
+        free_member(domain, member);
     }
 }
 
@@ -211,7 +237,7 @@ static struct member *claim_member(const haft_domain *domain)
 
 static struct member *add_member(haft_domain *domain)
 {
-    struct member *member = aligned_alloc(CACHE_LINE, CACHE_LINE);
+    struct member *member = new_member(domain);
 
     if (member == NULL) {
         return NULL;

@@ -15,6 +15,7 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/given.h"
 #include "lib/base/sized.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -40,12 +41,70 @@ static haft_status check_domain_options(const haft_domain_options *options)
             ? options->foreign_clock != NULL && foreign_is_whole(options->foreign_clock)
             : options->foreign_clock == NULL;
 
-    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
+    if (!is_right) {
+        return HAFT_BAD_FOREIGN_CLOCK;
+    }
+    return options->memory != NULL && clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
 }
 
 static haft_status start_clock(haft_domain *domain)
 {
     return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
+}
+
+/* The struct, and its threads' members: one line each. */
+static haft_domain *take_domain(const haft_domain_options *options, struct given *given)
+{
+    const uint64_t threads = options->threads != 0 ? options->threads : 1;
+    haft_domain *domain = given_take(given, sizeof *domain, CACHE_LINE);
+    char *members = domain == NULL || threads > SIZE_MAX / CACHE_LINE
+                        ? NULL
+                        : given_take(given, threads * CACHE_LINE, CACHE_LINE);
+
+    if (members != NULL && given->at != NULL) {
+        domain->given_members = members;
+        domain->given_count = threads;
+        domain->is_given = true;
+    }
+    return members != NULL ? domain : NULL;
+}
+
+static haft_domain *domain_new(const haft_domain_options *options)
+{
+    struct given given = given_of(options->memory, options->memory_size);
+
+    if (options->memory != NULL) {
+        return take_domain(options, &given);
+    }
+    haft_domain *domain =
+        options->memory_size == 0 ? aligned_alloc(CACHE_LINE, sizeof *domain) : NULL;
+
+    return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
+}
+
+static void domain_free(haft_domain *domain)
+{
+    if (!domain->is_given) {
+        free(domain);
+    }
+}
+
+haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
+                                        haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_domain_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    known.memory = &given; /* any: it is what is asked about */
+    status = status == HAFT_OK ? check_domain_options(&known) : status;
+    if (status == HAFT_OK && take_domain(&known, &given) == NULL) {
+        status = HAFT_NO_MEMORY;
+    }
+    if (status == HAFT_OK) {
+        *footprint = (haft_footprint){given.measured, known.threads != 0 ? known.threads : 1};
+    }
+    return status;
 }
 
 static haft_status open_domain(const haft_domain_options *options, haft_domain **domain)
@@ -55,12 +114,11 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     if (status != HAFT_OK) {
         return status;
     }
-    haft_domain *opened = aligned_alloc(CACHE_LINE, sizeof *opened);
+    haft_domain *opened = domain_new(options);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    memset(opened, 0, sizeof *opened);
     opened->number = domain_number();
     if (options->foreign_clock != NULL) {
         opened->foreign = *options->foreign_clock;
@@ -73,7 +131,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     measure_open(&opened->measure);
     status = start_clock(opened);
     if (status != HAFT_OK) {
-        free(opened);
+        domain_free(opened);
         return status;
     }
     registry_add_domain(opened);
@@ -114,7 +172,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
     }
-    free(domain);
+    domain_free(domain);
     return HAFT_OK;
 }
 

@@ -54,6 +54,11 @@ struct haft_domain {
     atomic_u64 grace_periods;
     atomic_u64 longest_ns;
     atomic_u64 stalls;
+
+    char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
+    uint64_t given_count;
+    atomic_u64 given_used;
+    bool is_given; /* all of it is in the program's memory */
 };
 
 #endif /* HAFT_CONCURRENT_CLOCK_STATE_H */

@@ -99,7 +99,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->capacity = local->capacity;
     haft_status status = runs_reserve(&table->slots.runs);
 
-    status = status == HAFT_OK ? table_start(table, domain) : status;
+    status = status == HAFT_OK ? table_start(table, domain, NULL) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -131,7 +131,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status != HAFT_OK) {
         return status;
     }
-    haft_table *opened = table_new(local->name);
+    haft_table *opened = table_new(local->name, NULL);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;

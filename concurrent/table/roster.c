@@ -56,9 +56,43 @@ void worker_set_batch_limit(haft_worker *worker, uint32_t share)
     worker->look_at = has_more_to_do ? 0 : share;
 }
 
+/* The next of those in given memory. */
+static haft_worker *take_given_worker(haft_table *table)
+{
+    uint64_t used = load_relaxed(RETRY, &table->given_used);
+
+    while (used < table->given_count && !cas_relaxed(RETRY, &table->given_used, used, used + 1)) {
+        used = load_relaxed(RETRY, &table->given_used);
+    }
+    return used < table->given_count ? &table->given_workers[used] : NULL;
+}
+
+static haft_worker *new_worker(haft_table *table)
+{
+    return table->given_workers != NULL ? take_given_worker(table)
+                                        : aligned_alloc(CACHE_LINE, sizeof(haft_worker));
+}
+
+static void free_worker(const haft_table *table, haft_worker *worker)
+{
+    if (table->given_workers == NULL) {
+        free(worker);
+    } else {
+        asan_unpoison(worker, sizeof *worker);
+    }
+}
+
+void roster_free(haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
+        next = worker->next;
+        free_worker(table, worker);
+    }
+}
+
 haft_worker *roster_add(haft_table *table, enum worker_state state)
 {
-    haft_worker *worker = aligned_alloc(CACHE_LINE, sizeof *worker);
+    haft_worker *worker = new_worker(table);
 
     if (worker == NULL) {
         return NULL;
@@ -66,7 +100,7 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
     memset(worker, 0, offsetof(struct haft_worker, segment.batches));
     worker->table = table;
     if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
-        free(worker);
+        free_worker(table, worker);
         return NULL;
     }
     worker->filling = pool_take(&table->pool, &worker->segment);

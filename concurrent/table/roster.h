@@ -16,6 +16,9 @@ haft_worker *roster_first(const haft_table *table);
 /* A new worker in the state `state` of the calling thread; NULL: no memory. */
 haft_worker *roster_add(haft_table *table, enum worker_state state);
 
+/* The memory of all workers, when no thread has any. */
+void roster_free(haft_table *table);
+
 /* A worker that was closed, or else a new one, in that state; NULL: no memory. */
 haft_worker *roster_take(haft_table *table, enum worker_state state);
 

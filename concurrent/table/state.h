@@ -158,6 +158,11 @@ struct haft_table {
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
     haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
+
+    haft_worker *given_workers; /* in given memory; NULL: they come from malloc */
+    uint64_t given_count;
+    atomic_u64 given_used;
+    bool is_given; /* all of it is in the program's memory */
 };
 
 /*

@@ -34,34 +34,52 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
     return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
 }
 
-static haft_status open_table_slots(haft_table *table, const haft_table_options *options)
+/* What slots are asked for; HAFT_OK, or why the options are wrong. */
+static haft_status table_slots_wanted(const haft_table_options *options,
+                                      struct slots_options *wanted)
 {
-    struct slots_options wanted = {
-        .extra = geometry_spare(options->capacity),
+    uint64_t most;
+
+    *wanted = (struct slots_options){
+        .extra = options->memory != NULL ? options->hold_back : geometry_spare(options->capacity),
         .aside = options->restore_range,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .wrapped = options->wrap,
     };
-    uint64_t most;
-    const haft_status status = options_check(options, IN_SLOTS, &wanted.common, &most);
+    const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
 
-    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
-        return HAFT_BAD_RESTORE_RANGE;
-    }
-    return status == HAFT_OK ? slots_open(&table->slots, &wanted) : status;
+    return status == HAFT_OK && options->restore_range > most - options->capacity
+               ? HAFT_BAD_RESTORE_RANGE
+               : status;
 }
 
-static haft_status open_pool(haft_table *table)
+/* Descriptors for what the depots may hold. */
+static uint64_t depot_batches(uint64_t slots, uint64_t budget)
+{
+    return slots / batch_max_for(budget) + DEPOT_NODES;
+}
+
+static uint64_t workers_of(const haft_table_options *options)
+{
+    return options->workers != 0 ? options->workers : 1;
+}
+
+static haft_status open_pool(haft_table *table, struct given *given)
 {
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
 
-    /* Workers may hold back the slots beyond the capacity. */
+    /* The slots beyond the capacity are there for workers to hold back. */
     table->budget_size = table->slots.limit - table->restore_end - table->capacity;
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
-    status = pool_open(&table->pool, slots / table->batch_max + DEPOT_NODES);
+    if (given != NULL) {
+        return pool_open_given(&table->pool,
+                               depot_batches(table->slots.view.mask + 1, table->budget_size),
+                               table->given_count, given);
+    }
+    status = pool_open(&table->pool, depot_batches(slots, table->budget_size));
     if (status != HAFT_OK) {
         return status;
     }
@@ -79,9 +97,9 @@ static uint64_t table_number(void)
     return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
-haft_status table_start(haft_table *table, haft_domain *domain)
+haft_status table_start(haft_table *table, haft_domain *domain, struct given *given)
 {
-    const haft_status status = open_pool(table);
+    const haft_status status = open_pool(table, given);
 
     if (status != HAFT_OK) {
         return status;
@@ -108,64 +126,147 @@ haft_status table_start(haft_table *table, haft_domain *domain)
 void table_stop(haft_table *table)
 {
     tables_remove(table);
-    for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
-        next = worker->next;
-        free(worker);
-    }
+    roster_free(table);
     pool_close(&table->pool);
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
-haft_table *table_new(const char *name)
+haft_table *table_new(const char *name, struct given *given)
 {
-    haft_table *table = aligned_alloc(CACHE_LINE, sizeof *table);
-    char *copy = strdup(name);
+    const size_t length = strlen(name) + 1;
+    haft_table *table = given != NULL ? given_take(given, sizeof *table, CACHE_LINE)
+                                      : aligned_alloc(CACHE_LINE, sizeof *table);
+    char *copy = given != NULL ? given_take(given, length, 1) : malloc(length);
 
     if (table == NULL || copy == NULL) {
-        free(copy);
-        free(table);
+        if (given == NULL) {
+            free(copy);
+            free(table);
+        }
         return NULL;
     }
     memset(table, 0, sizeof *table);
     table->restore_end = HAFT_FIRST_INDEX;
-    table->name = copy;
+    table->name = memcpy(copy, name, length);
+    table->is_given = given != NULL;
     return table;
 }
 
 void table_free(haft_table *table)
 {
-    free(table->name);
-    free(table);
+    if (!table->is_given) {
+        free(table->name);
+        free(table);
+    }
+}
+
+static const char *table_name_of(const haft_table_options *options)
+{
+    return options->name != NULL ? options->name : "table";
+}
+
+static haft_status start_opened(haft_table *table, haft_domain *domain, struct given *given)
+{
+    haft_status status = slots_commit(&table->slots, table->restore_end);
+
+    status = status == HAFT_OK ? runs_reserve(&table->slots.runs) : status;
+    status = status == HAFT_OK ? table_start(table, domain, given) : status;
+    if (status != HAFT_OK) {
+        slots_close(&table->slots);
+    }
+    return status;
+}
+
+/* Memory of declared workers, after all else. */
+static haft_status take_workers(haft_table *table, uint64_t count, struct given *given)
+{
+    table->given_count = count;
+    table->given_workers = given_take(given, count * sizeof(haft_worker), CACHE_LINE);
+    return table->given_workers != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
+static haft_status fill_table(haft_table *table, haft_domain *domain,
+                              const haft_table_options *options, const struct slots_options *wanted)
+{
+    haft_status status = HAFT_OK;
+
+    table->capacity = options->capacity;
+    table->on_reclaim = options->on_reclaim;
+    table->reclaim_arg = options->reclaim_arg;
+    table->is_exact = options->exact_capacity;
+    table->restore_end += options->restore_range;
+    if (wanted->given != NULL) {
+        status = take_workers(table, workers_of(options), wanted->given);
+    }
+    status = status == HAFT_OK ? slots_open(&table->slots, wanted) : status;
+    return status == HAFT_OK ? start_opened(table, domain, wanted->given) : status;
 }
 
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
-    haft_table *opened = table_new(options->name != NULL ? options->name : "table");
+    struct given given = given_of(options->memory, options->memory_size);
+    struct slots_options wanted;
+    haft_status status = table_slots_wanted(options, &wanted);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (options->memory == NULL && options->memory_size != 0) {
+        return HAFT_NO_MEMORY;
+    }
+    wanted.given = options->memory != NULL ? &given : NULL;
+    haft_table *opened = table_new(table_name_of(options), wanted.given);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    opened->capacity = options->capacity;
-    opened->on_reclaim = options->on_reclaim;
-    opened->reclaim_arg = options->reclaim_arg;
-    opened->is_exact = options->exact_capacity;
-    haft_status status = open_table_slots(opened, options);
-
-    if (status == HAFT_OK) {
-        opened->restore_end += options->restore_range;
-        status = slots_commit(&opened->slots, opened->restore_end);
-        status = status == HAFT_OK ? runs_reserve(&opened->slots.runs) : status;
-        status = status == HAFT_OK ? table_start(opened, domain) : status;
-        if (status != HAFT_OK) {
-            slots_close(&opened->slots);
-        }
-    }
+    status = fill_table(opened, domain, options, &wanted);
     if (status != HAFT_OK) {
         table_free(opened);
         return status;
     }
     *table = opened;
+    return HAFT_OK;
+}
+
+/* The takes of table_new(), fill_table() and open_pool(). */
+static void measure_table(const haft_table_options *options, const struct geometry *geometry,
+                          const struct slots_options *wanted)
+{
+    const uint64_t room = geometry->count - geometry->end;
+    const uint64_t budget = wanted->extra < room ? wanted->extra : room;
+    const uint64_t workers = workers_of(options);
+
+    given_take(wanted->given, sizeof(haft_table), CACHE_LINE);
+    given_take(wanted->given, strlen(table_name_of(options)) + 1, 1);
+    given_take(wanted->given, workers * sizeof(haft_worker), CACHE_LINE);
+    geometry_measure(wanted);
+    given_take(wanted->given, depot_batches(geometry->count, budget) * sizeof(struct batch),
+               _Alignof(struct batch));
+    given_take(wanted->given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+}
+
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_table_options known;
+    struct slots_options wanted;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    known.memory = &given; /* any: it is what is asked about */
+    status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    wanted.given = &given;
+    const struct geometry geometry = geometry_of(&wanted);
+    const uint64_t room = geometry.count - geometry.end;
+
+    measure_table(&known, &geometry, &wanted);
+    footprint->bytes = given.measured;
+    footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
     return HAFT_OK;
 }
 

@@ -6,15 +6,16 @@
 
 #include "concurrent/table/state.h"
 
-/* A table of that name, with nothing in it; NULL: no memory.  table_free() ends it. */
-haft_table *table_new(const char *name);
+/* A table of that name, with nothing in it, in given memory if that is not NULL; NULL: no memory.
+ * table_free() ends it. */
+haft_table *table_new(const char *name, struct given *given);
 void table_free(haft_table *table);
 
 /*
  * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
- * HAFT_NO_MEMORY.  table_stop() undoes it.
+ * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
  */
-haft_status table_start(haft_table *table, haft_domain *domain);
+haft_status table_start(haft_table *table, haft_domain *domain, struct given *given);
 void table_stop(haft_table *table);
 
 #endif /* HAFT_CONCURRENT_TABLE_H */

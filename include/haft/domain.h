@@ -28,6 +28,7 @@
 
 #include <haft/clock.h>
 #include <haft/detail/inline.h>
+#include <haft/detail/options.h>
 #include <haft/detail/stats.h>
 #include <haft/detail/tsan.h>
 #include <haft/status.h>
@@ -89,6 +90,12 @@ typedef struct haft_domain_options {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
+
+    /* The workers and the frame clock alone: memory of the program's, and how many threads there
+     * can be at once that have workers or jobs (workers clock; 0: 1): see haft/memory.h. */
+    void *memory;
+    uint64_t memory_size;
+    uint64_t threads;
 } haft_domain_options;
 
 /* grace_periods, backlog and so on, with their meanings in haft/detail/stats.h. */
@@ -102,7 +109,8 @@ typedef struct haft_domain_stats {
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
- *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
+ *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
  * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
@@ -112,6 +120,21 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
 HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
     return haft_domain_open_sized(options, sizeof *options, domain);
+}
+
+/*
+ * haft_domain_footprint, haft_domain_footprint_sized - what a domain with these options needs, to
+ * be given as `memory` and `memory_size`; its capacity is threads.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
+ *           an option.
+ */
+haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
+                                        haft_footprint *footprint);
+HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options,
+                                              haft_footprint *footprint)
+{
+    return haft_domain_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*

@@ -76,16 +76,29 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
- * `memory` and `memory_size` in its options a haft_local, names and allocation sites included, lies
- * there alone.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
- * the two no call of the table allocates or maps, and whatever id comes in, it reads and writes
- * inside.  haft_local_footprint() says how much is needed, wherever the memory begins, and the
- * highest capacity that needs no more, since the number of slots is a power of two.  Nothing is
- * released by haft_local_trim().  While the table is shared, all but its slots is malloc's.
+ * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
+ * alone, its name, its allocation sites and what it was declared to have included.  Opening clears
+ * the memory; closing leaves it to the program, as any bytes.  Between the two nothing is allocated
+ * or mapped, and whatever id comes in, only the memory is read and written.
  *
  *   static char memory[40000];
  *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
  *                                         .memory_size = sizeof memory}, &local);
+ *
+ * haft_local_footprint(), haft_table_footprint() and haft_domain_footprint() say how much is
+ * needed, wherever the memory begins, and the highest capacity that needs no more: slots are a
+ * power of two.
+ *
+ *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
+ *              ones are opened again.  Calls without a worker borrow one of them
+ *   hold_back  slots for workers to hold back.  With 0 each batch is one slot, which takes 576
+ *              bytes more for each, and each call is a shared operation; 32 * 127 is enough for
+ *              full batches, at 4.5 bytes a slot
+ *   clocks     workers and frame alone
+ *   trim       releases nothing
+ *
+ * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
+ * and debug builds at closing, for the census, which they leave out where they get no memory.
  */
 
 /*

@@ -93,6 +93,11 @@ typedef struct haft_table_options {
 
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
+
+    /* With `memory`: how many workers there can be at once, borrowed ones among them (0: 1), and
+     * slots beyond the capacity for them to hold back: see haft/memory.h. */
+    uint64_t workers;
+    uint64_t hold_back;
 } haft_table_options;
 
 /*
@@ -129,6 +134,20 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
                                         haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
+}
+
+/*
+ * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
+ *           an option.
+ */
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_table_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*

@@ -30,8 +30,8 @@ static haft_status check(const haft_local_options *options, uint64_t most)
 }
 
 /* What slots are asked for, and the highest capacity; HAFT_OK, or why the options are wrong. */
-static haft_status slots_wanted(const haft_local_options *options, struct slots_options *wanted,
-                                uint64_t *most)
+static haft_status local_slots_wanted(const haft_local_options *options,
+                                      struct slots_options *wanted, uint64_t *most)
 {
     *wanted = (struct slots_options){
         .extra = options->min_free,
@@ -88,7 +88,7 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
     struct given given = given_of(options->memory, options->memory_size);
     struct slots_options wanted;
     uint64_t most;
-    haft_status status = slots_wanted(options, &wanted, &most);
+    haft_status status = local_slots_wanted(options, &wanted, &most);
 
     if (status != HAFT_OK) {
         return status;
@@ -115,13 +115,13 @@ static uint64_t capacity_that_fills(haft_local_options options, uint64_t most)
     struct slots_options wanted;
     uint64_t above = most - options.min_free + 1;
 
-    slots_wanted(&options, &wanted, &most);
+    local_slots_wanted(&options, &wanted, &most);
     const uint64_t count = geometry_of(&wanted).count;
     uint64_t fits = options.capacity;
 
     while (above - fits > 1) {
         options.capacity = fits + (above - fits) / 2;
-        slots_wanted(&options, &wanted, &most);
+        local_slots_wanted(&options, &wanted, &most);
         if (geometry_of(&wanted).count == count) {
             fits = options.capacity;
         } else {
@@ -140,7 +140,7 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     uint64_t most;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    status = status == HAFT_OK ? slots_wanted(&known, &wanted, &most) : status;
+    status = status == HAFT_OK ? local_slots_wanted(&known, &wanted, &most) : status;
     if (status != HAFT_OK) {
         return status;
     }

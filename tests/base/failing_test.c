@@ -3,7 +3,9 @@
  * table usable.
  */
 #include "tests/base/faults.h"
+#include <haft/memory.h>
 #include <haft/share.h>
+#include <haft/threads.h>
 #include <haft/urcu.h>
 #include <limits.h>
 #include <string.h>
@@ -220,6 +222,43 @@ Test(nth_call_fails, a_local_table_in_given_memory_asks_for_nothing)
     haft_local_load_end(local);
     haft_local_close(local);
     cr_expect(eq(int, faults.calls, 0));
+    fail_calls(0, -1);
+}
+
+/* Closing asks in debug builds alone, for the census. */
+Test(nth_call_fails, a_table_and_a_domain_in_given_memory_ask_for_nothing)
+{
+    static char domain_memory[4096];
+    static char table_memory[1 << 20];
+    const haft_domain_options clock = {.memory = domain_memory,
+                                       .memory_size = sizeof domain_memory};
+    const haft_table_options given = {.capacity = 1000,
+                                      .object_size = 24,
+                                      .workers = 2,
+                                      .hold_back = 500,
+                                      .memory = table_memory,
+                                      .memory_size = sizeof table_memory};
+    haft_domain *opened;
+    haft_table *own;
+    haft_worker *worker;
+    haft_id id;
+
+    fail_calls(1, INT_MAX);
+    must(haft_domain_open(&clock, &opened) == HAFT_OK);
+    must(haft_table_open(opened, &given, &own) == HAFT_OK);
+    must(haft_worker_open(own, &worker) == HAFT_OK);
+    for (int i = 0; i < 5000; i++) {
+        must(haft_insert_wait(worker, NULL, &id) == HAFT_OK);
+        must(haft_free(worker, id) == HAFT_OK);
+    }
+    must(haft_insert_unregistered(own, NULL, &id) == HAFT_OK);
+    must(haft_free_unregistered(own, id) == HAFT_OK);
+    must(haft_worker_quiescent(worker) == HAFT_OK);
+    must(haft_trim(own, NULL) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    cr_expect(eq(int, faults.calls, 0));
+    must(haft_table_close(own) == HAFT_OK);
+    must(haft_domain_close(opened) == HAFT_OK);
     fail_calls(0, -1);
 }
 

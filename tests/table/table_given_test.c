@@ -1,0 +1,231 @@
+/* A shared table and its domain in memory of the program's. */
+#include "tests/support.h"
+#include <haft/memory.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+TestSuite(table_given, .timeout = SUITE_SECONDS);
+
+#define FORGED 10000000
+#define WORKERS 3
+
+static const haft_table_options options = {
+    .name = "given", .capacity = 1000, .object_size = 24, .workers = WORKERS, .hold_back = 300};
+
+/* A domain and a table, from the first byte on and up to the last: guard pages lie around both. */
+struct given_shared {
+    char *pages;
+    size_t size;
+    char *memory; /* the domain's, and then the table's */
+    uint64_t domain_bytes;
+    uint64_t table_bytes;
+    haft_domain *domain;
+    haft_table *table;
+};
+
+static struct given_shared guarded(const haft_domain_options *domain,
+                                   const haft_table_options *table)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    haft_footprint of_domain;
+    haft_footprint of_table;
+    struct given_shared made = {0};
+
+    assert_status(haft_domain_footprint(domain, &of_domain), HAFT_OK);
+    assert_status(haft_table_footprint(table, &of_table), HAFT_OK);
+    made.domain_bytes = of_domain.bytes;
+    made.table_bytes = of_table.bytes;
+    const size_t bytes = (size_t)(of_domain.bytes + of_table.bytes);
+    const size_t inner = (bytes + page - 1) / page * page;
+
+    made.size = inner + 2 * page;
+    made.pages = mmap(NULL, made.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(made.pages != MAP_FAILED);
+    must(mprotect(made.pages + page, inner, PROT_READ | PROT_WRITE) == 0);
+    made.memory = made.pages + page + (inner - bytes);
+    memset(made.memory, 0xff, bytes);
+    return made;
+}
+
+static void open_in(struct given_shared *in, const haft_domain_options *domain,
+                    const haft_table_options *table)
+{
+    haft_domain_options domain_in = *domain;
+    haft_table_options table_in = *table;
+
+    domain_in.memory = in->memory;
+    domain_in.memory_size = in->domain_bytes;
+    table_in.memory = in->memory + in->domain_bytes;
+    table_in.memory_size = in->table_bytes;
+    assert_status(haft_domain_open(&domain_in, &in->domain), HAFT_OK);
+    assert_status(haft_table_open(in->domain, &table_in, &in->table), HAFT_OK);
+}
+
+static void close_all(struct given_shared *in)
+{
+    expect_status(haft_table_close(in->table), HAFT_OK);
+    expect_status(haft_domain_close(in->domain), HAFT_OK);
+    memset(in->memory, 0xa5, (size_t)(in->domain_bytes + in->table_bytes)); /* poisoned no more */
+    munmap(in->pages, in->size);
+    expect_no_leaks();
+}
+
+static void tick_if_frames(haft_domain *domain)
+{
+    const haft_status status = haft_domain_tick(domain);
+
+    must(status == HAFT_OK || status == HAFT_WRONG_CLOCK);
+}
+
+/* Churn until every slot was used by two workers, some of them by way of the depots. */
+static void churn(struct given_shared *in)
+{
+    haft_worker *first = open_worker(in->table);
+    haft_worker *second = open_worker(in->table);
+    static haft_id ids[1000];
+
+    for (int round = 0; round < 20; round++) {
+        uint64_t count = 0;
+
+        for (int i = 0; i < 4000 && count < 1000; i++) {
+            const haft_status status =
+                haft_insert(count % 2 == 0 ? first : second, NULL, &ids[count]);
+
+            must(status == HAFT_OK || status == HAFT_BUSY);
+            count += status == HAFT_OK;
+            if (status == HAFT_BUSY) {
+                must(haft_worker_quiescent(first) == HAFT_OK);
+                must(haft_worker_quiescent(second) == HAFT_OK);
+                tick_if_frames(in->domain);
+            }
+        }
+        must(count == 1000);
+        for (int i = 0; i < 1000; i++) {
+            must(haft_free(i % 3 == 0 ? first : second, ids[i]) == HAFT_OK);
+        }
+        must(haft_worker_flush(first) == HAFT_OK && haft_worker_flush(second) == HAFT_OK);
+        tick_if_frames(in->domain);
+    }
+    must(haft_worker_close(first) == HAFT_OK && haft_worker_close(second) == HAFT_OK);
+}
+
+Test(table_given, memory_is_all_that_is_touched_whatever_id_comes_in)
+{
+    for (int clock = HAFT_CLOCK_WORKERS; clock < HAFT_CLOCK_COUNT; clock++) {
+        const haft_domain_options domain = {.clock = (haft_clock)clock};
+
+        if (clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER) {
+            continue;
+        }
+        struct given_shared in = guarded(&domain, &options);
+        uint64_t seed = 11;
+
+        open_in(&in, &domain, &options);
+        const haft_view view = haft_table_view(in.table);
+        haft_worker *worker = open_worker(in.table);
+
+        for (uint64_t i = 0; i < FORGED; i++) {
+            const haft_id id = {i % 2 == 0 ? random_next(&seed) : ~(i >> 1)};
+
+            must(haft_resolve(view, id) == NULL && !haft_is_live(view, id));
+            must(i % 100 != 0 || haft_free(worker, id) != HAFT_OK);
+        }
+        must(haft_worker_close(worker) == HAFT_OK);
+        churn(&in);
+        uint64_t released = 1;
+
+        must(haft_trim(in.table, &released) == HAFT_OK && released == 0);
+        close_all(&in);
+    }
+}
+
+Test(table_given, has_as_many_workers_and_threads_as_were_declared)
+{
+    const haft_domain_options domain = {.threads = 1};
+    struct given_shared in = guarded(&domain, &options);
+    haft_worker *workers[WORKERS];
+    haft_worker *more;
+    haft_id id;
+
+    open_in(&in, &domain, &options);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = open_worker(in.table);
+        must(haft_insert(workers[i], NULL, &id) == HAFT_OK);
+    }
+    expect_status(haft_worker_open(in.table, &more), HAFT_NO_MEMORY);
+    must(haft_worker_close(workers[0]) == HAFT_OK);
+    expect_status(haft_worker_open(in.table, &workers[0]), HAFT_OK);
+    for (int i = 0; i < WORKERS; i++) {
+        must(haft_worker_close(workers[i]) == HAFT_OK);
+    }
+    close_all(&in);
+}
+
+Test(table_given, footprint_says_what_fills_it_and_less_is_no_memory)
+{
+    haft_table_options filled = options;
+    haft_footprint footprint;
+    haft_footprint more;
+    haft_domain *domain;
+    haft_table *table = NULL;
+
+    must(haft_domain_open(NULL, &domain) == HAFT_OK);
+    assert_status(haft_table_footprint(&options, &footprint), HAFT_OK);
+    filled.capacity = footprint.capacity;
+    cr_expect(eq(u64, footprint.capacity, 2048 - 4 - 300));
+    must(haft_table_footprint(&filled, &more) == HAFT_OK);
+    cr_expect(eq(u64, more.bytes, footprint.bytes));
+    filled.capacity++;
+    must(haft_table_footprint(&filled, &more) == HAFT_OK);
+    cr_expect(gt(u64, more.bytes, footprint.bytes));
+    filled.capacity--;
+    char *memory = malloc((size_t)footprint.bytes);
+
+    filled.memory = memory;
+    for (uint64_t size = 0; size < footprint.bytes - 500; size += 997) {
+        filled.memory_size = size;
+        must(haft_table_open(domain, &filled, &table) == HAFT_NO_MEMORY && table == NULL);
+    }
+    filled.memory_size = footprint.bytes;
+    assert_status(haft_table_open(domain, &filled, &table), HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+    free(memory);
+}
+
+Test(table_given, foreign_clocks_have_no_given_memory)
+{
+    static char memory[10000];
+    haft_domain_options domain = domain_options(MEMB_CALLER);
+    haft_footprint footprint;
+    haft_domain *opened;
+
+    expect_status(haft_domain_footprint(&domain, &footprint), HAFT_BAD_CLOCK);
+    domain.memory = memory;
+    domain.memory_size = sizeof memory;
+    expect_status(haft_domain_open(&domain, &opened), HAFT_BAD_CLOCK);
+    domain = (haft_domain_options){.memory = memory, .memory_size = 100};
+    expect_status(haft_domain_open(&domain, &opened), HAFT_NO_MEMORY);
+}
+
+/* As under `ulimit -v`: no address space beyond what the process has. */
+Test(table_given, works_where_the_process_may_map_nothing_more)
+{
+    const haft_domain_options domain = {.clock = HAFT_CLOCK_WORKERS};
+    const struct rlimit none = {1, 1};
+
+    need_a_machine();
+    if (under_asan()) {
+        cr_skip("the sanitizer maps memory for itself");
+    }
+    struct given_shared in = guarded(&domain, &options);
+
+    must(setrlimit(RLIMIT_AS, &none) == 0);
+    open_in(&in, &domain, &options);
+    churn(&in);
+    expect_status(haft_table_close(in.table), HAFT_OK);
+    expect_status(haft_domain_close(in.domain), HAFT_OK);
+}
