@@ -81,6 +81,7 @@ struct play {
     bool at_once; /* threads run at once, else take turns with whole calls */
     haft_domain *domain;
     haft_table *table;
+    char *given; /* memory of the table, or of the one before */
     haft_view view;
     haft_layout layout;
     uint32_t register_count;

@@ -106,9 +106,13 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(pins)                                                                                   \
     OPTION(sites)                                                                                  \
     OPTION(on_reclaim)                                                                             \
+    OPTION(given)                                                                                  \
     OPTION(filled)
 
-/* `filled`: objects inserted before the threads begin.  The rest is haft_table_options. */
+/*
+ * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's.  The
+ * rest is haft_table_options.
+ */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;
     ALL_OPTIONS(OPTION_FIELD)

@@ -3,6 +3,7 @@
 #include "stress/combinations/calls.h"
 #include "stress/combinations/watch.h"
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_CENSUS_BITS 6 /* of indices, for a census after each turn */
@@ -17,6 +18,8 @@ void fail(const char *kind, const char *detail, ...)
     va_end(values);
     backend_fail(kind, text);
 }
+
+#define MOST_WORKERS_GIVEN (16 * MOST_THREADS)
 
 /* --- opening and closing --- */
 
@@ -56,12 +59,33 @@ static void open_domain(void)
     }
 }
 
+/* More workers than the threads have, their own and borrowed ones; room for all to hold back. */
+static void give_memory(const struct plan_options *from, haft_table_options *options)
+{
+    haft_footprint footprint;
+
+    free(play.given);
+    play.given = NULL;
+    if (!from->given) {
+        return;
+    }
+    options->workers = MOST_WORKERS_GIVEN;
+    options->hold_back = from->capacity;
+    if (haft_table_footprint(options, &footprint) != HAFT_OK ||
+        (play.given = malloc((size_t)footprint.bytes)) == NULL) {
+        fail("haft_table_footprint", "no memory");
+    }
+    memset(play.given, 0xff, (size_t)footprint.bytes);
+    options->memory = play.given;
+    options->memory_size = footprint.bytes;
+}
+
 void begin_table(void)
 {
     const struct plan_options *from = &play.plan->options;
     const haft_layout layout = {(uint8_t)from->index_bits, (uint8_t)from->generation_bits,
                                 (uint8_t)from->tag_bits, 0};
-    const haft_table_options options = {
+    haft_table_options options = {
         .capacity = from->capacity,
         .object_size = from->object_size,
         .layout = layout,
@@ -77,6 +101,7 @@ void begin_table(void)
         .sites = from->sites,
         .on_leak = ignore_leak,
     };
+    give_memory(from, &options);
     const haft_status status = haft_table_open(play.domain, &options, &play.table);
 
     if (status != HAFT_OK) {
