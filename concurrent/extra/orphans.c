@@ -122,6 +122,9 @@ static void mend_runs(haft_table *table)
     uint64_t run = tagged_number(load_relaxed(OWN, &table->released.head));
     uint64_t slots = 0;
 
+    if (runs->stay) {
+        return;
+    }
     while (run != NUMBER_NONE) {
         const uint64_t next = tagged_number(runs_link(runs, run));
 

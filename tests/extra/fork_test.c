@@ -173,6 +173,41 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_uses_every_slot_and_closes_ever
     close_parent(&parent);
 }
 
+/* Its runs have no records: they stay. */
+static void use_small(struct shared *shared, haft_id live)
+{
+    haft_id id;
+    uint64_t count = 1;
+
+    require(haft_resolve(shared->view, live) != NULL);
+    end_grace(shared, ticks);
+    while (haft_insert(shared->worker, NULL, &id) == HAFT_OK) {
+        count++;
+    }
+    require(count + 1 >= 1000); /* with the reserved slot */
+    require(haft_trim(shared->table, NULL) == HAFT_OK);
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, the_child_uses_every_slot_of_a_small_table_that_was_full)
+{
+    static haft_id ids[1000];
+    struct parent parent;
+    const haft_table_options small = {.capacity = 1000, .object_size = 24};
+
+    ticks = child_ticks(*row);
+    open_parent(&parent, *row, &small);
+    must(haft_table_stats_get(parent.shared.table).limit * 32 <= 128 << 10);
+    for (int i = 0; i < 900; i++) {
+        ids[i] = insert(parent.shared.worker);
+    }
+    for (int i = 0; i < 900; i++) {
+        must(haft_free(parent.shared.worker, ids[i]) == HAFT_OK);
+    }
+    fork_with_the_calls(use_small, &parent.shared, parent.live);
+    close_parent(&parent);
+}
+
 /* --- in a job --- */
 
 static haft_job_state outer_job;
