@@ -12,8 +12,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
-
 static void pool_start(struct pool *pool, uint64_t batches)
 {
     pool->table_count = batches;

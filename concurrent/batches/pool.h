@@ -14,6 +14,8 @@
 /* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
 #define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
 
+#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+
 /* The descriptors that one worker brings. */
 struct segment {
     uint64_t place;  /* in the pool's directory; set by pool_add() */
@@ -34,7 +36,7 @@ struct pool {
 /* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_open(struct pool *pool, uint64_t batches);
 
-/* The same in given memory, for that many workers. */
+/* The same in given memory, for that many workers, MOST_WORKERS at most. */
 haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                             struct given *given);
 void pool_close(struct pool *pool);

@@ -69,15 +69,32 @@ static haft_domain *take_domain(const haft_domain_options *options, struct given
     return members != NULL ? domain : NULL;
 }
 
+/* The bytes that it takes, wherever they begin; UINT64_MAX: more than there can be. */
+static uint64_t measure_domain(const haft_domain_options *options)
+{
+    struct given given = given_to_measure();
+
+    return take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool memory_is_enough(const haft_domain_options *options)
+{
+    return options->memory != NULL ? options->memory_size >= measure_domain(options)
+                                   : options->memory_size == 0;
+}
+
 static haft_domain *domain_new(const haft_domain_options *options)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
+    if (!memory_is_enough(options)) {
+        return NULL;
+    }
     if (options->memory != NULL) {
         return take_domain(options, &given);
     }
-    haft_domain *domain =
-        options->memory_size == 0 ? aligned_alloc(CACHE_LINE, sizeof *domain) : NULL;
+    haft_domain *domain = aligned_alloc(CACHE_LINE, sizeof *domain);
 
     return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
 }
@@ -92,17 +109,16 @@ static void domain_free(haft_domain *domain)
 haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
                                         haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_domain_options known;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    known.memory = &given; /* any: it is what is asked about */
+    known.memory = &known; /* any: it is what is asked about */
     status = status == HAFT_OK ? check_domain_options(&known) : status;
-    if (status == HAFT_OK && take_domain(&known, &given) == NULL) {
-        status = HAFT_NO_MEMORY;
-    }
+    const uint64_t bytes = status == HAFT_OK ? measure_domain(&known) : 0;
+
+    status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
     if (status == HAFT_OK) {
-        *footprint = (haft_footprint){given.measured, known.threads != 0 ? known.threads : 1};
+        *footprint = (haft_footprint){bytes, known.threads != 0 ? known.threads : 1};
     }
     return status;
 }

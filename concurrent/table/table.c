@@ -49,8 +49,11 @@ static haft_status table_slots_wanted(const haft_table_options *options,
     };
     const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
 
-    return status == HAFT_OK && options->restore_range > most - options->capacity
-               ? HAFT_BAD_RESTORE_RANGE
+    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
+        return HAFT_BAD_RESTORE_RANGE;
+    }
+    return status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS
+               ? HAFT_NO_MEMORY
                : status;
 }
 
@@ -202,6 +205,33 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     return status == HAFT_OK ? start_opened(table, domain, wanted->given) : status;
 }
 
+/* The bytes that table_new(), fill_table() and open_pool() take, wherever they begin. */
+static uint64_t measure_table(const haft_table_options *options, struct slots_options wanted)
+{
+    struct given given = given_to_measure();
+    const struct geometry geometry = geometry_of(&wanted);
+    const uint64_t room = geometry.count - geometry.end;
+    const uint64_t budget = wanted.extra < room ? wanted.extra : room;
+    const uint64_t workers = workers_of(options);
+
+    wanted.given = &given;
+    given_take(&given, sizeof(haft_table), CACHE_LINE);
+    given_take(&given, strlen(table_name_of(options)) + 1, 1);
+    given_take(&given, workers * sizeof(haft_worker), CACHE_LINE);
+    geometry_measure(&wanted);
+    given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
+               _Alignof(struct batch));
+    given_take(&given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+    return given.measured;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool memory_is_enough(const haft_table_options *options, const struct slots_options *wanted)
+{
+    return options->memory != NULL ? options->memory_size >= measure_table(options, *wanted)
+                                   : options->memory_size == 0;
+}
+
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
@@ -212,7 +242,7 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->memory == NULL && options->memory_size != 0) {
+    if (!memory_is_enough(options, &wanted)) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
@@ -230,42 +260,22 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     return HAFT_OK;
 }
 
-/* The takes of table_new(), fill_table() and open_pool(). */
-static void measure_table(const haft_table_options *options, const struct geometry *geometry,
-                          const struct slots_options *wanted)
-{
-    const uint64_t room = geometry->count - geometry->end;
-    const uint64_t budget = wanted->extra < room ? wanted->extra : room;
-    const uint64_t workers = workers_of(options);
-
-    given_take(wanted->given, sizeof(haft_table), CACHE_LINE);
-    given_take(wanted->given, strlen(table_name_of(options)) + 1, 1);
-    given_take(wanted->given, workers * sizeof(haft_worker), CACHE_LINE);
-    geometry_measure(wanted);
-    given_take(wanted->given, depot_batches(geometry->count, budget) * sizeof(struct batch),
-               _Alignof(struct batch));
-    given_take(wanted->given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
-}
-
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_table_options known;
     struct slots_options wanted;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    known.memory = &given; /* any: it is what is asked about */
+    known.memory = &known; /* any: it is what is asked about */
     status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    wanted.given = &given;
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
 
-    measure_table(&known, &geometry, &wanted);
-    footprint->bytes = given.measured;
+    footprint->bytes = measure_table(&known, wanted);
     footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
     return HAFT_OK;
 }

@@ -124,7 +124,7 @@ typedef struct haft_table_stats {
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */

@@ -83,6 +83,25 @@ static const char *local_name_of(const haft_local_options *options)
     return options->name != NULL ? options->name : "local table";
 }
 
+/* The bytes that local_new() and slots_open() take, wherever they begin. */
+static uint64_t measure_local(const haft_local_options *options, struct slots_options wanted)
+{
+    struct given given = given_to_measure();
+
+    wanted.given = &given;
+    given_take(&given, sizeof(haft_local) + strlen(local_name_of(options)) + 1,
+               _Alignof(haft_local));
+    geometry_measure(&wanted);
+    return given.measured;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool memory_is_enough(const haft_local_options *options, const struct slots_options *wanted)
+{
+    return options->memory != NULL ? options->memory_size >= measure_local(options, *wanted)
+                                   : options->memory_size == 0;
+}
+
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
     struct given given = given_of(options->memory, options->memory_size);
@@ -93,7 +112,7 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->memory == NULL && options->memory_size != 0) {
+    if (!memory_is_enough(options, &wanted)) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
@@ -134,7 +153,6 @@ static uint64_t capacity_that_fills(haft_local_options options, uint64_t most)
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
                                        haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_local_options known;
     struct slots_options wanted;
     uint64_t most;
@@ -144,11 +162,7 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
-    given_take(&given, sizeof(haft_local) + strlen(local_name_of(&known)) + 1,
-               _Alignof(haft_local));
-    wanted.given = &given;
-    geometry_measure(&wanted);
-    footprint->bytes = given.measured;
+    footprint->bytes = measure_local(&known, wanted);
     footprint->capacity = capacity_that_fills(known, most);
     return HAFT_OK;
 }

@@ -8,9 +8,10 @@
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
-                            options->extra + options->spare;
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
+    const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
+    const uint64_t wanted =
+        HAFT_FIRST_INDEX + options->aside + options->common.capacity + extra + options->spare;
     uint64_t count = 8;
 
     while (count < wanted && count < most) {

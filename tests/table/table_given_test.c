@@ -182,18 +182,85 @@ Test(table_given, footprint_says_what_fills_it_and_less_is_no_memory)
     must(haft_table_footprint(&filled, &more) == HAFT_OK);
     cr_expect(gt(u64, more.bytes, footprint.bytes));
     filled.capacity--;
-    char *memory = malloc((size_t)footprint.bytes);
+    char *memory = malloc((size_t)footprint.bytes + 64);
 
-    filled.memory = memory;
-    for (uint64_t size = 0; size < footprint.bytes - 500; size += 997) {
-        filled.memory_size = size;
+    memset(memory, 0xff, (size_t)footprint.bytes + 64);
+    for (size_t from = 0; from < 64; from++) {
+        filled.memory = memory + from;
+        filled.memory_size = footprint.bytes - 1;
         must(haft_table_open(domain, &filled, &table) == HAFT_NO_MEMORY && table == NULL);
     }
+    for (size_t at = 0; at < (size_t)footprint.bytes + 64; at++) {
+        must(memory[at] == (char)0xff); /* what is too little is not touched */
+    }
     filled.memory_size = footprint.bytes;
-    assert_status(haft_table_open(domain, &filled, &table), HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
+    for (size_t from = 0; from < 64; from++) {
+        filled.memory = memory + from;
+        assert_status(haft_table_open(domain, &filled, &table), HAFT_OK);
+        expect_status(haft_table_close(table), HAFT_OK);
+    }
     expect_status(haft_domain_close(domain), HAFT_OK);
     free(memory);
+}
+
+Test(table_given, of_a_domain_too_little_is_no_memory_and_not_touched)
+{
+    static char memory[4096];
+    haft_domain_options in = {.threads = 20};
+    haft_footprint footprint;
+    haft_domain *domain = NULL;
+
+    assert_status(haft_domain_footprint(&in, &footprint), HAFT_OK);
+    memset(memory, 0xff, sizeof memory);
+    for (size_t from = 0; from < 64; from++) {
+        in.memory = memory + from;
+        in.memory_size = footprint.bytes - 1;
+        must(haft_domain_open(&in, &domain) == HAFT_NO_MEMORY && domain == NULL);
+    }
+    for (size_t at = 0; at < sizeof memory; at++) {
+        must(memory[at] == (char)0xff);
+    }
+    in.memory_size = footprint.bytes;
+    for (size_t from = 0; from < 64; from++) {
+        in.memory = memory + from;
+        assert_status(haft_domain_open(&in, &domain), HAFT_OK);
+        expect_status(haft_domain_close(domain), HAFT_OK);
+        must(memory[from + footprint.bytes] == (char)0xff);
+    }
+}
+
+/* Whatever the numbers, a footprint is no smaller than that of smaller ones. */
+Test(table_given, footprints_of_huge_numbers_are_huge_or_no_memory)
+{
+    static const uint64_t huge[] = {
+        UINT64_C(1) << 32, UINT64_C(1) << 54, UINT64_C(1) << 61, UINT64_MAX / sizeof(uint64_t) + 2,
+        UINT64_MAX - 1003, UINT64_MAX - 999,  UINT64_MAX - 3,    UINT64_MAX};
+    static char memory[1 << 20];
+    haft_domain *domain;
+    haft_table *table;
+
+    must(haft_domain_open(NULL, &domain) == HAFT_OK);
+    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
+        haft_table_options of_workers = options;
+        haft_table_options of_slots = options;
+        haft_domain_options of_threads = {.memory = memory, .memory_size = sizeof memory};
+        haft_footprint footprint;
+        haft_domain *opened;
+
+        of_workers.workers = of_slots.hold_back = of_threads.threads = huge[i];
+        of_workers.memory = of_slots.memory = memory;
+        of_workers.memory_size = of_slots.memory_size = sizeof memory;
+        expect_status(haft_table_footprint(&of_workers, &footprint), HAFT_NO_MEMORY);
+        assert_status(haft_table_footprint(&of_slots, &footprint), HAFT_OK);
+        cr_expect(gt(u64, footprint.bytes, UINT64_C(32) << 32));
+        cr_expect(eq(u64, footprint.capacity, options.capacity));
+        cr_expect(haft_domain_footprint(&of_threads, &footprint) == HAFT_NO_MEMORY ||
+                  footprint.bytes / 64 >= huge[i]);
+        expect_status(haft_table_open(domain, &of_workers, &table), HAFT_NO_MEMORY);
+        expect_status(haft_table_open(domain, &of_slots, &table), HAFT_NO_MEMORY);
+        expect_status(haft_domain_open(&of_threads, &opened), HAFT_NO_MEMORY);
+    }
+    must(haft_domain_close(domain) == HAFT_OK);
 }
 
 Test(table_given, foreign_clocks_have_no_given_memory)
