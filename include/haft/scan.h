@@ -114,7 +114,8 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
  *           one scan, which starts here.  They have equally many used slots, live or not, except
  *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, and else where a slot and a cache line do.  (For object alignments
+ *           such places or more, and else, or in a table that is not in pages (up to 128 KiB of
+ *           slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.

@@ -1,5 +1,6 @@
 /* How slots lie. */
 #include "lib/slots/geometry.h"
+#include "lib/base/atomics.h"
 #include "lib/slots/sites.h"
 
 #define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
@@ -43,7 +44,7 @@ struct geometry geometry_of(const struct slots_options *options)
     const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
 
     return (struct geometry){
-        .alignment = alignment,
+        .alignment = alignment > CACHE_LINE ? alignment : CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
         .stride = round_up(
             sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),

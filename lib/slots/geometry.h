@@ -20,8 +20,9 @@ struct slots_options {
 };
 
 struct geometry {
-    uint64_t alignment;
-    uint64_t bias; /* so that each object is aligned */
+    uint64_t alignment; /* of the memory: an object's, and a cache line's, so that small slots lie
+                         * in one, and parts of a scan meet between two */
+    uint64_t bias;      /* so that each object is aligned */
     uint64_t stride;
     uint64_t count; /* slots in address space, a power of two */
     uint64_t end;   /* of those for the capacity */

@@ -538,20 +538,26 @@ static bool begins_block(const struct shared *shared, uint64_t index, uint64_t b
     return at % bytes == 0;
 }
 
-static void expect_blocks(size_t object_size, size_t alignment, int count, uint64_t bytes)
+static void expect_blocks_of(const haft_table_options *table, int count, uint64_t bytes)
 {
-    const haft_table_options sized = {
-        .capacity = MANY, .object_size = object_size, .object_alignment = alignment};
-    struct shared shared = open_with(&sized, count);
+    struct shared shared = open_with(table, count);
     haft_range ranges[PARTS];
 
     haft_scan_ranges(shared.table, ranges, PARTS);
     expect_division(&shared, ranges, PARTS, (uint64_t)count);
     for (int i = 1; i < PARTS; i++) {
-        cr_expect(begins_block(&shared, ranges[i].from, bytes, alignment));
+        cr_expect(begins_block(&shared, ranges[i].from, bytes, table->object_alignment));
         cr_expect(gt(u64, objects_in(&shared, ranges[i]), 0));
     }
     close_shared(&shared);
+}
+
+static void expect_blocks(size_t object_size, size_t alignment, int count, uint64_t bytes)
+{
+    const haft_table_options sized = {
+        .capacity = MANY, .object_size = object_size, .object_alignment = alignment};
+
+    expect_blocks_of(&sized, count, bytes);
 }
 
 Test(ranges, of_many_slots_meet_where_a_page_begins)
@@ -569,6 +575,30 @@ Test(ranges, of_few_slots_meet_where_a_cache_line_begins)
     expect_blocks(24, 8, 400, 64);
     expect_blocks(0, 8, 400, 64);
     expect_blocks(32, 8, 400, 64);
+}
+
+/* In the heap, and in given memory that begins anywhere. */
+Test(ranges, of_tables_that_are_not_in_pages_meet_where_a_cache_line_begins)
+{
+    for (int kind = 0; kind < 6; kind++) {
+        haft_table_options small = {.capacity = 600 + 10 * (uint64_t)kind,
+                                    .object_size = kind % 2 == 0 ? 24 : 0,
+                                    .object_alignment = kind % 3 == 0 ? 16 : 8};
+        char *block = malloc(40 + 40 * (size_t)kind); /* the heap goes on elsewhere */
+        haft_footprint footprint;
+
+        expect_blocks_of(&small, 600, 64);
+        free(block);
+        small.capacity = 10000;
+        small.hold_back = 4096;
+        small.workers = 2;
+        assert_status(haft_table_footprint(&small, &footprint), HAFT_OK);
+        small.memory_size = footprint.bytes;
+        block = malloc((size_t)footprint.bytes + 64);
+        small.memory = block + 1 + kind;
+        expect_blocks_of(&small, 9000, 64);
+        free(block);
+    }
 }
 
 Test(ranges, more_than_there_are_cache_lines_are_empty)
