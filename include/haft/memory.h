@@ -100,7 +100,8 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
- * and debug builds at closing, for the census, which they leave out where they get no memory.
+ * the report of leaks at closing (for the C library's sort), and debug builds at closing, for the
+ * census; the last two do without where they get no memory.
  */
 
 /*

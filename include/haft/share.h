@@ -69,8 +69,8 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for grace
- * periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for readers
+ * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
  * `worker` NULL, and what it inserts lives on in the local table.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
@@ -86,7 +86,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more; O(slots ever used).
+ * Cost      a grace period or more, or none, as haft_table_close(); O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
 

@@ -154,8 +154,12 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
  * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
  * inserts an object and frees it keeps the call from returning).  Live objects end without
- * on_reclaim.  Where no object lives, and the grace period of all
- * that was freed has passed, there is nothing to wait for: no reader has an object.
+ * on_reclaim.
+ *
+ * It waits for readers that may still have an object.  Where no object lives, and the grace period
+ * of all that was freed has passed, none has, and the table's memory goes at once.  So it does not
+ * wait for look-ups: a read section that began before protects what it has resolved, and not a
+ * haft_resolve() of the closed table's view, even if the id is stale.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;

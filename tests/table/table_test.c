@@ -1,5 +1,6 @@
 /* The shared table: opening, closing, what it tells of itself. */
 #include "tests/support.h"
+#include <haft/threads.h>
 #include <signal.h>
 
 TestSuite(table, .timeout = SUITE_SECONDS);
@@ -157,17 +158,24 @@ static void *close_table(void *arg)
     return NULL;
 }
 
-TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_on_another_thread)
+/* What became of an object that a reader inside its section may have resolved. */
+enum fate { LIVES, WAS_FREED, WAS_FREED_WITHOUT_A_WORKER, FATES };
+
+static void expect_close_to_wait(struct setting setting, enum fate fate)
 {
-    struct shared shared = open_shared(*setting, &options);
+    struct shared shared = open_shared(setting, &options);
     struct closer closer = {.table = shared.table};
     struct reader reader;
     pthread_t thread;
 
     sem_init(&closer.done, 0, 0);
-    insert(shared.worker);
+    const haft_id id = insert(shared.worker);
+
+    settle(shared.worker);
     reader_enter(&reader, &shared);
+    must(fate != WAS_FREED || haft_free(shared.worker, id) == HAFT_OK);
     haft_worker_close(shared.worker);
+    must(fate != WAS_FREED_WITHOUT_A_WORKER || haft_free_unregistered(shared.table, id) == HAFT_OK);
     haft_thread_offline(shared.domain);
     cr_assert(zero(int, pthread_create(&thread, NULL, close_table, &closer)));
     sleep_ms(50);
@@ -179,6 +187,13 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_on_another_thread)
     shared.worker = NULL;
     shared.table = NULL;
     close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_whatever_became_of_its_object)
+{
+    for (int fate = 0; fate < FATES; fate++) {
+        expect_close_to_wait(*setting, (enum fate)fate);
+    }
 }
 
 static haft_table *ending;
