@@ -117,7 +117,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
 
         options->filled = options->capacity > left ? options->capacity - left : 0;
     }
-    options->given = one_in(chance, 4);
+    options->given = one_in(chance, 4) ? between(chance, 1, 2) : 0;
 }
 
 /* --- steps --- */

@@ -110,8 +110,8 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(filled)
 
 /*
- * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's.  The
- * rest is haft_table_options.
+ * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
+ * slots to hold back (1) or without (2).  The rest is haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;

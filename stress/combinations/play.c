@@ -44,9 +44,35 @@ static void ignore_leak(const haft_leak *leak, void *arg)
     (void)arg;
 }
 
+/* Garbage, which begins at no alignment at all; at `*kept` until the next. */
+static void *garbage(char **kept, uint64_t bytes)
+{
+    free(*kept);
+    *kept = malloc((size_t)bytes + 1);
+    if (*kept == NULL) {
+        fail("malloc", "no memory");
+    }
+    return memset(*kept + 1, 0xff, (size_t)bytes);
+}
+
+static void give_domain_memory(haft_domain_options *options)
+{
+    haft_footprint footprint;
+
+    if (!play.plan->options.given || options->foreign_clock != NULL) {
+        return;
+    }
+    options->threads = 2 * MOST_THREADS; /* and those that came before them */
+    if (haft_domain_footprint(options, &footprint) != HAFT_OK) {
+        fail("haft_domain_footprint", "no memory");
+    }
+    options->memory = garbage(&play.given_domain, footprint.bytes);
+    options->memory_size = footprint.bytes;
+}
+
 static void open_domain(void)
 {
-    const haft_domain_options options = {
+    haft_domain_options options = {
         .foreign_clock = is_memb()   ? backend_memb()
                          : is_qsbr() ? backend_qsbr()
                                      : NULL,
@@ -54,29 +80,27 @@ static void open_domain(void)
         .on_stall = ignore_stall,
     };
 
+    give_domain_memory(&options);
     if (haft_domain_open(&options, &play.domain) != HAFT_OK) {
         fail("haft_domain_open", "%s", plan_clock_names[play.plan->options.clock]);
     }
 }
 
-/* More workers than the threads have, their own and borrowed ones; room for all to hold back. */
+/* More workers than the threads have, their own and borrowed ones; room for all to hold back, or
+ * for none. */
 static void give_memory(const struct plan_options *from, haft_table_options *options)
 {
     haft_footprint footprint;
 
-    free(play.given);
-    play.given = NULL;
     if (!from->given) {
         return;
     }
     options->workers = MOST_WORKERS_GIVEN;
-    options->hold_back = from->capacity;
-    if (haft_table_footprint(options, &footprint) != HAFT_OK ||
-        (play.given = malloc((size_t)footprint.bytes)) == NULL) {
+    options->hold_back = from->given == 1 ? from->capacity : 0;
+    if (haft_table_footprint(options, &footprint) != HAFT_OK) {
         fail("haft_table_footprint", "no memory");
     }
-    memset(play.given, 0xff, (size_t)footprint.bytes);
-    options->memory = play.given;
+    options->memory = garbage(&play.given, footprint.bytes);
     options->memory_size = footprint.bytes;
 }
 
