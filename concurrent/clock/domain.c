@@ -78,7 +78,7 @@ static uint64_t measure_domain(const haft_domain_options *options)
 }
 
 /* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool memory_is_enough(const haft_domain_options *options)
+static bool domain_memory_is_enough(const haft_domain_options *options)
 {
     return options->memory != NULL ? options->memory_size >= measure_domain(options)
                                    : options->memory_size == 0;
@@ -88,7 +88,7 @@ static haft_domain *domain_new(const haft_domain_options *options)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
-    if (!memory_is_enough(options)) {
+    if (!domain_memory_is_enough(options)) {
         return NULL;
     }
     if (options->memory != NULL) {

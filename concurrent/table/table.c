@@ -226,7 +226,8 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
 }
 
 /* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool memory_is_enough(const haft_table_options *options, const struct slots_options *wanted)
+static bool table_memory_is_enough(const haft_table_options *options,
+                                   const struct slots_options *wanted)
 {
     return options->memory != NULL ? options->memory_size >= measure_table(options, *wanted)
                                    : options->memory_size == 0;
@@ -242,7 +243,7 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     if (status != HAFT_OK) {
         return status;
     }
-    if (!memory_is_enough(options, &wanted)) {
+    if (!table_memory_is_enough(options, &wanted)) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;

@@ -103,6 +103,26 @@ Test(given, memory_of_another_table_before_has_no_id_of_it)
     free(memory);
 }
 
+/* With a byte less at none of 64 addresses, where nothing is touched; then at each. */
+static void open_everywhere(const haft_local_options *options, char *memory, uint64_t bytes)
+{
+    haft_local_options with = *options;
+    haft_local *local = NULL;
+
+    memset(memory, 0xff, bytes + 64);
+    with.memory_size = bytes - 1;
+    for (size_t from = 0; from < 64; from++) {
+        with.memory = memory + from;
+        must(haft_local_open(&with, &local) == HAFT_NO_MEMORY && local == NULL);
+    }
+    for (size_t at = 0; at < bytes + 64; at++) {
+        must(memory[at] == (char)0xff);
+    }
+    for (size_t from = 0; from < 64; from++) {
+        haft_local_close(open_in(options, memory + from, bytes));
+    }
+}
+
 /* Every option that takes memory; `memory` lies at no alignment at all. */
 Test(given, footprint_is_enough_wherever_it_begins_and_one_byte_less_is_not)
 {
@@ -130,19 +150,7 @@ Test(given, footprint_is_enough_wherever_it_begins_and_one_byte_less_is_not)
         haft_footprint more = footprint;
         cr_expect(haft_local_footprint(&filled, &more) != HAFT_OK || more.bytes > footprint.bytes);
         filled.capacity--;
-        memset(memory, 0xff, footprint.bytes + 64);
-        for (size_t from = 0; from < 64; from++) {
-            filled.memory = memory + from;
-            filled.memory_size = footprint.bytes - 1;
-            local = NULL;
-            must(haft_local_open(&filled, &local) == HAFT_NO_MEMORY && local == NULL);
-        }
-        for (size_t at = 0; at < footprint.bytes + 64; at++) {
-            must(memory[at] == (char)0xff); /* what is too little is not touched */
-        }
-        for (size_t from = 0; from < 64; from++) {
-            haft_local_close(open_in(&filled, memory + from, footprint.bytes));
-        }
+        open_everywhere(&filled, memory, footprint.bytes);
         local = open_in(&filled, memory + 1, footprint.bytes);
         for (uint64_t n = 0; n < filled.capacity; n++) {
             must(haft_local_insert(local, NULL, &ids[n]) == HAFT_OK);
