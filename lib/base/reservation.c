@@ -12,6 +12,16 @@
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
+static void set_up(struct reservation *reservation, enum reservation_kind kind, char *base,
+                   uint64_t size)
+{
+    reservation->base = base;
+    reservation->size = (size_t)size;
+    reservation->kind = kind;
+    reservation->lead = 0;
+    store_relaxed(OWN, &reservation->writable, 0);
+}
+
 haft_status reservation_open(struct reservation *reservation, uint64_t size)
 {
     bool in_steps = false;
@@ -20,40 +30,29 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    reservation->base = base;
-    reservation->size = (size_t)size;
-    reservation->in_steps = in_steps;
-    reservation->is_in_heap = false;
-    reservation->is_given = false;
-    reservation->lead = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    set_up(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
     return HAFT_OK;
 }
 
 /* calloc aligns to max_align_t. */
-static haft_status open_in_heap(struct reservation *reservation, size_t size, size_t alignment)
+static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment)
 {
     const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = calloc(1, size + more);
+    char *block = calloc(1, (size_t)size + more);
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
     }
     const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
 
-    reservation->base = block + lead;
-    reservation->size = size;
-    reservation->in_steps = false;
-    reservation->is_in_heap = true;
-    reservation->is_given = false;
+    set_up(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
-    store_relaxed(OWN, &reservation->writable, 0);
     return HAFT_OK;
 }
 
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
 {
-    return size <= RESERVATION_SMALL ? open_in_heap(reservation, (size_t)size, alignment)
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment)
                                      : reservation_open(reservation, size);
 }
 
@@ -65,19 +64,13 @@ haft_status reservation_open_given(struct reservation *reservation, uint64_t siz
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    reservation->base = base;
-    reservation->size = (size_t)size;
-    reservation->in_steps = false;
-    reservation->is_in_heap = false;
-    reservation->is_given = true;
-    reservation->lead = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    set_up(reservation, GIVEN, base, size);
     return HAFT_OK;
 }
 
 bool reservation_is_paged(const struct reservation *reservation)
 {
-    return !reservation->is_in_heap && !reservation->is_given;
+    return reservation->kind == IN_PAGES || reservation->kind == IN_STEPS;
 }
 
 void reservation_ask_for_huge_pages(const struct reservation *reservation)
@@ -87,13 +80,10 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation)
 
 void reservation_close(struct reservation *reservation)
 {
-    if (reservation->is_given) {
-        return;
-    }
-    if (reservation->is_in_heap) {
-        free(reservation->base - reservation->lead);
-    } else {
+    if (reservation_is_paged(reservation)) {
         os_release(reservation->base, reservation->size);
+    } else if (reservation->kind == IN_HEAP) {
+        free(reservation->base - reservation->lead);
     }
 }
 
@@ -106,7 +96,7 @@ static uint64_t step_after(const struct reservation *reservation, uint64_t end)
 
 haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 {
-    if (!reservation->in_steps) {
+    if (reservation->kind != IN_STEPS) {
         return HAFT_OK;
     }
     /* Weakened, a thread could write to memory that is not writable yet where it runs. */

@@ -16,12 +16,17 @@
 #include <haft/status.h>
 #include <stddef.h>
 
+enum reservation_kind {
+    IN_PAGES,
+    IN_STEPS, /* pages, made writable in steps */
+    IN_HEAP,  /* one calloc */
+    GIVEN,    /* the program's memory */
+};
+
 struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
-    bool in_steps;       /* made writable in steps */
-    bool is_in_heap;     /* one calloc */
-    bool is_given;       /* the program's memory */
+    enum reservation_kind kind;
     uint16_t lead;       /* in the heap: bytes of the block before the base */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };

@@ -55,7 +55,7 @@ static void set_up(void)
         has_protected[i] = false;
     }
     require_status(reservation_open(&reservation, BYTES), HAFT_OK, "address space");
-    reservation.in_steps = true;
+    reservation.kind = IN_STEPS;
     require(mprotect(reservation.base, BYTES, PROT_READ) == 0, "readable memory");
 }
 

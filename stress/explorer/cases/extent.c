@@ -20,7 +20,7 @@ static void set_up(void)
     open_table(&wish);
     struct reservation *memory = &fixture.table->slots.memory;
 
-    memory->in_steps = true;
+    memory->kind = IN_STEPS;
     require(mprotect(memory->base, memory->size, PROT_READ) == 0, "readable memory");
     workers[0] = open_worker();
     workers[1] = open_worker();
