@@ -1,9 +1,9 @@
 """Programs from source trees, without Bazel: what a mutant leaves alone is compiled once.
 
-The tree as it is is a copy of the sources.  A mutant's has the files that its patch changes, and is
-looked into first.  An object file of the tree as it is serves for every tree in which nothing that it
-was made of has changed.  Edges are weakened as a program runs, by its HAFT_HOOKED operations: that
-takes no tree.
+A whole tree is a copy of the sources: as they are, or with the switches of switches.py.  A mutant's
+has the files that its patch changes, and is looked into first.  An object file of the tree as it is
+serves for every mutant in which nothing that it was made of has changed.  Edges are weakened as a
+program runs, by its HAFT_HOOKED operations: that takes no tree.
 """
 
 import functools
@@ -27,7 +27,7 @@ TSAN = ["-fsanitize=thread"]
 ASAN = ["-fsanitize=address"]
 FOREIGN = ["-lurcu-memb", "-lurcu-qsbr", "-lurcu-mb", "-lurcu-bp", "-lck", "-lpthread"]
 UNIT_SUPPORT = ("tests/support.c", "tests/subject.c")
-ENTERED = "tools/mutants/entered.c"
+SWITCHED = "tools/mutants/switched.c"
 EDGES = "stress/edges.c"
 STRESS_SUPPORT = ("stress/support.c", "stress/hooked.c", "examples/ck/clock.c", EDGES)
 
@@ -37,15 +37,18 @@ class BuildError(Exception):
 
 
 class Tree:
-    """The sources in a folder, or those that a patch changes, with the patch."""
+    """The sources in a folder, some with these texts; or those that a patch changes, with the patch."""
 
-    def __init__(self, folder, patch=None):
+    def __init__(self, folder, patch=None, texts=None):
         self.folder = pathlib.Path(folder)
         self.is_mutant = patch is not None
         self.changed = plan.changed_by(patch) if self.is_mutant else set()
+        self.support = [SWITCHED] if texts else []
         if not self.is_mutant:
             for name in FOLDERS:
                 shutil.copytree(plan.ROOT / name, self.folder / name)
+            for path, text in (texts or {}).items():
+                (self.folder / path).write_text(text)
             return
         for path in self.changed:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +112,6 @@ COMBINED = ["-D_GNU_SOURCE"]
 VARIANTS = {
     "unit": Variant("unit", COMMON + ["-D_DEFAULT_SOURCE", "-DSUITE_SECONDS=30"], UNIT_LIBRARIES),
     "quick": Variant("quick", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK),
-    "entered": Variant("entered", QUICK_TEST, UNIT_LIBRARIES, LIBRARY, QUICK + ["-finstrument-functions"]),
     "combinations": Variant("quick", QUICK_TEST + COMBINED, ["-ljansson"] + FOREIGN, LIBRARY, QUICK),
     "stress": Variant("stress", HOOKED + TSAN, FOREIGN + TSAN),
     "explorer": Variant("explorer", HOOKED, _wrapped() + ["-lpthread"], _scheduler(), HOOKED + UNSEEN),
@@ -142,7 +144,8 @@ def _wrapped_tests():
         if "--wrap=" in block:
             name = re.search(r'name = "(\w+)_test"', block).group(1)
             sources, calls = block.split("--wrap=")
-            found[name] = ([f"tests/{path}" for path in re.findall(r'"([\w/]+\.c)"', sources)],
+            patterns = re.findall(r'"([\w/*]+\.c)"', sources)
+            found[name] = (sorted({path for each in patterns for path in _files(f"tests/{each}")}),
                            re.findall(r'^        "(\w+)",', calls, re.M))
     return found
 
@@ -150,7 +153,7 @@ def _wrapped_tests():
 def linked_with(check):
     """What else the linker is told for the program that runs a check."""
     kind, name, *_ = check.split()
-    calls = _wrapped_tests().get(name, ((), ()))[1] if kind in ("unit", "quick", "entered") else ()
+    calls = _wrapped_tests().get(name, ((), ()))[1] if kind in ("unit", "quick") else ()
     return [f"-Wl,--wrap={call}" for call in calls]
 
 
@@ -177,8 +180,6 @@ def program_of(check):
         return kind, _unit_sources(words[0])
     if kind == "compiled":
         return "quick", []
-    if kind == "entered":
-        return kind, [ENTERED, *_unit_sources(words[0])]
     if kind == "combinations":
         played = [path for path in _files("stress/combinations/*.c")
                   if not path.endswith(("/explored.c", "/broken.c", "/played.c"))]
@@ -231,24 +232,25 @@ class Builder:
                 done.append(make())
             return done[0]
 
-    def _run(self, command):
+    def _run(self, command, tree):
         if trials.ended.is_set():
             raise trials.Interrupted
-        done = subprocess.run(command, cwd=self.baseline.folder, capture_output=True, text=True,
-                              check=False)
+        folder = self.baseline.folder if tree.is_mutant else tree.folder
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise trials.Interrupted if trials.ended.is_set() else BuildError(done.stderr.strip())
 
     def _compile(self, tree, variant, source):
         flags = variant.flags_for(source)
-        target = _kept_object(self.baseline.folder, flags, source)
+        whole = self.baseline if tree.is_mutant else tree
+        target = _kept_object(whole.folder, flags, source)
         if tree.is_mutant:
             target = tree.folder / "objects" / target.name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
             part = f"{target}.{os.getpid()}"
             self._run([CC, *tree.flags(), *flags, "-MMD", "-MF", f"{target}.d", "-c", tree.path_of(source),
-                       "-o", part])
+                       "-o", part], tree)
             os.rename(part, target)
         os.utime(target)
         words = pathlib.Path(f"{target}.d").read_text().replace("\\\n", " ").split()[1:]
@@ -256,12 +258,12 @@ class Builder:
 
     def _object(self, tree, variant, source):
         flags = tuple(variant.flags_for(source))
-        whole = self._once((flags, source),
-                           lambda: self._compile(self.baseline, variant, source))
-        if not tree.is_mutant or not tree.touches(whole[1]):
-            return whole[0]
-        return self._once((tree.folder, flags, source),
-                          lambda: self._compile(tree, variant, source))[0]
+
+        def made(tree):
+            return self._once((tree.folder, flags, source), lambda: self._compile(tree, variant, source))
+
+        is_same = tree.is_mutant and not tree.touches(made(self.baseline)[1])
+        return made(self.baseline if is_same else tree)[0]
 
     def differs(self, tree):
         """Whether the machine code is another one than that of the tree as it is."""
@@ -275,10 +277,11 @@ class Builder:
         variant = VARIANTS[name]
 
         def link():
-            objects = [self._object(tree, variant, source) for source in LIBRARY + sources]
+            objects = [self._object(tree, variant, source) for source in LIBRARY + tree.support + sources]
             target = tree.folder / "programs" / f"{name}-{pathlib.PurePath(sources[-1]).stem}"
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._run([CC, *objects, "-o", str(target), *variant.libraries, *linked_with(check)])
+            self._run([CC, *objects, "-o", str(target), *variant.libraries, *linked_with(check)],
+                      tree)
             return str(target)
 
         return self._once((tree.folder, name, tuple(sources)), link)

@@ -34,8 +34,9 @@ OPEN, CLOSED = {"(", "[", "{"}, {")", "]", "}"}
 class Change:
     path: str
     function: str
+    body: tuple  # its span in the file's text
     kind: str
-    span: tuple  # in the file's text
+    span: tuple
     text: str  # what takes its place
     line: int
     before: str  # the lines that it is in, their blanks made one
@@ -223,11 +224,12 @@ def _lines(source, begin, end):
     return source.rfind("\n", 0, begin) + 1, source.find("\n", end - 1) % (len(source) + 1)
 
 
-def _made(path, function, source, found):
+def _made(path, function, body, source, found):
     kind, (begin, end), text = found
     first, last = _lines(source, begin, end)
     after = source[first:begin] + text + source[end:last]
-    return Change(path, function, kind, (begin, end), text, source.count("\n", 0, begin) + 1,
+    span = body.extent.start.offset, body.extent.end.offset
+    return Change(path, function, span, kind, (begin, end), text, source.count("\n", 0, begin) + 1,
                   " ".join(source[first:last].split()), " ".join(after.split()))
 
 
@@ -238,6 +240,6 @@ def of_text(root, path, source):
         raise UnreadableError(f"{path}: libclang counts bytes, and it is not ASCII")
     unit = _parse(path, root, source)
     tokens = list(_tokens(unit, source))
-    found = [_made(path, function, source, each) for function, body in _functions(unit, path)
+    found = [_made(path, function, body, source, each) for function, body in _functions(unit, path)
              for each in _in_function(body, tokens, source)]
     return sorted(dict.fromkeys(found), key=lambda change: (change.span, change.text))

@@ -3,26 +3,28 @@
 A round takes one change of each file of lib/ and concurrent/, until there are N: first a kind, then
 one of that kind.  What does not compile, or compiles to the same machine code, is drawn again.
 
+All are built into one library, each behind a switch (switches.py), so that the programs are built once.
 A unit test that never enters the changed function cannot notice, and is not run; which functions
-each enters is noted once, by the library as it is.  Of the others, those that share a word of their
+each enters is noted once, with no change switched on.  Of the others, those that share a word of their
 name with the function, its file or its folder come first, then those that are fast; then the
 combinations and the explorer's cases.  What passes them all must stand in tools/mutants/judged.
 """
 
 import bisect
+import concurrent.futures
 import dataclasses
 import difflib
 import os
 import pathlib
 import random
 import re
-import subprocess
 import tempfile
 
 import builds
 import changes
 import judged
 import plan
+import switches
 import table
 import trials
 
@@ -79,7 +81,16 @@ def _what_compiles(builder, outcomes, mutant):
     return outcomes.value(mutant, "compiled", compiled)
 
 
-def draw(options, builder, outcomes):
+def of_files():
+    """{path: changes} of all that may be drawn."""
+    try:
+        return {path: changes.of_text(plan.ROOT, path, text) for path, text in plan.sources().items()
+                if path not in changes.PARTS}
+    except changes.UnreadableError as error:
+        raise plan.PlanError(str(error)) from error
+
+
+def draw(by_file, options, builder, outcomes):
     """The mutants, without their checks."""
     texts, tried = plan.sources(), 0
 
@@ -89,11 +100,6 @@ def draw(options, builder, outcomes):
         progress.show(None, f"drawing: {tried} changes compiled")
         return _what_compiles(builder, outcomes, _mutant(change, texts[change.path]))
 
-    try:
-        by_file = {path: changes.of_text(plan.ROOT, path, text) for path, text in texts.items()
-                   if path not in changes.PARTS}
-    except changes.UnreadableError as error:
-        raise plan.PlanError(str(error)) from error
     found = drawn(by_file, options.random, options.seed, is_mutant)
     progress.end()
     return [_mutant(change, texts[change.path]) for change in found]
@@ -102,34 +108,37 @@ def draw(options, builder, outcomes):
 # --- checks ---
 
 
-def _functions(program, file):
-    """The names of those whose bytes are set."""
-    lines = subprocess.run(["nm", program], capture_output=True, check=True, text=True).stdout
-    found = re.findall(r"^([0-9a-f]+) [tT] (\w+)", lines, re.M)
-    names = dict((int(address, 16), name) for address, name in found)
-    begins = pathlib.Path(file).read_bytes()
-    return sorted({names[at.start()] for at in re.finditer(b"\x01", begins) if at.start() in names})
+def switched(builder, by_file, functions, chosen):
+    """A tree whose programs can switch each of the chosen changes on, by its place."""
+    numbers = {change: number for number, change in enumerate(chosen)}
+    marks = {function: mark for mark, function in enumerate(functions)}
+    texts = {path: switches.of_text(plan.sources()[path], found, numbers, marks)
+             for path, found in by_file.items() if found}
+    return builds.Tree(builder.folder / "switched", texts=texts)
 
 
-def _entered(builder, name):
-    """Which functions a unit test enters, and how long it takes."""
-    check = f"entered {name}"
-    program = builder.program(builder.baseline, check)
+def _entered(builder, tree, functions, name):
+    """Which of the functions a unit test enters, and how long it takes."""
+    program = builder.program(tree, f"quick {name}")
     with tempfile.TemporaryDirectory(dir=builder.folder) as folder:
         file = os.path.join(folder, "entered")
         seconds = trials.entered(program, file, 300)
         if seconds is None:
-            raise builds.BuildError(f"nothing is broken, and yet: {check} fails")
-        return {"functions": _functions(program, file), "seconds": seconds}
+            raise builds.BuildError(f"nothing is broken, and yet: {name}_test fails")
+        marks = pathlib.Path(file).read_bytes()
+        return {"functions": [function for function, mark in zip(functions, marks) if mark], "seconds": seconds}
 
 
-def units_by_function(builder, outcomes):
+def units_by_function(builder, tree, functions, outcomes, jobs):
     """{function: [(seconds, unit test)]}, the quick ones first."""
     found = {}
     names = builds.unit_tests()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda name: builder.program(tree, f"quick {name}"), names))
     for done, name in enumerate(names):
         progress.show(done / len(names), f"noting what {name}_test enters")
-        note = outcomes.value(None, f"entered {name}", lambda: _entered(builder, name))
+        note = outcomes.value(None, f"quick {name} entered",
+                              lambda: _entered(builder, tree, functions, name))
         for function in note["functions"]:
             bisect.insort(found.setdefault(function, []), (note["seconds"], name))
     progress.end()
@@ -153,16 +162,18 @@ def checks_of(change, units):
 
 def mutants(options, builder, outcomes):
     """Those that are drawn, with their checks and with what they are judged to be."""
-    found = draw(options, builder, outcomes)
-    units = units_by_function(builder, outcomes)
+    by_file = of_files()
+    found = draw(by_file, options, builder, outcomes)
+    functions = sorted({change.function for changed in by_file.values() for change in changed})
+    tree = switched(builder, by_file, functions, [mutant.change for mutant in found])
+    units = units_by_function(builder, tree, functions, outcomes, options.jobs)
     verdicts = judged.everything()
     made = []
-    for mutant in found:
+    for number, mutant in enumerate(found):
         verdict, why = verdicts.get(mutant.change.key, ("", ""))
         made.append(dataclasses.replace(
-            mutant, checks=tuple(checks_of(mutant.change, units)),
-            undecidable=why if verdict == "equivalent" else "",
-            breaks=mutant.breaks))
+            mutant, checks=tuple(checks_of(mutant.change, units)), tree=tree, number=number,
+            undecidable=why if verdict == "equivalent" else ""))
     return made
 
 

@@ -1,11 +1,17 @@
-"""The self-test of changes.py, drawn.py and judged.py."""
+"""The self-test of changes.py, drawn.py, judged.py and switches.py."""
 
 import dataclasses
+import os
+import pathlib
+import subprocess
+import tempfile
 
+import builds
 import changes
 import drawn
 import judged
 import plan
+import switches
 import table
 import trials
 
@@ -22,6 +28,32 @@ static int clamp(int value, int most, unsigned *calls)
              most);
     }
     return value != 0x10u ? value : 7;
+}
+"""
+# It says what clamp() does, and at which line; a run that is not as the sample's fails.
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+static int notes;
+static unsigned sum;
+void note(int i, int most)
+{
+    if (++notes > 200) {
+        printf("for ever");
+        exit(1);
+    }
+    sum = sum * 3 + i * 10 + most;
+}
+int main(void)
+{
+    unsigned calls = 0;
+    for (int value = -1; value < 21; value++) {
+        sum = 0;
+        printf("%d ", clamp(value, value == 3 ? 3 : 18, &calls));
+        printf("%u %u, ", sum, calls);
+    }
+    printf("line %d", __LINE__);
+    return calls != 22 || sum != 0;
 }
 """
 EXPECTED = {
@@ -110,6 +142,47 @@ def problems_of_judging():
                 yield f"judged: '{error}' instead of '{message}'"
 
 
+def problems_of_switches():
+    text = "void note(int, int);\n" + SAMPLE
+    found = changes.of_text(plan.ROOT, "lib/sample.c", text)
+    numbers = {change: number for number, change in enumerate(found)}
+    with tempfile.TemporaryDirectory() as folder:
+        switched = _program(folder, switches.of_text(text, found, numbers, {"clamp": 3}) + MAIN)
+        whole = _said(switched)
+        if whole != _said(_program(folder, text + MAIN)):
+            yield f"switches: with none on, the sample says {whole}"
+        for change, number in numbers.items():
+            said = _said(switched, HAFT_SWITCHED=str(number))
+            alone = _said(_program(folder, change.of(text) + MAIN))
+            if said != alone or said == whole:
+                yield f"switches: {said} instead of {alone}: {change}"
+        outcomes = [trials.run(switched, "quick sample", 60, _numbered(number)).verdict for number in (-1, 0)]
+        if outcomes != ["held", "fails"]:
+            yield f"switches: a change that a program notices: {outcomes}"
+        marks = pathlib.Path(folder, "marks")
+        trials.entered(switched, marks, 60)
+        if marks.read_bytes().strip(b"\0") != b"\1" or marks.read_bytes()[3] != 1:
+            yield "switches: the function that was entered is not marked"
+
+
+def _program(folder, text):
+    path = pathlib.Path(folder, f"sample{len(list(pathlib.Path(folder).iterdir()))}")
+    path.with_suffix(".c").write_text(text)
+    subprocess.run([builds.CC, "-std=c11", "-w", "-Dassert(x)=(void)0", path.with_suffix(".c"), plan.ROOT / builds.SWITCHED,
+                    "-o", path], check=True)
+    return path
+
+
+def _said(program, **environment):
+    done = subprocess.run([program], env={**os.environ, **environment}, capture_output=True, text=True,
+                          check=False)
+    return done.stdout
+
+
+def _numbered(number):
+    return plan.Mutant("", "", (), tree=True, number=number)
+
+
 @dataclasses.dataclass(frozen=True)
 class Tried:
     """A result, as tools/mutants/run has it."""
@@ -139,5 +212,6 @@ def problems_of_reports():
 
 
 def problems():
-    found = [*problems_of_changes(), *problems_of_drawing(), *problems_of_judging(), *problems_of_reports()]
+    found = [*problems_of_changes(), *problems_of_drawing(), *problems_of_judging(), *problems_of_reports(),
+             *problems_of_switches()]
     return [f"self-test: {problem}" for problem in found]

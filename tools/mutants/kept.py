@@ -13,6 +13,7 @@ import trials
 
 FOLDER = plan.ROOT / ".cache" / "mutants"
 DAYS = 30  # after which an outcome is forgotten
+MACHINERY = ("builds.py", "switched.c", "switches.py", "trials.py")
 
 
 @functools.cache
@@ -22,7 +23,7 @@ def _common():
                if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent"))]
     made = hashlib.sha256(subprocess.run([builds.CC, "--version"], capture_output=True,
                                          check=False).stdout)
-    for path in sorted(sources) + [plan.HERE / "builds.py", plan.HERE / "trials.py"]:
+    for path in sorted(sources) + [plan.HERE / name for name in MACHINERY]:
         made.update(f"{path.relative_to(plan.ROOT)}\n".encode() + path.read_bytes())
     return made
 

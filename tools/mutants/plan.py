@@ -40,6 +40,8 @@ class Mutant:
     undecidable: str = ""  # why no check can notice
     operation: object = None  # of operations.py, if the patch weakens one
     change: object = None  # of changes.py, if that is all that the patch does
+    tree: object = None  # of builds.py, in whose programs `number` switches the change on
+    number: int = 0
 
 
 def changed_by(patch):

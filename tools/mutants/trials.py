@@ -135,16 +135,18 @@ def runs_of(check):
     return SEEDS if check.split()[0] in ("stress", "release") else 1
 
 
-def _weakened(kind, edge):
-    """Arguments and environment that weaken an edge, or none."""
-    if not edge:
+def _broken(kind, mutant):
+    """Arguments and environment that weaken an edge or switch a change on, or none."""
+    if mutant and mutant.tree:
+        return [], {"HAFT_SWITCHED": str(mutant.number)}
+    if not mutant or not mutant.edge:
         return [], {}
-    return (["--break", edge], {}) if kind == "explorer" else ([], {"HAFT_BROKEN": edge})
+    return (["--break", mutant.edge], {}) if kind == "explorer" else ([], {"HAFT_BROKEN": mutant.edge})
 
 
-def run(program, check, seconds, edge=""):
+def run(program, check, seconds, mutant=None):
     kind = check.split()[0]
-    arguments, broken = _weakened(kind, edge)
+    arguments, broken = _broken(kind, mutant)
     begin = time.monotonic()
     for seed in range(1, runs_of(check) + 1):
         command = [program, *arguments_of(check, seed), *arguments]
