@@ -1,9 +1,16 @@
 /* Calls that one thread makes while all others stand still: what must hold at a quiet moment. */
+#include "stress/combinations/backend.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ROUNDS 6 /* of quiescent points and grace periods after which nothing waits any more */
 
@@ -409,9 +416,90 @@ static void try_unshare(struct thread *thread)
     }
 }
 
+/* --- what the system does --- */
+
+void refuse_memory(bool is_refused)
+{
+    static rlim_t most;
+    struct rlimit limit;
+
+    if (is_refused == play.is_refused) {
+        return;
+    }
+    require_that(getrlimit(RLIMIT_DATA, &limit) == 0, "getrlimit");
+    most = is_refused ? limit.rlim_cur : most;
+    limit.rlim_cur = is_refused ? 0 : most;
+    require_that(setrlimit(RLIMIT_DATA, &limit) == 0, "setrlimit");
+    play.is_refused = is_refused;
+}
+
+static void begin_refusing(void)
+{
+    if (!play.at_once && backend_has_system()) {
+        refuse_memory(true);
+        end_call(begin_call(CALL_REFUSE_MEMORY, HAFT_NIL));
+    }
+}
+
+/* Foreign clocks would wait for threads that are gone: their domains have the frame clock now. */
+static void go_on_forked(void)
+{
+    static struct plan forked;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forked = *play.plan;
+    if (is_memb() || is_qsbr()) {
+        forked.options.clock = PLAN_FRAME;
+    }
+    play.plan = &forked;
+    play.is_forked = true;
+    play.left = NULL; /* its thread has ended: it is closed */
+    play.seats[0].is_registered = false;
+    memset(play.made, 0, sizeof play.made);
+}
+
+static void await_child(pid_t child)
+{
+    int status = 0;
+
+    require_that(child > 0 && waitpid(child, &status, 0) == child, "fork");
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && watch->kind[0] != '\0') {
+        _exit(WEXITSTATUS(status)); /* the child has said which rule it broke */
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fail("the child of a fork died", "status %#x", (unsigned)status);
+    }
+}
+
+/* Once in a play: the child plays the rest, then the parent does. */
+static void try_fork(struct thread *thread)
+{
+    if (play.at_once || play.has_forked || !backend_has_system()) {
+        return;
+    }
+    play.has_forked = true;
+    end_sections(thread);
+    const struct call_under_way outer = begin_call(CALL_FORK, HAFT_NIL);
+
+    haft_before_fork();
+    const pid_t child = backend_fork();
+
+    if (child == 0) {
+        haft_after_fork_child();
+        end_call(outer);
+        go_on_forked();
+        census();
+        return;
+    }
+    haft_after_fork_parent();
+    end_call(outer);
+    await_child(child);
+}
+
 void call_alone(struct thread *thread, const struct step *step)
 {
     watch->call = step->call;
+    refuse_memory(false);
     check_census();
     switch (step->call) {
     case CALL_GUEST:
@@ -441,6 +529,12 @@ void call_alone(struct thread *thread, const struct step *step)
         break;
     case CALL_TABLE_CLOSE:
         try_close(thread);
+        break;
+    case CALL_FORK:
+        try_fork(thread);
+        break;
+    case CALL_REFUSE_MEMORY:
+        begin_refusing();
         break;
     default:
         fail("no such call", "%u", step->call);

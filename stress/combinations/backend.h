@@ -24,6 +24,9 @@ const haft_foreign_clock *backend_qsbr(void);
 /* Wait until `ready(what)`. */
 void backend_await(bool (*ready)(const void *what), const void *what);
 
+/* Whether a play may fork, and the system may be told to refuse memory. */
+bool backend_has_system(void);
+
 /* fork(), without handlers where those could not run. */
 pid_t backend_fork(void);
 

@@ -33,6 +33,11 @@ void backend_await(bool (*ready)(const void *what), const void *what)
 }
 
 /* The library's handlers take locks, which only threads in a schedule can. */
+bool backend_has_system(void)
+{
+    return false;
+}
+
 pid_t backend_fork(void)
 {
     return _Fork();

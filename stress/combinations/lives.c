@@ -15,6 +15,9 @@ static void check_insertion(haft_status status, bool waits, uint32_t before, uin
 {
     const struct plan_options *options = &play.plan->options;
 
+    if (status == HAFT_NO_MEMORY && play.is_refused) {
+        return;
+    }
     require_that(status == HAFT_OK || status == HAFT_FULL || status == refusal(waits),
                  "an insertion's answer");
     if (play.at_once || in_callback(current) || callbacks != word_in(&play.callbacks)) {
@@ -141,7 +144,8 @@ static bool may_wait_for_room(const struct thread *thread)
                           find_pinned(0) == NULL;
 
     return play.plan->reclaim_count == 0 && play.plan->fill_count == 0 && !may_not_wait(thread) &&
-           !is_clock(PLAN_FRAME) && !options->pins && (play.at_once || has_room);
+           !is_clock(PLAN_FRAME) && !options->pins && !play.is_refused &&
+           (play.at_once || has_room);
 }
 
 /* In a callback no call waits. */

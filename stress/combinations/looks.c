@@ -159,7 +159,9 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
 
     count(&play.trimming, -1);
     end_call(outer);
-    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once), "haft_trim");
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
+                     (status == HAFT_NO_MEMORY && play.is_refused),
+                 "haft_trim");
 }
 
 void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -175,6 +177,7 @@ void step_recycle(struct thread *thread, haft_worker *worker, const struct step 
 
     count(&play.trimming, -1);
     end_call(outer);
-    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once),
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
+                     (status == HAFT_NO_MEMORY && play.is_refused),
                  "haft_recycle_exhausted");
 }

@@ -102,6 +102,9 @@ struct play {
     bool is_closing;
     uint32_t closing_steps; /* of callbacks, since then */
     bool is_shared_again;
+    bool is_refused;                /* memory, by the system */
+    bool is_forked;                 /* the process is the child of a fork */
+    bool has_forked;                /* it has had such a child, or is one */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     _Atomic(uint32_t) fill_step;
     struct seat seats[MOST_THREADS];

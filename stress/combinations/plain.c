@@ -31,6 +31,22 @@ void backend_await(bool (*ready)(const void *what), const void *what)
     }
 }
 
+/* A sanitizer needs memory itself, and ThreadSanitizer lets no forked process have threads. */
+bool backend_has_system(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return false;
+#else
+    return true;
+#endif
+#else
+    return true;
+#endif
+}
+
 pid_t backend_fork(void)
 {
     return fork();

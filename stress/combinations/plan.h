@@ -61,7 +61,9 @@
     ALONE(DRAIN)                                                                                   \
     ALONE(PROGRESS)                                                                                \
     ALONE(UNSHARE_SHARE)                                                                           \
-    ALONE(TABLE_CLOSE)
+    ALONE(TABLE_CLOSE)                                                                             \
+    ALONE(FORK)                                                                                    \
+    ALONE(REFUSE_MEMORY)
 
 #define CALL_NAME(name) CALL_##name,
 enum call { ALL_CALLS(CALL_NAME, CALL_NAME) CALL_COUNT };

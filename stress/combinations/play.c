@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_CENSUS_BITS 6 /* of indices, for a census after each turn */
 
@@ -315,7 +316,7 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left = NULL;
-    play.is_closing = play.is_shared_again = false;
+    play.is_closing = play.is_shared_again = play.is_forked = play.has_forked = false;
     play.callbacks = play.stamps = 0;
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
@@ -430,6 +431,7 @@ static void take_turn(const struct step *step)
 /* Implicit workers close with the table. */
 static void end_turns(void)
 {
+    refuse_memory(false);
     end_sections(current);
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];
@@ -450,4 +452,7 @@ void play_in_turn(const struct plan *plan)
     end_turns();
     unregister_seat(&play.seats[0]);
     play_end();
+    if (play.is_forked) {
+        _exit(0);
+    }
 }

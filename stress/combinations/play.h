@@ -41,4 +41,7 @@ void pass_grace_period(struct thread *thread);
 /* Nothing is live or reserved any more: the table must hold its capacity. */
 void check_capacity(void);
 
+/* The system gives no memory, or as much as ever. */
+void refuse_memory(bool is_refused);
+
 #endif /* HAFT_COMBINATIONS_PLAY_H */

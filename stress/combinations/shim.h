@@ -1,11 +1,12 @@
 /*
  * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
- * runs on every version of the library.  White-box for the census alone.
+ * runs on every version of the library.  White-box for the census and the workers' budget.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
 
 #include "concurrent/table/census.h"
+#include "concurrent/table/state.h"
 #include <haft/domain.h>
 #include <haft/fork.h>
 #include <haft/many.h>
@@ -33,6 +34,13 @@ static inline bool shim_census(const haft_table *table, haft_table_stats *stats)
                    stats->released ==
                stats->high_water &&
            census_is_right(table);
+}
+
+/* Whether a worker that is opened now may hold back no slot, since others do. */
+static inline bool shim_budget_is_spent(const haft_table *table)
+{
+    return table->budget_size >= 2 &&
+           atomic_load_explicit(&table->budget, memory_order_relaxed) < 2;
 }
 
 #endif /* HAFT_COMBINATIONS_SHIM_H */

@@ -22,8 +22,11 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_ids_repeat, count_in(&play.ids_repeat) != 0) |
            bit(PHASE_trimming, count_in(&play.trimming) != 0) |
            bit(PHASE_closing, play.is_closing) | bit(PHASE_shared_again, play.is_shared_again) |
-           bit(PHASE_left_worker, play.left != NULL) | bit(PHASE_in_section, seat->depth != 0) |
-           bit(PHASE_in_on_reclaim, seat->reclaims != 0) | bit(PHASE_in_on_fill, seat->fills != 0);
+           bit(PHASE_left_worker, play.left != NULL) |
+           bit(PHASE_budget_spent, shim_budget_is_spent(play.table)) |
+           bit(PHASE_no_memory, play.is_refused) | bit(PHASE_forked, play.is_forked) |
+           bit(PHASE_in_section, seat->depth != 0) | bit(PHASE_in_on_reclaim, seat->reclaims != 0) |
+           bit(PHASE_in_on_fill, seat->fills != 0);
 }
 
 void note_overlaps(uint32_t call, uint32_t slot)
@@ -122,15 +125,27 @@ void pass_quiescent_point(struct thread *thread)
 
 /* --- workers --- */
 
+/* Else there was no memory for it, as may be. */
+static bool is_done(haft_status status, const char *call)
+{
+    require_that(status == HAFT_OK || (status == HAFT_NO_MEMORY && play.is_refused), call);
+    return status == HAFT_OK;
+}
+
 void begin_worker(struct thread *thread)
 {
     if (thread->worker == NULL) {
         const struct call_under_way outer = begin_call(CALL_WORKER_OPEN, HAFT_NIL);
 
-        expect(haft_worker_open(play.table, &thread->worker), HAFT_OK, "haft_worker_open");
+        const haft_status status = haft_worker_open(play.table, &thread->worker);
+
         end_call(outer);
         thread->is_implicit = false;
-        thread->seat->workers++;
+        if (is_done(status, "haft_worker_open")) {
+            thread->seat->workers++;
+        } else {
+            thread->worker = NULL;
+        }
     }
 }
 
@@ -171,10 +186,14 @@ void step_current(struct thread *thread, haft_worker *worker, const struct step 
     (void)step;
     if (thread->worker == NULL && !in_callback(thread) && !play.at_once) {
         const struct call_under_way outer = begin_call(CALL_WORKER_CURRENT, HAFT_NIL);
+        const haft_status status = haft_worker_current(play.table, &thread->worker);
         bool is_first = true;
 
-        expect(haft_worker_current(play.table, &thread->worker), HAFT_OK, "haft_worker_current");
         end_call(outer);
+        if (!is_done(status, "haft_worker_current")) {
+            thread->worker = NULL;
+            return;
+        }
         for (uint32_t i = 0; i < play.plan->threads; i++) {
             const struct thread *other = &play.threads[i];
 
