@@ -96,20 +96,29 @@ static void close_others(const haft_table *table)
     }
 }
 
-/* The slots of a list have their marks again. */
-static void dissolve_list(haft_table *table, enum list_kind kind)
+/* The slots of a list, from `index` on, have their mark again. */
+static void dissolve(const struct slots *slots, uint64_t index, uint64_t mark)
 {
-    const struct slots *slots = &table->slots;
-    uint64_t index = tagged_number(load_relaxed(OWN, &table->lists[kind].head));
-
-    while (index != NUMBER_NONE) {
+    while (index >= HAFT_FIRST_INDEX && index != NUMBER_NONE) {
         atomic_u64 *at = slots_word(slots, index);
         const uint64_t word = load_relaxed(OWN, at);
-        const uint64_t link = word_index(&slots->format, word);
 
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
-        index = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark));
+        index = word_index(&slots->format, word);
     }
+}
+
+static void dissolve_lists(haft_table *table)
+{
+    const struct slots *slots = &table->slots;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        dissolve(slots, tagged_number(load_relaxed(OWN, &table->lists[kind].head)),
+                 list_mark((enum list_kind)kind));
+    }
+    dissolve(slots, load_relaxed(OWN, &table->legacy.listed), MARK_END);
+    lists_open(table);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
 }
 
 #define SEEN (UINT64_C(1) << NUMBER_BITS) /* in the link of a run that is in the list */
@@ -308,11 +317,7 @@ void orphans_collect(haft_table *table)
 {
     struct orphans orphans = {.table = table, .worker = roster_first(table)};
 
-    for (int kind = 0; kind < LIST_COUNT; kind++) {
-        dissolve_list(table, (enum list_kind)kind);
-    }
-    lists_open(table);
-    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    dissolve_lists(table);
     store_relaxed(OWN, &table->collecting, 0);
     mend_runs(table);
     pool_reset(&table->pool);

@@ -325,11 +325,42 @@ static void close_left(void)
     }
 }
 
+void let_crowd_go(struct thread *thread)
+{
+    while (play.crowd_count != 0) {
+        require_that(haft_worker_close(play.crowd[--play.crowd_count]) == HAFT_OK,
+                     "haft_worker_close");
+        thread->seat->workers--;
+    }
+}
+
+/* Until the workers' budget is spent, or the crowd is large; or it goes again. */
+static void let_crowd_come(struct thread *thread)
+{
+    if (play.at_once) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(CALL_CROWD, HAFT_NIL);
+
+    if (play.crowd_count != 0) {
+        pass_quiescent_point(thread);
+        let_crowd_go(thread);
+    } else {
+        while (play.crowd_count < MOST_CROWD && !shim_budget_is_spent(play.table)) {
+            expect(haft_worker_open(play.table, &play.crowd[play.crowd_count]), HAFT_OK,
+                   "haft_worker_open");
+            play.crowd_count++;
+            thread->seat->workers++;
+        }
+    }
+    end_call(outer);
+}
+
 /* --- tables that close, and change hands --- */
 
 static uint32_t open_workers(void)
 {
-    uint32_t open = play.left != NULL && is_clock(PLAN_WORKERS);
+    uint32_t open = (play.left != NULL && is_clock(PLAN_WORKERS)) + play.crowd_count;
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         open += play.threads[i].worker != NULL && !play.threads[i].is_implicit;
@@ -529,6 +560,9 @@ void call_alone(struct thread *thread, const struct step *step)
         break;
     case CALL_TABLE_CLOSE:
         try_close(thread);
+        break;
+    case CALL_CROWD:
+        let_crowd_come(thread);
         break;
     case CALL_FORK:
         try_fork(thread);

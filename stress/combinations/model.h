@@ -27,6 +27,7 @@
 #define MOST_INDICES (1u << 13)
 #define MOST_REGISTERS 4096u
 #define MOST_HELD 8
+#define MOST_CROWD 40 /* workers */
 
 enum register_state {
     REGISTER_EMPTY,
@@ -102,6 +103,8 @@ struct play {
     bool is_closing;
     uint32_t closing_steps; /* of callbacks, since then */
     bool is_shared_again;
+    uint32_t crowd_count;
+    haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
     bool is_refused;                /* memory, by the system */
     bool is_forked;                 /* the process is the child of a fork */
     bool has_forked;                /* it has had such a child, or is one */

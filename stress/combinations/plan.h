@@ -63,7 +63,8 @@
     ALONE(UNSHARE_SHARE)                                                                           \
     ALONE(TABLE_CLOSE)                                                                             \
     ALONE(FORK)                                                                                    \
-    ALONE(REFUSE_MEMORY)
+    ALONE(REFUSE_MEMORY)                                                                           \
+    ALONE(CROWD)
 
 #define CALL_NAME(name) CALL_##name,
 enum call { ALL_CALLS(CALL_NAME, CALL_NAME) CALL_COUNT };

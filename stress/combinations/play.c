@@ -144,6 +144,7 @@ void forget_table(void)
     memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
     memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
     memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
+    play.crowd_count = 0;
     play.exhausted = play.live = play.live_restored = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.left = NULL;
@@ -433,6 +434,7 @@ static void end_turns(void)
 {
     refuse_memory(false);
     end_sections(current);
+    let_crowd_go(current);
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];
         if (!current->is_implicit) {

@@ -41,6 +41,9 @@ void pass_grace_period(struct thread *thread);
 /* Nothing is live or reserved any more: the table must hold its capacity. */
 void check_capacity(void);
 
+/* Closes the workers that only hold the budget. */
+void let_crowd_go(struct thread *thread);
+
 /* The system gives no memory, or as much as ever. */
 void refuse_memory(bool is_refused);
 
