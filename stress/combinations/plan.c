@@ -197,6 +197,24 @@ static struct swarm draw_swarm(struct chance *chance, const struct plan_options 
     return swarm;
 }
 
+/* What threads at once do with the one slot of a table, and what brings it back. */
+static const uint8_t on_one_slot[] = {
+    CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,      CALL_ABORT,         CALL_FREE,
+    CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
+    CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
+    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE,
+};
+
+static void leave_one_slot(struct plan_options *options, struct swarm *swarm)
+{
+    options->capacity = 1;
+    options->restore_range = options->warn_at = options->filled = 0;
+    swarm->left_out = UINT64_MAX;
+    for (uint32_t i = 0; i < sizeof on_one_slot; i++) {
+        swarm->left_out &= ~(UINT64_C(1) << on_one_slot[i]);
+    }
+}
+
 static bool is_left_out(const struct swarm *swarm, uint32_t call)
 {
     return (swarm->left_out >> call & 1) != 0 && call != CALL_WORKER_OPEN;
@@ -281,8 +299,11 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
     plan->seed = seed;
     plan->threads = at_once ? between(&chance, 2, 3) : between(&chance, 1, MOST_THREADS);
     draw_options(&chance, &plan->options, at_once);
-    const struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
+    struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
 
+    if (at_once && one_in(&chance, 5)) {
+        leave_one_slot(&plan->options, &swarm);
+    }
     if (plan->options.on_reclaim) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,
                                             sizeof allowed_in_reclaim, &swarm, at_once);
