@@ -17,10 +17,11 @@ MACHINERY = ("builds.py", "switched.c", "switches.py", "trials.py")
 
 
 @functools.cache
-def _common():
-    """A hash of what all programs are made of, and of how they are made and run."""
+def _common(only=None):
+    """A hash of what all programs are made of, or `only` this source's object; and of how."""
     sources = [path for name in builds.FOLDERS for path in (plan.ROOT / name).rglob("*")
-               if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent"))]
+               if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent")
+                                          and only in (None, path.relative_to(plan.ROOT).as_posix()))]
     made = hashlib.sha256(subprocess.run([builds.CC, "--version"], capture_output=True,
                                          check=False).stdout)
     for path in sorted(sources) + [plan.HERE / name for name in MACHINERY]:
@@ -30,7 +31,8 @@ def _common():
 
 def _key(mutant, check):
     """Of a mutant, or of the library as it is: None."""
-    made = _common().copy()
+    is_alone = check == "compiled" and mutant.change.path.endswith(".c")
+    made = _common(mutant.change.path if is_alone else None).copy()
     for source in builds.program_of(check)[1]:
         made.update(f"{source}\n".encode() + (plan.ROOT / source).read_bytes())
     made.update(f"{mutant.edge}\n{mutant.patch.partition('--- a/')[2]}\n".encode() if mutant else b"")
