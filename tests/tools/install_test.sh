@@ -1,7 +1,8 @@
 #!/bin/bash
 # What `./dev install` puts down can be used, from outside the project, by pkg-config and make, by
 # CMake and by Meson; also where it has been moved to; and `./dev uninstall` removes all of it.
-# Another Bazel workspace can use the project itself.
+# CMake and Meson install the same, and compile haft together with a program.  Another Bazel workspace
+# can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
 set -uo pipefail
 
@@ -50,6 +51,49 @@ with_meson()
     fresh meson && cd "$work/meson" &&
         PKG_CONFIG_PATH=$1/lib/pkgconfig meson setup build meson &&
         meson test -C build --print-errorlogs
+}
+
+# cmake_sources <folder or archive> <on or off: shared>: haft compiled together with the program
+cmake_sources()
+{
+    fresh cmake_sources && cd "$work/cmake_sources" &&
+        cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" &&
+        cmake --build out && (cd out && ctest --output-on-failure)
+}
+
+cmake_archive()
+{
+    tar -C "$root" --exclude=./.git --exclude='./bazel-*' --exclude=./.cache \
+        --transform 's|^\.|haft|' -czf "$work/haft.tar.gz" . && cmake_sources "$work/haft.tar.gz" on
+}
+
+# meson_sources <shared or static>
+meson_sources()
+{
+    fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
+        ln -s "$root" meson_sources/subprojects/haft || return
+    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" &&
+        meson test -C out --print-errorlogs
+}
+
+# Its own tests, and an installation.
+cmake_alone()
+{
+    cmake -S "$root" -B "$work/cmake_alone" -G Ninja -DHAFT_TOOLS=ON -DCMAKE_INSTALL_PREFIX="$1" \
+        -DCMAKE_INSTALL_LIBDIR=lib && cmake --build "$work/cmake_alone" &&
+        (cd "$work/cmake_alone" && ctest --output-on-failure) && cmake --install "$work/cmake_alone"
+}
+
+meson_alone()
+{
+    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib &&
+        meson test -C "$work/meson_alone" --print-errorlogs && meson install -C "$work/meson_alone"
+}
+
+# same_files <prefix> <other> <pattern...>: the second has the files of the first that do not match
+same_files()
+{
+    diff <(cd "$1" && find . ! -type d | grep -vE "$3" | sort) <(cd "$2" && find . ! -type d | sort)
 }
 
 with_bazel()
@@ -215,6 +259,18 @@ promise documents documents "$prefix"
 promise python with_python "$prefix"
 promise gdb with_gdb "$prefix"
 all_of "" "$prefix"
+promise cmake_alone cmake_alone "$work/by_cmake"
+promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
+promise cmake_symbols symbols "$work/by_cmake"
+promise meson_alone meson_alone "$work/by_meson"
+promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
+promise meson_symbols symbols "$work/by_meson"
+all_of _by_cmake "$work/by_cmake"
+all_of _by_meson "$work/by_meson"
+promise cmake_folder cmake_sources "$root" off
+promise cmake_archive cmake_archive
+promise meson_static meson_sources static
+promise meson_shared meson_sources shared
 mv "$prefix" "$work/moved"
 all_of _moved "$work/moved"
 promise documents_moved documents "$work/moved"
