@@ -1,8 +1,8 @@
 #!/bin/bash
 # What `./dev install` puts down can be used, from outside the project, by pkg-config and make, by
 # CMake and by Meson; also where it has been moved to; and `./dev uninstall` removes all of it.
-# CMake and Meson install the same, and compile haft together with a program.  Another Bazel workspace
-# can use the project itself.
+# CMake and Meson install the same, and compile haft together with a program.  Another Bazel
+# workspace can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
 set -uo pipefail
 
@@ -14,15 +14,19 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 promised=0
 failed=0
 
-# promise <name> <command...>: a line; what the command had to say only if it failed
+# promise <name> <command...>: a line; what the command had to say only if it failed, or why it was
+# skipped (77)
 promise()
 {
-    local name=$1 from=$SECONDS verdict=PASSED
+    local name=$1 from=$SECONDS status=0 verdict=PASSED
     promised=$((promised + 1))
     shift
-    "$@" >"$work/log" 2>&1 || verdict=FAILED
+    "$@" >"$work/log" 2>&1 || status=$?
+    [[ $status == 0 ]] || verdict=FAILED
+    [[ $status != 77 ]] || verdict=SKIPPED
     printf '%-50s %s in %ds\n' "//tests:install/$name" "$verdict" $((SECONDS - from))
-    [[ $verdict == PASSED ]] && return
+    [[ $verdict != SKIPPED ]] || tail -1 "$work/log"
+    [[ $verdict != FAILED ]] && return
     cat "$work/log"
     failed=$((failed + 1))
 }
@@ -129,6 +133,19 @@ symbols()
         ! nm -g --defined-only "$1/lib/libhaft.a" | awk '$2 ~ /[B-Z]/ { print $3 }' | grep -v '^haft_'
 }
 
+# Release builds have no asserts.
+asserts()
+{
+    ! nm -D "$1/lib/libhaft.so" | grep __assert
+}
+
+# Templates are filled in.
+filled_in()
+{
+    [[ -d $1/lib/pkgconfig && -d $1/lib/cmake/haft ]] &&
+        ! grep -r '@[A-Z_]*@' "$1/lib/pkgconfig" "$1/lib/cmake/haft"
+}
+
 soname()
 {
     local name
@@ -163,11 +180,29 @@ documents()
         "$root/tools/prose" links --tree "$1/share/doc/haft"
 }
 
-# python <prefix>: another language calls what dist/api.json describes, by the symbols alone
+# with_python <prefix>: the binding calls what dist/api.json describes, by the symbols alone
 with_python()
 {
     "$root/dev" api --output "$work/api.json" &&
-        python3 "$root/examples/consumers/python/first.py" "$work/api.json" "$1/lib/libhaft.so"
+        python3 -B "$root/examples/python/haft_test.py" "$work/api.json" "$1/lib/libhaft.so"
+}
+
+# with_rust <prefix>: leaves the example's program in $work/rust/debug
+with_rust()
+{
+    "$root/examples/rust/test.sh" "$work/api.json" "$1/lib" "$work/rust"
+}
+
+# answers <prefix>: a recorded trace has the same in C, C++, Python and, where it was compiled, Rust
+answers()
+{
+    local folder=$root/examples/answers programs=("$work/answers_c" "$work/answers_cc")
+    gcc -std=c11 -I"$1/include" "$folder/answers.c" -o "$work/answers_c" -L"$1/lib" -lhaft "-Wl,-rpath,$1/lib" &&
+        g++ -std=c++17 -I"$1/include" "$folder/answers.cc" -o "$work/answers_cc" -L"$1/lib" -lhaft \
+            "-Wl,-rpath,$1/lib" || return
+    programs+=("python3 -B $root/examples/python/answers.py $work/api.json $1/lib/libhaft.so")
+    [[ ! -x $work/rust/debug/answers ]] || programs+=("$work/rust/debug/answers")
+    "$folder/answers_test.sh" "$root/examples/data/npm_install_fds.csv.gz" "${programs[@]}"
 }
 
 # gdb <prefix>: it loads the script that lies beside the library, and the debug information
@@ -252,19 +287,27 @@ promise install "$root/dev" install --prefix "$prefix"
 promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise soname soname "$prefix"
+promise asserts asserts "$prefix"
+promise filled_in filled_in "$prefix"
 promise "libc alone is needed" needs "$prefix"
 promise man_pages man_pages "$prefix"
 promise haft_top haft_top "$prefix"
 promise documents documents "$prefix"
 promise python with_python "$prefix"
+promise rust with_rust "$prefix"
+promise answers answers "$prefix"
 promise gdb with_gdb "$prefix"
 all_of "" "$prefix"
 promise cmake_alone cmake_alone "$work/by_cmake"
 promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
 promise cmake_symbols symbols "$work/by_cmake"
+promise cmake_asserts asserts "$work/by_cmake"
+promise cmake_filled_in filled_in "$work/by_cmake"
 promise meson_alone meson_alone "$work/by_meson"
 promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
 promise meson_symbols symbols "$work/by_meson"
+promise meson_asserts asserts "$work/by_meson"
+promise meson_filled_in filled_in "$work/by_meson"
 all_of _by_cmake "$work/by_cmake"
 all_of _by_meson "$work/by_meson"
 promise cmake_folder cmake_sources "$root" off

@@ -1,0 +1,448 @@
+"""haft from Python, by the shared library and the description of it that `./dev api` writes.
+
+    import haft
+
+    library = haft.load("dist/api.json", "libhaft.so.0")
+    with library.domain() as domain, domain.table(capacity=1000, object_size=8) as table:
+        with table.worker() as worker:
+            ship = worker.insert(b"Beagle")
+            with worker.section() as objects:
+                print(ship, bytes(objects[ship]))   # 4v1 b'Beagle\\x00\\x00'
+            worker.free(ship)                       # haft.Stale if it had been freed before
+
+A slot holds bytes: those of struct.pack, of a ctypes structure or of any other buffer.  A read section
+gives them as a memoryview, which is released when the section ends: a use after that is a ValueError.
+
+Every status but HAFT_OK is an exception, named like the status (haft.Stale is HAFT_STALE).  Options are
+keywords, named like the members of C's options structs; a callback is a Python function.  Each thread
+has a worker of its own.  What is missing here is in `library.c`: all functions, structs and constants
+as the C headers have them; `help(haft.Worker)` shows their contracts after a load.
+"""
+
+import contextlib
+import ctypes
+import json
+import re
+
+# --- what the description says, as ctypes ---
+
+_INTEGERS = {(True, 1): ctypes.c_int8, (True, 2): ctypes.c_int16, (True, 4): ctypes.c_int32,
+             (True, 8): ctypes.c_int64, (False, 1): ctypes.c_uint8, (False, 2): ctypes.c_uint16,
+             (False, 4): ctypes.c_uint32, (False, 8): ctypes.c_uint64}
+_FLOATS = {4: ctypes.c_float, 8: ctypes.c_double}
+
+
+class Declarations:
+    """The functions, structs and constants of the C headers, as attributes."""
+
+    def __init__(self, api, shared):
+        self._described = {each["name"]: each for each in api["structs"] + api["callbacks"]}
+        self._made = {}
+        self.functions = {each["name"]: each for each in api["functions"]}
+        vars(self).update(api["constants"])
+        for each in api["enums"]:
+            vars(self).update(each["values"])
+        for each in api["structs"]:
+            setattr(self, each["name"], self._struct(each["name"]))
+        for each in api["functions"]:
+            setattr(self, each["name"], self._function(each, getattr(shared, each["name"])))
+
+    def _function(self, described, found):
+        found.restype = self._type(described["returns"])
+        if not described["variadic"]:
+            found.argtypes = [self._type(each["type"]) for each in described["parameters"]]
+        found.__doc__ = contract_text(described)
+        return found
+
+    def _type(self, described):
+        kind = described["kind"]
+        if kind == "integer":
+            return _INTEGERS[described["signed"], described["size"]]
+        if kind == "struct":
+            return self._struct(described["name"])
+        if kind == "callback":
+            return self._callback(described)
+        if kind == "array":
+            return self._type(described["to"]) * described["count"]
+        if kind == "float":
+            return _FLOATS[described["size"]]
+        if described["c"] == "const char *":
+            return ctypes.c_char_p
+        # Pointers to all else, and lists of variable arguments, are addresses.
+        return {"void": None, "bool": ctypes.c_bool, "enum": ctypes.c_uint32}.get(kind, ctypes.c_void_p)
+
+    def _callback(self, described):
+        name = described["name"]
+        signature = self._described[name] if name else described
+        key = name or described["c"]
+        if key not in self._made:
+            self._made[key] = ctypes.CFUNCTYPE(self._type(signature["returns"]),
+                                               *(self._type(each["type"]) for each in signature["parameters"]))
+        return self._made[key]
+
+    def _struct(self, name):
+        if name not in self._made:
+            described = self._described[name]
+            made = self._made[name] = type(name, (ctypes.Structure,), {})
+            made._fields_ = [(each["name"], self._type(each["type"])) for each in described["members"]]
+            for each in described["members"]:
+                if getattr(made, each["name"]).offset != each["offset"]:
+                    raise ImportError(f"{name}.{each['name']} does not lie where the description has it")
+            if described["size"] not in (None, ctypes.sizeof(made)):
+                raise ImportError(f"{name} has not the {described['size']} bytes that the description says")
+        return self._made[name]
+
+
+def contract_text(described):
+    """A contract as a docstring."""
+    arguments = ", ".join(f"{each['type']['c']} {each['name']}".replace("* ", "*")
+                          for each in described["parameters"])
+    lines = [f"{described['returns']['c']} {described['name']}({arguments or 'void'})"]
+    for field, text in (described["contract"] or {}).items():
+        lines += ["", text if field == "summary" else f"{field}: {text}"]
+    return "\n".join(lines)
+
+
+# --- statuses ---
+
+class HaftError(Exception):
+    """A call that did not answer HAFT_OK: `status` is its number, `name` its name in C."""
+
+    def __init__(self, status, name, text):
+        super().__init__(f"{text} ({name})")
+        self.status, self.name, self.text = status, name, text
+
+
+def _exceptions(values):
+    """{status: class}; the classes are this module's, whichever library is loaded."""
+    made = {}
+    for name, value in values.items():
+        if value == 0:
+            continue
+        title = "".join(part.title() for part in name.removeprefix("HAFT_").split("_"))
+        made[value] = globals().setdefault(title, type(title, (HaftError,), {"__doc__": name, "__module__": __name__}))
+    return made
+
+
+# --- ids ---
+
+class Id:
+    """The id of an object: prints as C's haft_id_format does, 17v3 or 17v3t5; int() is what to send."""
+
+    __slots__ = ("_c", "_layout", "value")
+
+    def __init__(self, c, layout, value):
+        self._c, self._layout, self.value = c, layout, value
+
+    def _field(self, get):
+        return get(self._layout, self.raw())
+
+    def raw(self):
+        return self._c.haft_id(self.value)
+
+    @property
+    def index(self):
+        return self._field(self._c.haft_id_index)
+
+    @property
+    def generation(self):
+        return self._field(self._c.haft_id_generation)
+
+    @property
+    def tag(self):
+        return self._field(self._c.haft_id_tag)
+
+    def __int__(self):
+        return self.value
+
+    def __eq__(self, other):
+        return self.value == other.value if isinstance(other, Id) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __bool__(self):
+        return self.value != 0
+
+    def __str__(self):
+        text = ctypes.create_string_buffer(self._c.HAFT_ID_TEXT_SIZE)
+        self._c.haft_id_format(self._layout, self.raw(), ctypes.addressof(text), len(text))
+        return text.value.decode()
+
+    def __repr__(self):
+        return f"<haft.Id {self}: index {self.index}, generation {self.generation}, tag {self.tag}>"
+
+
+# --- what is opened and closed ---
+
+class _Closing:
+    """Closed by close(), or at the end of a `with`; a close that is refused may be tried again."""
+
+    _closer = None  # the function of C
+
+    def close(self):
+        if self._pointer:
+            self._must(getattr(self._c, self._closer)(self._pointer))
+            self._pointer = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            self.close()
+        except HaftError:
+            if error is None:  # else the first one says more
+                raise
+
+    def _open(self, opener, *before, options=None):
+        """What the opener puts into its last parameter."""
+        pointer = ctypes.c_void_p()
+        given = () if options is None else (ctypes.addressof(options), ctypes.sizeof(options))
+        self._must(getattr(self._c, opener)(*before, *given, ctypes.addressof(pointer)))
+        self._pointer = pointer
+
+
+class Library:
+    """The shared library; `c` has all that its headers declare."""
+
+    def __init__(self, api, shared):
+        self.c = Declarations(api, shared)
+        self.version = self.c.haft_version_text().decode()
+        if self.version != api["version"]:
+            raise ImportError(f"the library is haft {self.version}, the description that of {api['version']}")
+        statuses = next(each["values"] for each in api["enums"] if each["name"] == "haft_status")
+        self._names = {value: name for name, value in statuses.items()}
+        self._errors = _exceptions(statuses)
+
+    def must(self, status):
+        """Raises the exception of a status that is not HAFT_OK."""
+        if status != self.c.HAFT_OK:
+            raise self.error(status)
+
+    def error(self, status):
+        text = self.c.haft_status_text(status).decode()
+        return self._errors.get(status, HaftError)(status, self._names.get(status, str(status)), text)
+
+    def options(self, name, given):
+        """An options struct of C; a member that it lacks is a TypeError."""
+        struct = getattr(self.c, name)
+        types = dict(struct._fields_)
+        for key, value in given.items():
+            if key not in types:
+                raise TypeError(f"no option '{key}'; {name} has: {', '.join(types)}")
+            if callable(value) and not isinstance(value, ctypes._CFuncPtr):
+                given[key] = types[key](value)
+            elif isinstance(value, str):
+                given[key] = value.encode()
+        return struct(**given)
+
+    def domain(self, **options):
+        return Domain(self, options)
+
+
+class Domain(_Closing):
+    """Tables whose freed slots one clock lets go: haft_domain_options are its keywords."""
+
+    _closer = "haft_domain_close"
+
+    def __init__(self, library, options):
+        self.library, self._c, self._must = library, library.c, library.must
+        self._kept = self.library.options("haft_domain_options", options)  # its callbacks may be called
+        self._open("haft_domain_open_sized", options=self._kept)
+
+    def table(self, **options):
+        return Table(self, options)
+
+    def wait(self):
+        self._must(self._c.haft_domain_wait(self._pointer))
+
+    def tick(self):
+        self._must(self._c.haft_domain_tick(self._pointer))
+
+    @property
+    def stats(self):
+        return _members(self._c.haft_domain_stats_get(self._pointer))
+
+
+class Table(_Closing):
+    """Objects by id: haft_table_options are its keywords.  Any thread inserts and frees."""
+
+    _closer = "haft_table_close"
+
+    def __init__(self, domain, options):
+        self.domain, self.library, self._c, self._must = domain, domain.library, domain._c, domain._must
+        self._kept = self.library.options("haft_table_options", options)
+        self._open("haft_table_open_sized", domain._pointer, options=self._kept)
+        self._layout = self._c.haft_table_layout(self._pointer)
+        self._view = self._c.haft_table_view(self._pointer)
+        self.object_size = self._c.haft_table_object_size(self._pointer)
+
+    def worker(self):
+        return Worker(self)
+
+    def id(self, value):
+        """The id that a number, as int(id) gave it, or a text, as str(id) gave it, stands for."""
+        if isinstance(value, str):
+            found = self._c.haft_id()
+            if not self._c.haft_id_parse(self._layout, value.encode(), ctypes.addressof(found)):
+                raise ValueError(f"'{value}' is not the text of an id, such as 17v3")
+            return self._id(found)
+        return Id(self._c, self._layout, value)
+
+    def insert(self, content=b""):
+        """An id, from a thread without a worker."""
+        return self._insert(self._c.haft_insert_unregistered, self._pointer, content)
+
+    def free(self, name):
+        """Frees the object, from a thread without a worker."""
+        self._must(self._c.haft_free_unregistered(self._pointer, name.raw()))
+
+    def is_live(self, name):
+        return self._c.haft_is_live(self._view, name.raw())
+
+    def explain(self, name):
+        """None for a live object, else the exception that says why the id does not resolve."""
+        status = self._c.haft_diagnose(self._pointer, name.raw())
+        return None if status == self._c.HAFT_OK else self.library.error(status)
+
+    @property
+    def stats(self):
+        return _members(self._c.haft_table_stats_get(self._pointer))
+
+    def __len__(self):
+        return self._c.haft_table_stats_get(self._pointer).live
+
+    def _id(self, found):
+        return Id(self._c, self._layout, ctypes.c_uint64.from_buffer(found).value)
+
+    def _insert(self, call, into, content):
+        given = memoryview(content).cast("B")
+        if len(given) > self.object_size:
+            raise ValueError(f"{len(given)} bytes do not fit into an object of {self.object_size}")
+        slot = (ctypes.c_char * max(self.object_size, 1))()
+        slot[:len(given)] = bytes(given)
+        found = self._c.haft_id()
+        self._must(call(into, ctypes.addressof(slot), ctypes.addressof(found)))
+        return self._id(found)
+
+
+class Worker(_Closing):
+    """One thread's way into a table.  quiescent() is passed at the end of each section."""
+
+    _closer = "haft_worker_close"
+
+    def __init__(self, table):
+        self.table, self.library, self._c, self._must = table, table.library, table._c, table._must
+        self._open("haft_worker_open", table._pointer)
+
+    def insert(self, content=b"", wait=True):
+        """The id of a new object.  Inside a section it cannot wait: say wait=False there, and meet haft.Busy."""
+        call = self._c.haft_insert_wait if wait else self._c.haft_insert
+        return self.table._insert(call, self._pointer, content)
+
+    def free(self, name):
+        """Frees the object; haft.Stale if that was done before.  Open sections still read it."""
+        self._must(self._c.haft_free(self._pointer, name.raw()))
+
+    def quiescent(self):
+        """Between jobs, where sections are rare; inside a section it announces nothing."""
+        self._must(self._c.haft_worker_quiescent(self._pointer))
+
+    def flush(self):
+        self._must(self._c.haft_worker_flush(self._pointer))
+
+    @contextlib.contextmanager
+    def section(self):
+        """Objects that stay what they are until it ends, even if they are freed.  Sections nest."""
+        domain = self.table.domain._pointer
+        state = self._c.haft_job_begin(domain)
+        objects = Section(self.table)
+        try:
+            yield objects
+        finally:
+            objects._release()
+            self._c.haft_job_end(domain, state)
+        self.quiescent()
+
+    @contextlib.contextmanager
+    def parked(self):
+        """For what blocks: no other thread waits for this one meanwhile."""
+        domain = self.table.domain._pointer
+        state = self._c.haft_thread_park(domain)
+        try:
+            yield
+        finally:
+            self._c.haft_thread_unpark(domain, state)
+
+
+class Section:
+    """The objects of a table: section[id] is a memoryview of the bytes, section.get(id) that or None."""
+
+    def __init__(self, table):
+        self._table, self._views, self._is_open = table, [], True
+
+    def get(self, name):
+        """haft_resolve"""
+        if not self._is_open:
+            raise ValueError("the section has ended")
+        table = self._table
+        address = table._c.haft_resolve(table._view, name.raw())
+        if address is None:
+            return None
+        found = memoryview((ctypes.c_char * table.object_size).from_address(address)).cast("B")
+        self._views.append(found)
+        return found
+
+    def __getitem__(self, name):
+        found = self.get(name)
+        if found is None:
+            raise self._table.explain(name) or KeyError(str(name))
+        return found
+
+    def __contains__(self, name):
+        return self.get(name) is not None
+
+    def _release(self):
+        self._is_open = False
+        for view in self._views:
+            view.release()
+
+
+def _members(struct):
+    return {name: getattr(struct, name) for name, _ in struct._fields_}
+
+
+# --- loading ---
+
+_CONTRACTS = {Domain: {"wait": "haft_domain_wait", "tick": "haft_domain_tick"},
+              Table: {"insert": "haft_insert_unregistered", "free": "haft_free_unregistered",
+                      "is_live": "haft_is_live", "explain": "haft_diagnose"},
+              Worker: {"insert": "haft_insert_wait", "free": "haft_free", "quiescent": "haft_worker_quiescent",
+                       "flush": "haft_worker_flush", "section": "haft_job_begin", "parked": "haft_thread_park"},
+              Section: {"get": "haft_resolve"}}
+
+
+def _document(library):
+    """The contracts, below what the docstrings say here."""
+    for owner, methods in _CONTRACTS.items():
+        for method, name in methods.items():
+            found = vars(owner)[method]
+            own = re.sub(r"\n\nC's contract:.*", "", found.__doc__ or "", flags=re.S)
+            found.__doc__ = f"{own}\n\nC's contract:\n\n{contract_text(library.c.functions[name])}".strip()
+
+
+def load(api, library):
+    """The library; `api` is the file that `./dev api` wrote.  An OSError or a ValueError names what is wrong."""
+    with open(api, encoding="utf-8") as file:
+        try:
+            described = json.load(file)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{api}:{error.lineno}:{error.colno}: {error.msg}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{api}: not a text") from None
+    if not isinstance(described, dict) or not {"functions", "structs", "enums"} <= described.keys():
+        raise ValueError(f"{api}: not a description that ./dev api has written")
+    loaded = Library(described, ctypes.CDLL(library))
+    _document(loaded)
+    return loaded

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Tests of haft.py.
+
+    haft_test.py API.json libhaft.so [unittest's arguments]
+"""
+
+import contextlib
+import pathlib
+import struct
+import sys
+import tempfile
+import threading
+import unittest
+
+import haft
+
+
+class Opened(unittest.TestCase):
+    """A domain, a table and this thread's worker."""
+
+    options = {"name": "ships", "capacity": 1000, "object_size": 8}
+
+    def setUp(self):
+        self.domain = self.enterContext(library.domain())
+        self.table = self.enterContext(self.domain.table(**self.options))
+        self.worker = self.enterContext(self.table.worker())
+
+    def enterContext(self, manager):  # Python 3.11 has it
+        value = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return value
+
+
+class Objects(Opened):
+    def test_insert_gives_an_id_by_which_a_section_finds_the_bytes(self):
+        ship = self.worker.insert(struct.pack("=Q", 9))
+        with self.worker.section() as objects:
+            self.assertEqual(struct.unpack("=Q", objects[ship]), (9,))
+            self.assertIn(ship, objects)
+
+    def test_what_is_written_in_a_section_is_there_in_the_next(self):
+        ship = self.worker.insert(b"Beagle")
+        with self.worker.section() as objects:
+            objects[ship][0:6] = b"Raft  "
+        with self.worker.section() as objects:
+            self.assertEqual(bytes(objects[ship]), b"Raft  \0\0")
+
+    def test_too_many_bytes_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "9 bytes do not fit into an object of 8"):
+            self.worker.insert(bytes(9))
+
+    def test_a_freed_object_is_read_until_the_section_ends(self):
+        ship = self.worker.insert(b"Beagle")
+        with self.worker.section() as objects:
+            found = objects[ship]
+            self.worker.free(ship)
+            self.assertEqual(bytes(found), b"Beagle\0\0")
+            self.assertIsNone(objects.get(ship))
+            with self.assertRaises(haft.Stale):
+                objects[ship]
+
+    def test_no_view_outlives_its_section(self):
+        ship = self.worker.insert()
+        with self.worker.section() as objects:
+            found = objects[ship]
+        with self.assertRaises(ValueError):
+            found[0]
+        with self.assertRaisesRegex(ValueError, "the section has ended"):
+            objects.get(ship)
+
+    def test_an_inner_section_leaves_the_outer_one_open(self):
+        ship = self.worker.insert(b"Beagle")
+        with self.worker.section() as outer:
+            found = outer[ship]
+            self.worker.free(ship)
+            with contextlib.suppress(haft.Busy):
+                for _ in range(5000):
+                    with self.worker.section():
+                        self.worker.free(self.worker.insert(b"Raft", wait=False))
+            self.assertEqual(bytes(found), b"Beagle\0\0")
+
+
+class Errors(Opened):
+    def test_a_second_free_raises_the_status_by_name_with_its_text(self):
+        ship = self.worker.insert()
+        self.worker.free(ship)
+        with self.assertRaisesRegex(haft.Stale, r"the object has been freed \(HAFT_STALE\)") as caught:
+            self.worker.free(ship)
+        self.assertEqual(caught.exception.status, library.c.HAFT_STALE)
+        self.assertIsInstance(caught.exception, haft.HaftError)
+
+    def test_an_unknown_option_is_named(self):
+        with self.assertRaisesRegex(TypeError, "no option 'size'; haft_table_options has: .*object_size"):
+            self.domain.table(capacity=10, size=8)
+
+    def test_a_full_table_says_so(self):
+        with self.domain.table(capacity=2, exact_capacity=True) as table, table.worker() as worker:
+            worker.insert(), worker.insert()
+            with self.assertRaises((haft.Full, haft.Busy)):
+                worker.insert(wait=False)
+
+    def test_a_table_with_an_open_worker_stays_open(self):
+        with self.assertRaises(haft.InUse):
+            self.table.close()
+        self.assertEqual(len(self.table), 0)
+
+    def test_a_file_that_is_no_description_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "api.json")
+            for content, said in ((b"{\n ]", ":2:2: "), (b"[]", ": not a description"), (b"\xfb", ": not a text")):
+                file.write_bytes(content)
+                with self.assertRaisesRegex(ValueError, f"^{file}{said}"):
+                    haft.load(str(file), sys.argv[2])
+
+
+class Ids(Opened):
+    options = {"name": "ships", "capacity": 100, "object_size": 8}
+
+    def test_an_id_prints_itself_and_is_read_again(self):
+        ship = self.worker.insert()
+        self.assertEqual(str(ship), f"{ship.index}v{ship.generation}")
+        self.assertEqual(self.table.id(str(ship)), ship)
+        self.assertEqual(self.table.id(int(ship)), ship)
+        self.assertRegex(repr(ship), f"index {ship.index}, generation {ship.generation}, tag 0")
+
+    def test_a_tag_is_part_of_it(self):
+        layout = library.c.haft_layout(20, 8, 4)
+        with self.domain.table(capacity=100, layout=layout, tag=5) as table, table.worker() as worker:
+            ship = worker.insert()
+            self.assertEqual(ship.tag, 5)
+            self.assertTrue(str(ship).endswith("t5"))
+            self.assertIsNone(table.explain(ship))
+
+    def test_ids_are_keys(self):
+        ship, other = self.worker.insert(), self.worker.insert()
+        self.assertEqual({ship: 1, other: 2}[self.table.id(int(ship))], 1)
+
+    def test_a_text_that_is_no_id_is_named(self):
+        with self.assertRaisesRegex(ValueError, "'17x3' is not the text of an id"):
+            self.table.id("17x3")
+
+    def test_explain_says_why(self):
+        ship = self.worker.insert()
+        self.assertIsNone(self.table.explain(ship))
+        self.worker.free(ship)
+        self.assertIsInstance(self.table.explain(ship), haft.Stale)
+
+
+class Threads(Opened):
+    def test_a_thread_without_a_worker_inserts_and_frees(self):
+        made = []
+        thread = threading.Thread(target=lambda: made.append(self.table.insert(b"Beagle")))
+        thread.start()
+        thread.join()
+        self.assertTrue(self.table.is_live(made[0]))
+        self.table.free(made[0])
+        self.assertFalse(self.table.is_live(made[0]))
+
+    def test_of_many_threads_that_free_an_object_one_wins(self):
+        ships = [self.worker.insert() for _ in range(200)]
+        won = []
+
+        def sink():
+            with self.table.worker() as worker:
+                for ship in ships:
+                    try:
+                        worker.free(ship)
+                        won.append(ship)
+                    except haft.Stale:
+                        pass
+
+        threads = [threading.Thread(target=sink) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        with self.worker.parked():
+            for thread in threads:
+                thread.join()
+        self.assertEqual(sorted(map(int, won)), sorted(map(int, ships)))
+
+    def test_no_thread_waits_for_a_parked_one(self):
+        waited = threading.Event()
+
+        def wait():
+            with self.table.worker() as worker:
+                worker.free(worker.insert())
+                worker.flush()
+                self.domain.wait()
+                waited.set()
+
+        thread = threading.Thread(target=wait, daemon=True)
+        with self.worker.parked():
+            thread.start()
+            self.assertTrue(waited.wait(30))
+        thread.join()
+
+    def test_a_callback_is_called(self):
+        filled = []
+        with self.domain.table(capacity=10, warn_at=2, on_fill=lambda *said: filled.append(said)) as table:
+            with table.worker() as worker:
+                for _ in range(3):
+                    worker.insert()
+                worker.flush()
+        self.assertTrue(filled)
+
+
+class Documentation(unittest.TestCase):
+    def test_methods_have_their_contracts(self):
+        self.assertIn("haft_status haft_free(haft_worker *worker, haft_id id)", haft.Worker.free.__doc__)
+        self.assertIn("Progress: ", haft.Worker.free.__doc__)
+
+    def test_each_function_has_its_own(self):
+        lacking = [name for name in library.c.functions if name not in getattr(library.c, name).__doc__]
+        self.assertEqual(lacking, [])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    library = haft.load(*sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

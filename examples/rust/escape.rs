@@ -1,0 +1,37 @@
+//! Compiles, but with --cfg escape='...' not: each of these would let a reference leave its section, or a
+//! worker its thread.
+
+use haft::{Domain, Result};
+
+fn main() -> Result<()> {
+    let domain = Domain::open()?;
+    let table = domain.table("ships", 100)?;
+    let worker = table.worker()?;
+    let ship = worker.insert_wait(9u64)?;
+
+    #[cfg(not(escape))]
+    println!("{}", worker.section(|objects| *objects.resolve(ship).unwrap()));
+
+    #[cfg(escape = "returned")]
+    println!("{}", worker.section(|objects| objects.resolve(ship)).unwrap());
+
+    #[cfg(escape = "kept")]
+    {
+        let mut kept = None;
+        worker.section(|objects| kept = objects.resolve(ship));
+        println!("{:?}", kept);
+    }
+
+    #[cfg(escape = "worker_sent")]
+    std::thread::scope(|scope| scope.spawn(|| worker.free(ship)).join().unwrap())?;
+
+    #[cfg(escape = "table_closed")]
+    {
+        table.close()?;
+        worker.free(ship)?;
+    }
+
+    #[cfg(escape = "to_be_dropped")]
+    domain.table::<String>("names", 100)?;
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! haft from Rust: handle tables for threads.  An object is read in a section, whose references cannot
+//! leave it; what is opened closes when it is dropped; a status that is not HAFT_OK is an `Err`.
+//!
+//! `sys` has all functions, structs and constants of the C headers, with their contracts.
+
+use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
+use std::mem;
+use std::os::raw::c_char;
+use std::ptr;
+use std::{error, fmt, hash};
+
+#[allow(non_camel_case_types, clippy::all)]
+pub mod sys {
+    include!(concat!(env!("OUT_DIR"), "/haft.rs"));
+}
+
+/// A status that is not HAFT_OK; prints its text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Status(pub sys::haft_status);
+
+pub type Result<T> = std::result::Result<T, Status>;
+
+fn text_of(text: *const c_char) -> &'static str {
+    // SAFETY: the library's texts are constants.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        text_of(unsafe { sys::haft_status_name(self.0) })
+    }
+
+    pub fn text(self) -> &'static str {
+        text_of(unsafe { sys::haft_status_text(self.0) })
+    }
+
+    fn check(status: sys::haft_status) -> Result<()> {
+        match status {
+            sys::HAFT_OK => Ok(()),
+            other => Err(Status(other)),
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.text())
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({})", self.name(), self.text())
+    }
+}
+
+impl error::Error for Status {}
+
+/// Opens something: what the call puts into its last parameter.
+fn opened<T>(open: impl FnOnce(*mut *mut T) -> sys::haft_status) -> Result<*mut T> {
+    let mut made = ptr::null_mut();
+    Status::check(open(&mut made))?;
+    Ok(made)
+}
+
+// --- ids ---
+
+/// The id of an object of type T.  Forged and stale ids find no object, and do no harm.
+pub struct Id<T> {
+    bits: u64,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Id<T> {
+    pub fn from_bits(bits: u64) -> Self {
+        Id { bits, of: PhantomData }
+    }
+
+    pub fn bits(self) -> u64 {
+        self.bits
+    }
+
+    fn raw(self) -> sys::haft_id {
+        sys::haft_id { bits: self.bits }
+    }
+}
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Id<T> {}
+
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits
+    }
+}
+
+impl<T> Eq for Id<T> {}
+
+impl<T> hash::Hash for Id<T> {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.bits.hash(state)
+    }
+}
+
+impl<T> fmt::Debug for Id<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Id({:#x})", self.bits)
+    }
+}
+
+// --- domains ---
+
+/// A clock that lets freed slots of its tables go: that of the workers.
+pub struct Domain {
+    domain: *mut sys::haft_domain,
+}
+
+// SAFETY: all calls on a domain that are made here may be made by any thread.
+unsafe impl Send for Domain {}
+unsafe impl Sync for Domain {}
+
+impl Domain {
+    pub fn open() -> Result<Self> {
+        let domain = opened(|out| unsafe { sys::haft_domain_open(ptr::null(), out) })?;
+        Ok(Domain { domain })
+    }
+
+    /// A table with room for `capacity` objects, of other defaults.
+    pub fn table<T: Send + Sync + 'static>(&self, name: &str, capacity: u64) -> Result<Table<'_, T>> {
+        // SAFETY: all members are 0, which is the default of each.
+        let mut options: sys::haft_table_options = unsafe { mem::zeroed() };
+        options.capacity = capacity;
+        unsafe { self.table_with(name, options) }
+    }
+
+    /// A table with other options; object_size, object_alignment and name are set here.
+    ///
+    /// # Safety
+    /// What the options point to lives as long as the table, and callbacks keep their contracts.
+    pub unsafe fn table_with<T: Send + Sync + 'static>(
+        &self,
+        name: &str,
+        mut options: sys::haft_table_options,
+    ) -> Result<Table<'_, T>> {
+        // A slot's object is forgotten, not dropped.
+        struct Check<T>(PhantomData<T>);
+        impl<T> Check<T> {
+            const NOTHING_TO_DROP: () = assert!(!mem::needs_drop::<T>(), "objects of this type must be dropped");
+        }
+        #[allow(clippy::let_unit_value)]
+        let _ = Check::<T>::NOTHING_TO_DROP;
+
+        let name = CString::new(name).unwrap_or_default(); // the table keeps a copy
+        options.name = name.as_ptr();
+        options.object_size = mem::size_of::<T>();
+        options.object_alignment = mem::align_of::<T>();
+        let size = mem::size_of_val(&options);
+        let table = opened(|out| sys::haft_table_open_sized(self.domain, &options, size, out))?;
+        Ok(Table { domain: self, table, view: sys::haft_table_view(table), of: PhantomData })
+    }
+}
+
+impl Domain {
+    /// As dropping it does, but says why if it cannot be closed now.
+    pub fn close(self) -> Result<()> {
+        let closed = Status::check(unsafe { sys::haft_domain_close(self.domain) });
+        mem::forget(self);
+        closed
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        // Refused only where a table was forgotten: then both stay.
+        unsafe { sys::haft_domain_close(self.domain) };
+    }
+}
+
+// --- tables ---
+
+/// Objects of type T, by id.  Any thread inserts and frees.
+pub struct Table<'d, T> {
+    domain: &'d Domain,
+    table: *mut sys::haft_table,
+    view: sys::haft_view,
+    of: PhantomData<T>,
+}
+
+// SAFETY: T is both; all calls on a table that are made here may be made by any thread.
+unsafe impl<T: Send + Sync> Send for Table<'_, T> {}
+unsafe impl<T: Send + Sync> Sync for Table<'_, T> {}
+
+impl<'d, T: Send + Sync + 'static> Table<'d, T> {
+    /// The calling thread's way to read the table, and the fastest to insert and free.
+    pub fn worker(&self) -> Result<Worker<'_, T>> {
+        let worker = opened(|out| unsafe { sys::haft_worker_open(self.table, out) })?;
+        Ok(Worker { table: self, worker })
+    }
+
+    /// haft_insert_unregistered
+    pub fn insert(&self, object: T) -> Result<Id<T>> {
+        insert(&object, |from, id| unsafe { sys::haft_insert_unregistered(self.table, from, id) })
+    }
+
+    /// haft_free_unregistered
+    pub fn free(&self, id: Id<T>) -> Result<()> {
+        Status::check(unsafe { sys::haft_free_unregistered(self.table, id.raw()) })
+    }
+
+    /// A snapshot.
+    pub fn is_live(&self, id: Id<T>) -> bool {
+        unsafe { sys::haft_is_live(self.view, id.raw()) }
+    }
+
+    /// Why an id finds no object; Ok if it finds one.
+    pub fn diagnose(&self, id: Id<T>) -> Result<()> {
+        Status::check(unsafe { sys::haft_diagnose(self.table, id.raw()) })
+    }
+
+    pub fn stats(&self) -> sys::haft_table_stats {
+        unsafe { sys::haft_table_stats_get(self.table) }
+    }
+
+    /// An id as text for people: 17v3 is index 17, generation 3.
+    pub fn text(&self, id: Id<T>) -> String {
+        let mut text: [c_char; sys::HAFT_ID_TEXT_SIZE as usize] = [0; sys::HAFT_ID_TEXT_SIZE as usize];
+        unsafe {
+            let layout = sys::haft_table_layout(self.table);
+            sys::haft_id_format(layout, id.raw(), text.as_mut_ptr(), text.len());
+            CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+        }
+    }
+
+    /// As dropping it does, but says why if it cannot be closed now: the calling thread is in a section.
+    pub fn close(self) -> Result<()> {
+        let closed = Status::check(unsafe { sys::haft_table_close(self.table) });
+        mem::forget(self);
+        closed
+    }
+}
+
+impl<T> Drop for Table<'_, T> {
+    fn drop(&mut self) {
+        // Refused only where a worker was forgotten, or in a section: then the table stays.
+        unsafe { sys::haft_table_close(self.table) };
+    }
+}
+
+fn insert<T>(
+    object: &T,
+    call: impl FnOnce(*const std::os::raw::c_void, *mut sys::haft_id) -> sys::haft_status,
+) -> Result<Id<T>> {
+    let mut id = sys::haft_id { bits: 0 };
+    Status::check(call(object as *const T as *const _, &mut id))?;
+    Ok(Id::from_bits(id.bits))
+}
+
+// --- workers and sections ---
+
+/// A thread's worker: it stays with its thread.
+///
+/// While it is open, other threads' freed slots wait for this thread's quiescent points.  Each section
+/// ends with one; a thread that has none for long calls quiescent(), and drops its worker before it blocks.
+pub struct Worker<'t, T> {
+    table: &'t Table<'t, T>,
+    worker: *mut sys::haft_worker, // neither Send nor Sync
+}
+
+/// Ends what haft_job_begin began, also when a panic passes.
+struct Job<'t> {
+    domain: &'t Domain,
+    state: sys::haft_job_state,
+}
+
+impl Drop for Job<'_> {
+    fn drop(&mut self) {
+        unsafe { sys::haft_job_end(self.domain.domain, self.state) }
+    }
+}
+
+impl<'t, T: Send + Sync + 'static> Worker<'t, T> {
+    /// HAFT_BUSY where slots wait for a grace period.
+    pub fn insert(&self, object: T) -> Result<Id<T>> {
+        insert(&object, |from, id| unsafe { sys::haft_insert(self.worker, from, id) })
+    }
+
+    /// Waits for a grace period where that helps; HAFT_IN_SECTION where it would in a section.
+    pub fn insert_wait(&self, object: T) -> Result<Id<T>> {
+        insert(&object, |from, id| unsafe { sys::haft_insert_wait(self.worker, from, id) })
+    }
+
+    /// HAFT_STALE if that was done before.  Sections that found the object still read it.
+    pub fn free(&self, id: Id<T>) -> Result<()> {
+        Status::check(unsafe { sys::haft_free(self.worker, id.raw()) })
+    }
+
+    /// No reference is held now: in a section it announces nothing.
+    pub fn quiescent(&self) -> Result<()> {
+        Status::check(unsafe { sys::haft_worker_quiescent(self.worker) })
+    }
+
+    /// Reads objects: what `read` finds stays what it is until it returns, even if it is freed.
+    ///
+    /// The worker's thread is online without a job, so a section is an inner job: no quiescent point of
+    /// the thread, of whichever worker, ends it.  That sections nest, and end in order, is what the
+    /// closure is for.
+    pub fn section<R>(&self, read: impl FnOnce(&Section<'_, T>) -> R) -> R {
+        let domain = self.table.domain;
+        let state = unsafe { sys::haft_job_begin(domain.domain) };
+        let job = Job { domain, state };
+        let answer = read(&Section { table: self.table, of_thread: PhantomData });
+        drop(job);
+        let _ = self.quiescent(); // refused in an outer section
+        answer
+    }
+}
+
+impl<T> Drop for Worker<'_, T> {
+    fn drop(&mut self) {
+        unsafe { sys::haft_worker_close(self.worker) };
+    }
+}
+
+/// What is read in a section: references live as long as it does.
+pub struct Section<'s, T> {
+    table: &'s Table<'s, T>,
+    of_thread: PhantomData<*const ()>, // neither Send nor Sync
+}
+
+impl<T> Section<'_, T> {
+    /// The object, or None for an id that names none.
+    pub fn resolve(&self, id: Id<T>) -> Option<&T> {
+        // SAFETY: the table holds objects of type T, which nothing writes to once they are published,
+        // and no slot is used again before the section ends.
+        unsafe { (sys::haft_resolve(self.table.view, id.raw()) as *const T).as_ref() }
+    }
+}
