@@ -7,9 +7,11 @@ import subprocess
 # Commands of packages that only some of ./dev's commands install, where they are not called as the
 # package is.  Where such a package is installed, it is asked itself.
 BRINGS = {
+    "build-essential": "cc make",
     "cmake": "cmake ctest",
     "gcc-aarch64-linux-gnu": "aarch64-linux-gnu-gcc",
     "graphviz": "dot",
+    "haft-tools": "haft-top",
     "llvm-19": "llvm-cov-19 llvm-profdata-19",
     "man-db": "man",
     "qemu-user": "qemu-aarch64",
