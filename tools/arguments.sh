@@ -60,6 +60,7 @@ options_of()
         lint) echo --fix ;;
         install) echo --prefix=/PATH --libdir=TEXT --destdir=TEXT ;;
         uninstall) echo --prefix=/PATH --libdir=TEXT --destdir=TEXT ;;
+        package) echo --output=TEXT --test ;;
         docs) echo --output=TEXT ;;
         abi) echo --update --symbols ;;
         api) echo --output=TEXT ;;
