@@ -16,7 +16,7 @@
 #include <haft/arena.h>
 #include <stddef.h>
 
-static struct os_mutex lock;
+static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
@@ -24,14 +24,14 @@ static uint32_t forks; /* from the first process to this; written where there is
 void registry_lock(void)
 {
     if (taken++ == 0) {
-        os_mutex_lock(&lock);
+        os_mutex_lock(&domains_lock);
     }
 }
 
 void registry_unlock(void)
 {
     if (--taken == 0) {
-        os_mutex_unlock(&lock);
+        os_mutex_unlock(&domains_lock);
     }
 }
 

@@ -32,21 +32,21 @@ struct entry {
     struct entry **link;    /* the pointer to this one in it; NULL: it has left the list */
 };
 
-static struct os_mutex lock;
+static struct os_mutex entries_lock;
 static struct os_key key;
 static bool has_key;      /* under the lock */
 static struct entry *all; /* under the lock */
-static _Thread_local struct entry *own;
+static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
 
 void implicit_lock(void)
 {
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
 }
 
 void implicit_unlock(void)
 {
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
 }
 
 /* Under the lock. */
@@ -84,10 +84,10 @@ static bool end_entry(struct entry *entry)
 {
     bool is_open;
 
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     is_open = entry->link != NULL && is_current(&entry->opened);
     unlink_entry(entry);
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
     return is_open;
 }
 
@@ -96,10 +96,10 @@ static void close_own(void *arg)
 {
     (void)arg;
     latest = (struct opened){0};
-    while (own != NULL) {
-        struct entry *entry = own;
+    while (own_entries != NULL) {
+        struct entry *entry = own_entries;
 
-        own = entry->next;
+        own_entries = entry->next;
         if (end_entry(entry)) {
             haft_worker_close(entry->opened.worker);
         }
@@ -120,19 +120,19 @@ static bool watch_thread(void)
 {
     bool done;
 
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     has_key = has_key || os_key_open(&key, close_own);
-    done = has_key && os_key_set(&key, &own);
-    os_mutex_unlock(&lock);
+    done = has_key && os_key_set(&key, &own_entries);
+    os_mutex_unlock(&entries_lock);
     return done;
 }
 
 /* Entries of tables that have ended, and of workers closed by hand, go. */
 static void tidy(void)
 {
-    struct entry **link = &own;
+    struct entry **link = &own_entries;
 
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     while (*link != NULL) {
         struct entry *entry = *link;
 
@@ -144,7 +144,7 @@ static void tidy(void)
             link = &entry->next;
         }
     }
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
 }
 
 static haft_status open_one(haft_table *table)
@@ -162,18 +162,18 @@ static haft_status open_one(haft_table *table)
         return status;
     }
     latest = (struct opened){table->number, worker, worker->openings, thread_number()};
-    *entry = (struct entry){latest, own, NULL, NULL};
-    own = entry;
-    os_mutex_lock(&lock);
+    *entry = (struct entry){latest, own_entries, NULL, NULL};
+    own_entries = entry;
+    os_mutex_lock(&entries_lock);
     link_entry(entry);
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
     return HAFT_OK;
 }
 
 static haft_status find_or_open(haft_table *table)
 {
     tidy();
-    for (const struct entry *entry = own; entry != NULL; entry = entry->next) {
+    for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
         if (entry->opened.number == table->number) {
             latest = entry->opened;
             return HAFT_OK;
@@ -214,30 +214,30 @@ uint64_t implicit_count(const haft_table *table)
 {
     uint64_t count = 0;
 
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
         count += closes_with(entry, table);
     }
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
     return count;
 }
 
 void implicit_flush(const haft_table *table)
 {
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
             worker_flush(entry->opened.worker);
         }
     }
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
 }
 
 void implicit_close(const haft_table *table)
 {
     struct entry *next;
 
-    os_mutex_lock(&lock);
+    os_mutex_lock(&entries_lock);
     for (struct entry *entry = all; entry != NULL; entry = next) {
         next = entry->next_all;
         if (entry->opened.number == table->number) {
@@ -247,5 +247,5 @@ void implicit_close(const haft_table *table)
             unlink_entry(entry);
         }
     }
-    os_mutex_unlock(&lock);
+    os_mutex_unlock(&entries_lock);
 }

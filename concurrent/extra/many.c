@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <haft/many.h>
 
-#define AHEAD 8 /* slots fetched ahead, to be written */
+#define SLOTS_AHEAD 8 /* slots fetched ahead, to be written */
 
 static void fetch(const struct slots *slots, uint64_t index)
 {
@@ -32,7 +32,7 @@ static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
 /* The slots' words are on their way. */
 static void fetch_first(const struct slots *slots, struct supply taken)
 {
-    for (uint32_t i = taken.count; i > 0 && i + AHEAD > taken.count; i--) {
+    for (uint32_t i = taken.count; i > 0 && i + SLOTS_AHEAD > taken.count; i--) {
         fetch(slots, taken.indices[i - 1]);
     }
 }
@@ -42,8 +42,8 @@ static uint64_t take_next(const struct slots *slots, struct supply *taken)
 {
     const uint64_t index = taken->indices[--taken->count];
 
-    if (taken->count >= AHEAD) {
-        fetch(slots, taken->indices[taken->count - AHEAD]);
+    if (taken->count >= SLOTS_AHEAD) {
+        fetch(slots, taken->indices[taken->count - SLOTS_AHEAD]);
     }
     return index;
 }
@@ -173,8 +173,8 @@ static void free_some(haft_worker *worker, struct freeing *freeing)
         const size_t i = freeing->next++;
         const haft_id id = freeing->ids[i];
 
-        if (freeing->count - i > AHEAD) {
-            fetch(slots, freeing->ids[i + AHEAD].bits & slots->view.mask);
+        if (freeing->count - i > SLOTS_AHEAD) {
+            fetch(slots, freeing->ids[i + SLOTS_AHEAD].bits & slots->view.mask);
         }
         const haft_status status = worker_end_life(worker, id);
 
@@ -196,7 +196,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
     struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
     debug_check(worker);
 
-    for (size_t i = 0; i < count && i < AHEAD; i++) {
+    for (size_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
         fetch(slots, ids[i].bits & slots->view.mask);
     }
     while (freeing.next < count) {

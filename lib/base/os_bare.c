@@ -12,19 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGE ((size_t)4096)
+#define BARE_PAGE ((size_t)4096)
 
 /* --- memory --- */
 
 size_t os_page_size(void)
 {
-    return PAGE;
+    return BARE_PAGE;
 }
 
 char *os_reserve(size_t size, bool *in_steps)
 {
     const haft_allocator heap = haft_allocator_malloc();
-    char *base = heap.alloc(heap.context, size, PAGE);
+    char *base = heap.alloc(heap.context, size, BARE_PAGE);
 
     *in_steps = false;
     return base != NULL ? memset(base, 0, size) : NULL;

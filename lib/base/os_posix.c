@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#define SECOND UINT64_C(1000000000)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
 
 /* --- memory --- */
@@ -91,7 +91,7 @@ bool os_random(uint64_t *bits)
 
 static struct timespec time_of(uint64_t ns)
 {
-    const struct timespec time = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
 
     return time;
 }
@@ -101,7 +101,7 @@ uint64_t os_now_ns(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
 uint64_t os_thread_number(void)

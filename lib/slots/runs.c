@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
-#define COARSE_PAGES 16     /* in a run that cannot end with a page: one page or two are lost */
+#define RUN_PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
+#define COARSE_PAGES 16         /* in a run that cannot end with a page: one page or two are lost */
 
 /*
  * The smallest runs that begin and end with a page, if they are not too large.  Where the system's
@@ -14,7 +14,8 @@ void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_bias
 {
     unsigned shift = 0;
 
-    while ((is_biased || (stride << shift) % PAGE != 0) && stride << shift < COARSE_PAGES * PAGE) {
+    while ((is_biased || (stride << shift) % RUN_PAGE != 0) &&
+           stride << shift < COARSE_PAGES * RUN_PAGE) {
         shift++;
     }
     runs->shift = shift;

@@ -3,19 +3,19 @@
 
 const uint64_t haft_no_slots[2] = {1, 0};
 
-#define AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
+#define IDS_AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
 
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count)
 {
-    const size_t fetched = count < AHEAD ? count : AHEAD;
+    const size_t fetched = count < IDS_AHEAD ? count : IDS_AHEAD;
     size_t live = 0;
 
     for (size_t i = 0; i < fetched; i++) {
         __builtin_prefetch((const void *)haft_slot_of(view, ids[i]));
     }
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) {
-            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + AHEAD]));
+        if (i + IDS_AHEAD < count) {
+            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + IDS_AHEAD]));
         }
         objects[i] = haft_resolve(view, ids[i]);
         live += objects[i] != NULL;
