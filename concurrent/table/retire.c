@@ -97,18 +97,6 @@ static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
     return status;
 }
 
-haft_status worker_free(haft_worker *worker, haft_id id, const void *caller)
-{
-    bool looks;
-    const haft_status status = end_life(worker, id, &looks);
-
-    if (looks) {
-        look_further(worker, caller);
-    }
-    return status;
-}
-
-/* worker_free() that finds its caller out only for look_further(). */
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);

@@ -17,8 +17,7 @@ void retire_open(haft_worker *worker);
 /* Hand all slots that the worker holds on to others. */
 void retire_hand_on(haft_worker *worker);
 
-/* haft_free and haft_abort, as called from `caller`. */
-haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
+/* haft_abort, as called from `caller`. */
 void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 
 /* The answer of a free to an id that was not live when it looked; counted. */
