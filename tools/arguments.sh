@@ -64,6 +64,7 @@ options_of()
         docs) echo --output=TEXT ;;
         abi) echo --update --symbols ;;
         api) echo --output=TEXT ;;
+        amalgamate) echo --check --self-test ;;
         *) return 1 ;;
     esac
 }

@@ -1,0 +1,15486 @@
+/*
+ * haft.c - haft 0.1.0: the whole library in one file, with haft.h
+ *
+ * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
+ * Made of haft's sources by ./dev amalgamate; changes belong there.
+ *
+ *   cc -c haft.c
+ *
+ * It needs the C library with its threads and nothing else, and no options.  There are these:
+ *
+ *   -DNDEBUG                no asserts, which notice misuse
+ *   -DHAFT_WITHOUT_EXPORT   without haft_export_open() and its kin, which write files
+ *   -DHAFT_OS_BARE          for one thread without an operating system; no export either
+ */
+#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
+#endif
+#include "haft.h"
+
+#if defined(HAFT_OS_BARE) && !defined(HAFT_WITHOUT_EXPORT)
+#define HAFT_WITHOUT_EXPORT
+#endif
+
+/* The one place that says how other files see what is haft's own: not at all. */
+#define HAFT_INTERNAL static
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#if defined(NDEBUG) || defined(HAFT_WITHOUT_EXPORT)
+#pragma GCC diagnostic ignored "-Wunused-function" /* those that asserts or the export alone call */
+#endif
+#endif
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* lib/base/allocator.c */
+
+/* haft_allocator over malloc. */
+
+/* The alignment that malloc gives unasked. */
+#define USUAL_ALIGNMENT _Alignof(max_align_t)
+
+static size_t at_least(size_t size, size_t least)
+{
+    return size < least ? least : size;
+}
+
+static void *malloc_alloc(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
+        return NULL;
+    }
+    if (alignment <= USUAL_ALIGNMENT) {
+        return malloc(at_least(size, 1));
+    }
+    /* aligned_alloc wants whole multiples. */
+    return aligned_alloc(alignment, (at_least(size, 1) + alignment - 1) / alignment * alignment);
+}
+
+static void *malloc_resize(void *context, void *memory, size_t old_size, size_t new_size,
+                           size_t alignment)
+{
+    assert(memory != NULL || old_size == 0);
+    if (memory != NULL && alignment != 0 && alignment <= USUAL_ALIGNMENT) {
+        return realloc(memory, at_least(new_size, 1));
+    }
+    void *moved = malloc_alloc(context, new_size, alignment);
+
+    if (moved != NULL && memory != NULL) {
+        memcpy(moved, memory, old_size < new_size ? old_size : new_size);
+        free(memory);
+    }
+    return moved;
+}
+
+static void malloc_free(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+haft_allocator haft_allocator_malloc(void)
+{
+    return (haft_allocator){malloc_alloc, malloc_resize, malloc_free, NULL};
+}
+
+/*
+ * lib/base/given.h - memory that the program has given, cut from its start on.
+ *
+ * The same calls cut it and measure how much is needed, wherever it may begin.
+ */
+
+struct given {
+    char *at; /* not cut yet; NULL: none is given, or it is measured */
+    uint64_t left;
+    uint64_t measured; /* bytes that suffice */
+};
+
+/* Of a program's options; NULL: none is given. */
+HAFT_INTERNAL struct given given_of(void *memory, uint64_t size);
+
+/* For measuring: nothing is written. */
+HAFT_INTERNAL struct given given_to_measure(void);
+
+/*
+ * `size` bytes, zero, at a multiple of `alignment`, a power of two.  NULL: there are not as many.
+ * Where memory is measured, any address but NULL.
+ */
+HAFT_INTERNAL void *given_take(struct given *given, uint64_t size, uint64_t alignment);
+
+/*
+ * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning.
+ *
+ * Poisoned bytes may not be touched: the sanitizer reports an access.  It keeps a record for each
+ * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  Without
+ * the sanitizer these functions do nothing.
+ */
+
+#define ASAN_GRANULE ((size_t)8)
+
+/* Poisoned bytes behind an allocation, at least. */
+#define ASAN_REDZONE (2 * ASAN_GRANULE)
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAFT_UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAFT_UNDER_ASAN 1
+#endif
+#endif
+
+#ifdef HAFT_UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+
+static inline bool asan_is_on(void)
+{
+    return true;
+}
+
+static inline void asan_poison(const void *memory, size_t size)
+{
+    __asan_poison_memory_region(memory, size);
+}
+
+static inline void asan_unpoison(const void *memory, size_t size)
+{
+    /* Memory that was never poisoned may have no records. */
+    if (__asan_region_is_poisoned((void *)(uintptr_t)memory, size) != NULL) {
+        __asan_unpoison_memory_region(memory, size);
+    }
+}
+#else
+static inline bool asan_is_on(void)
+{
+    return false;
+}
+
+static inline void asan_poison(const void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+
+static inline void asan_unpoison(const void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+#endif
+
+/* lib/base/given.c */
+
+/* Memory that the program has given. */
+
+HAFT_INTERNAL struct given given_of(void *memory, uint64_t size)
+{
+    return (struct given){memory, size, 0};
+}
+
+HAFT_INTERNAL struct given given_to_measure(void)
+{
+    return (struct given){NULL, UINT64_MAX, 0};
+}
+
+static void *measure(struct given *given, uint64_t size, uint64_t alignment)
+{
+    static char somewhere; /* read by no call */
+    const uint64_t most = size + alignment - 1;
+
+    if (size > UINT64_MAX - alignment || most > given->left) {
+        return NULL;
+    }
+    given->left -= most;
+    given->measured += most;
+    return &somewhere;
+}
+
+HAFT_INTERNAL void *given_take(struct given *given, uint64_t size, uint64_t alignment)
+{
+    if (given->at == NULL) {
+        return measure(given, size, alignment);
+    }
+    const uint64_t before = (alignment - (uintptr_t)given->at % alignment) % alignment;
+
+    if (before > given->left || size > given->left - before) {
+        return NULL;
+    }
+    char *taken = given->at + before;
+
+    given->at = taken + size;
+    given->left -= before + size;
+    asan_unpoison(taken, (size_t)size);
+    return memset(taken, 0, (size_t)size);
+}
+
+/*
+ * lib/base/os_types.h - room for the system's own types, which os.h works on.
+ *
+ * os_posix.c checks that its types fit; so no header of the system is included here.
+ */
+
+/* One that is all zero is free: static ones need nothing else. */
+struct os_mutex {
+    uint64_t room[6];
+};
+
+struct os_condition {
+    uint64_t room[6];
+};
+
+struct os_semaphore {
+    uint64_t room[4];
+};
+
+/* It stays where it is until it is joined. */
+struct os_thread {
+    uint64_t room[1];
+    void (*run)(void *arg);
+    void *arg;
+};
+
+struct os_key {
+    uint64_t number;
+};
+
+/*
+ * lib/base/os.h - the functions that haft needs of an operating system.
+ *
+ * os_posix.c implements them; os_bare.c for programs without a system (-DHAFT_OS_BARE).  No other
+ * file of lib/ and concurrent/ calls the system or includes its headers, except the files of an
+ * export.  A port is another file with these functions.
+ *
+ * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
+ */
+
+/* --- memory --- */
+
+/* Bytes in a page: a power of two. */
+HAFT_INTERNAL size_t os_page_size(void);
+
+/*
+ * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
+ * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
+ * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
+ */
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps);
+
+/* Make the bytes from the start of a reservation on writable; some of them may be already. */
+HAFT_INTERNAL bool os_commit(char *base, size_t size);
+
+/* Give a whole reservation back. */
+HAFT_INTERNAL void os_release(char *base, size_t size);
+
+/* The bytes, whole pages, become zero, and their memory goes back to the system. */
+HAFT_INTERNAL bool os_discard(char *base, size_t size);
+
+/*
+ * Have the system find memory now for the bytes, which are writable, from a page's start.  True
+ * also where the system cannot be asked: then memory comes when they are written.
+ */
+HAFT_INTERNAL bool os_populate(char *base, size_t size);
+
+/* The system may take huge pages for a reservation, if it has them. */
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size);
+
+/* --- chance, time, numbers, words --- */
+
+/* Random bits, without waiting for them. */
+HAFT_INTERNAL bool os_random(uint64_t *bits);
+
+/* Monotonic time, ns. */
+HAFT_INTERNAL uint64_t os_now_ns(void);
+
+/* The system's number for the calling thread, as debuggers show it; and for the process. */
+HAFT_INTERNAL uint64_t os_thread_number(void);
+HAFT_INTERNAL uint64_t os_process_number(void);
+
+/* A line for the user of the program: to stderr, behind "haft: ". */
+HAFT_INTERNAL void os_print(const char *line);
+
+/* Where an address lies: in `file`, `file_offset` bytes from where tools count; names of functions
+ * that the file does not tell are NULL. */
+struct os_symbol {
+    const char *file;
+    const char *function;
+    uintptr_t file_offset;
+    uintptr_t function_offset;
+};
+
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
+
+/* --- threads --- */
+
+/* Let other threads run: now, or for that long at least. */
+HAFT_INTERNAL void os_yield(void);
+HAFT_INTERNAL void os_sleep(uint64_t ns);
+
+/* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread);
+
+/* os_mutex_try_lock: false if another thread has it.  Not recursive. */
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex);
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex);
+
+/*
+ * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
+ * `until_ns`.
+ */
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition);
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition);
+HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition);
+
+/* os_semaphore_post never blocks; each wait takes one post. */
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore);
+
+/*
+ * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
+ * another one.
+ */
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value));
+HAFT_INTERNAL void os_key_close(const struct os_key *key);
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
+
+/*
+ * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
+ * none.  The `before` handed over last runs first.
+ */
+HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+
+/* lib/base/os_bare.c */
+
+/*
+ * No operating system: one thread, memory from the C library's heap, and no time but the order of
+ * calls.  Chosen by -DHAFT_OS_BARE, for the whole library.
+ *
+ * Locks only notice misuse: with one thread, no lock is waited for.
+ */
+
+#ifdef HAFT_OS_BARE
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BARE_PAGE ((size_t)4096)
+
+/* --- memory --- */
+
+HAFT_INTERNAL size_t os_page_size(void)
+{
+    return BARE_PAGE;
+}
+
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
+{
+    const haft_allocator heap = haft_allocator_malloc();
+    char *base = heap.alloc(heap.context, size, BARE_PAGE);
+
+    *in_steps = false;
+    return base != NULL ? memset(base, 0, size) : NULL;
+}
+
+HAFT_INTERNAL bool os_commit(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+HAFT_INTERNAL void os_release(char *base, size_t size)
+{
+    const haft_allocator heap = haft_allocator_malloc();
+
+    heap.free(heap.context, base, size);
+}
+
+HAFT_INTERNAL bool os_discard(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return false;
+}
+
+HAFT_INTERNAL bool os_populate(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
+/* --- chance, time, numbers, words --- */
+
+HAFT_INTERNAL bool os_random(uint64_t *bits)
+{
+    (void)bits;
+    return false;
+}
+
+HAFT_INTERNAL uint64_t os_now_ns(void)
+{
+    static uint64_t now;
+
+    return ++now;
+}
+
+HAFT_INTERNAL uint64_t os_thread_number(void)
+{
+    return 1;
+}
+
+HAFT_INTERNAL uint64_t os_process_number(void)
+{
+    return 1;
+}
+
+HAFT_INTERNAL void os_print(const char *line)
+{
+    fprintf(stderr, "haft: %s\n", line);
+}
+
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
+{
+    (void)address;
+    (void)symbol;
+    return false;
+}
+
+/* --- threads --- */
+
+HAFT_INTERNAL void os_yield(void)
+{
+}
+
+HAFT_INTERNAL void os_sleep(uint64_t ns)
+{
+    (void)ns;
+}
+
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
+{
+    (void)thread;
+    (void)run;
+    (void)arg;
+    return false;
+}
+
+/* No thread was started. */
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
+{
+    (void)thread;
+    assert(thread == NULL);
+}
+
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
+{
+    mutex->room[0] = 0;
+}
+
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex)
+{
+    (void)mutex;
+    assert(mutex->room[0] == 0);
+}
+
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex)
+{
+    assert(mutex->room[0] == 0); /* else it waits for ever */
+    mutex->room[0] = 1;
+}
+
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex)
+{
+    const bool is_free = mutex->room[0] == 0;
+
+    mutex->room[0] = 1;
+    return is_free;
+}
+
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex)
+{
+    assert(mutex->room[0] == 1);
+    mutex->room[0] = 0;
+}
+
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
+{
+    (void)condition;
+}
+
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
+{
+    (void)condition;
+}
+
+/* No other thread can wake this one: the time passes. */
+HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    (void)condition;
+    (void)mutex;
+    (void)until_ns;
+    return false;
+}
+
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition)
+{
+    (void)condition;
+}
+
+/* Semaphores are for threads that were started. */
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    (void)semaphore;
+    return false;
+}
+
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    (void)semaphore;
+}
+
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    (void)semaphore;
+}
+
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    (void)semaphore;
+    assert(semaphore == NULL);
+}
+
+/* The thread never ends. */
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    (void)key;
+    (void)at_end;
+    return true;
+}
+
+HAFT_INTERNAL void os_key_close(const struct os_key *key)
+{
+    (void)key;
+}
+
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
+{
+    (void)key;
+    (void)value;
+    return true;
+}
+
+HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)before;
+    (void)in_parent;
+    (void)in_child;
+    return false;
+}
+#endif /* HAFT_OS_BARE */
+
+/* lib/base/os_posix.c */
+
+/* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
+#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
+#endif
+
+#ifndef HAFT_OS_BARE
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+
+/* --- memory --- */
+
+HAFT_INTERNAL size_t os_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *map(size_t size, int protection)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *base = mmap(NULL, size, protection, flags, -1, 0);
+
+    return base != MAP_FAILED ? base : NULL;
+}
+
+/* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
+{
+    char *base = map(size, PROT_READ | PROT_WRITE);
+
+    *in_steps = base == NULL;
+    if (base == NULL) {
+        base = map(size, PROT_READ);
+    }
+    if (base != NULL) {
+        madvise(base, size, MADV_NOHUGEPAGE); /* a kernel that has none may refuse */
+    }
+    return base;
+}
+
+HAFT_INTERNAL bool os_commit(char *base, size_t size)
+{
+    return mprotect(base, size, PROT_READ | PROT_WRITE) == 0;
+}
+
+HAFT_INTERNAL void os_release(char *base, size_t size)
+{
+    munmap(base, size);
+}
+
+/* Memory that is locked stays. */
+HAFT_INTERNAL bool os_discard(char *base, size_t size)
+{
+    return madvise(base, size, MADV_DONTNEED) == 0;
+}
+
+/* Linux before 5.14 knows no such advice. */
+HAFT_INTERNAL bool os_populate(char *base, size_t size)
+{
+    return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
+}
+
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
+{
+    madvise(base, size, MADV_HUGEPAGE);
+}
+
+/* --- chance, time, numbers, words --- */
+
+/* A filter of system calls may refuse. */
+HAFT_INTERNAL bool os_random(uint64_t *bits)
+{
+    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
+
+    return time;
+}
+
+HAFT_INTERNAL uint64_t os_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+HAFT_INTERNAL uint64_t os_thread_number(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+HAFT_INTERNAL uint64_t os_process_number(void)
+{
+    return (uint64_t)getpid();
+}
+
+HAFT_INTERNAL void os_print(const char *line)
+{
+    fprintf(stderr, "haft: %s\n", line);
+}
+
+/* Tools count from where a library or program was linked to lie; most may lie anywhere. */
+static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
+{
+    const ElfW(Ehdr) *header = found->dli_fbase;
+
+    return header->e_type == ET_EXEC ? address : address - (uintptr_t)found->dli_fbase;
+}
+
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
+{
+    Dl_info found;
+
+    if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+        return false;
+    }
+    symbol->file = found.dli_fname;
+    symbol->function = found.dli_sname;
+    symbol->file_offset = offset_in(&found, address);
+    symbol->function_offset = address - (uintptr_t)found.dli_saddr;
+    return true;
+}
+
+/* --- threads --- */
+
+HAFT_INTERNAL void os_yield(void)
+{
+    sched_yield();
+}
+
+HAFT_INTERNAL void os_sleep(uint64_t ns)
+{
+    const struct timespec time = time_of(ns);
+
+    nanosleep(&time, NULL);
+}
+
+#define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
+
+FITS(pthread_t, ((struct os_thread *)NULL)->room);
+FITS(pthread_mutex_t, struct os_mutex);
+FITS(pthread_cond_t, struct os_condition);
+FITS(sem_t, struct os_semaphore);
+
+static void *run_thread(void *arg)
+{
+    const struct os_thread *thread = arg;
+
+    thread->run(thread->arg);
+    return NULL;
+}
+
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
+{
+    pthread_t started;
+    sigset_t all;
+    sigset_t before;
+
+    thread->run = run;
+    thread->arg = arg;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&started, NULL, run_thread, thread);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        memcpy(thread->room, &started, sizeof started);
+    }
+    return error == 0;
+}
+
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
+{
+    pthread_t started;
+
+    memcpy(&started, thread->room, sizeof started);
+    pthread_join(started, NULL);
+}
+
+static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
+{
+    return (pthread_mutex_t *)mutex->room;
+}
+
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
+{
+    pthread_mutex_init(mutex_of(mutex), NULL);
+}
+
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex)
+{
+    pthread_mutex_destroy(mutex_of(mutex));
+}
+
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex)
+{
+    pthread_mutex_lock(mutex_of(mutex));
+}
+
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex)
+{
+    return pthread_mutex_trylock(mutex_of(mutex)) == 0;
+}
+
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex)
+{
+    pthread_mutex_unlock(mutex_of(mutex));
+}
+
+static pthread_cond_t *condition_of(struct os_condition *condition)
+{
+    return (pthread_cond_t *)condition->room;
+}
+
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition_of(condition), &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
+{
+    pthread_cond_destroy(condition_of(condition));
+}
+
+HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    const struct timespec until = time_of(until_ns);
+
+    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
+}
+
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition)
+{
+    pthread_cond_broadcast(condition_of(condition));
+}
+
+static sem_t *semaphore_of(struct os_semaphore *semaphore)
+{
+    return (sem_t *)semaphore->room;
+}
+
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    return sem_init(semaphore_of(semaphore), 0, 0) == 0;
+}
+
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    sem_destroy(semaphore_of(semaphore));
+}
+
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    sem_post(semaphore_of(semaphore));
+}
+
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    while (sem_wait(semaphore_of(semaphore)) != 0) {
+        /* interrupted by a debugger */
+    }
+}
+
+static pthread_key_t key_of(const struct os_key *key)
+{
+    return (pthread_key_t)key->number;
+}
+
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    pthread_key_t opened;
+
+    if (pthread_key_create(&opened, at_end) != 0) {
+        return false;
+    }
+    key->number = (uint64_t)opened;
+    return true;
+}
+
+HAFT_INTERNAL void os_key_close(const struct os_key *key)
+{
+    pthread_key_delete(key_of(key));
+}
+
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
+{
+    return pthread_setspecific(key_of(key), value) == 0;
+}
+
+HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return pthread_atfork(before, in_parent, in_child) == 0;
+}
+#endif /* HAFT_OS_BARE */
+
+/*
+ * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
+ */
+
+static inline bool u64_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                           uint64_t desired, memory_order order)
+{
+    (void)edge;
+    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
+                                                   memory_order_relaxed);
+}
+
+static inline uint64_t u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    (void)edge;
+    return atomic_exchange_explicit(word, value, order);
+}
+
+static inline uint64_t u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    (void)edge;
+    return atomic_fetch_or_explicit(word, value, order);
+}
+
+static inline uint64_t u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                     memory_order order)
+{
+    (void)edge;
+    return atomic_fetch_add_explicit(word, value, order);
+}
+
+/*
+ * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
+ *
+ * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
+ * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where
+ * ThreadSanitizer sees it.
+ *
+ * The operations themselves stand in lib/base/atomics_direct.h; for a hooked build they are
+ * declared in lib/base/atomics_hooked.h.  An operation that is added is added to both.
+ */
+
+typedef haft_atomic_u64 atomic_u64;
+
+#define CACHE_LINE 64 /* bytes that two threads should not both write in */
+
+#define load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
+#define load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
+#define store_relaxed(reason, word, value) haft_store_relaxed(HAFT_EDGE_##reason, word, value)
+#define store_release(edge, word, value) haft_store_release(HAFT_EDGE_##edge, word, value)
+
+/* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
+#define cas_relaxed(reason, word, expected, desired)                                               \
+    u64_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+#define cas_acquire(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+#define cas_acq_rel(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+#define cas_release(edge, word, expected, desired)                                                 \
+    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+
+/* Exchange: the value before. */
+#define exchange_acq_rel(edge, word, value)                                                        \
+    u64_exchange(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
+/* Fetch and add: the value before. */
+#define fetch_add_relaxed(reason, word, value)                                                     \
+    u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+#define fetch_add_release(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+#define fetch_or_acq_rel(edge, word, value)                                                        \
+    u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+#define fetch_add_acq_rel(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
+/*
+ * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
+ *
+ * Where the system would charge for all of it (strict overcommit, a limit on data), it is
+ * reserved readable and made writable in steps; never unreadable, or a read through a forged id
+ * would fault.
+ *
+ * A small array is one calloc instead: system calls would cost more than its bytes.  No page of it
+ * is ever discarded, and no advice is given on it.
+ */
+
+struct reservation {
+    char *base; /* a page's start, or aligned as wished */
+    size_t size;
+    bool in_steps;       /* made writable in steps */
+    bool is_in_heap;     /* one calloc */
+    bool is_given;       /* the program's memory */
+    uint16_t lead;       /* in the heap: bytes of the block before the base */
+    atomic_u64 writable; /* in steps: bytes from the base that are writable */
+};
+
+/* HAFT_OK, all bytes zero; or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size);
+
+/*
+ * The same for an array that is in the heap if it has at most RESERVATION_SMALL bytes.  Its base
+ * is a multiple of `alignment`, a power of two up to a page.
+ */
+HAFT_INTERNAL haft_status reservation_open_array(struct reservation *reservation, uint64_t size,
+                                                 size_t alignment);
+
+/* An array in memory that the program has given.  HAFT_NO_MEMORY: there is too little. */
+HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
+                                                 uint64_t alignment, struct given *given);
+
+#define RESERVATION_SMALL ((uint64_t)128 << 10)
+
+/* Whether it is in pages of the system: only these may be advised and released. */
+HAFT_INTERNAL bool reservation_is_paged(const struct reservation *reservation);
+
+HAFT_INTERNAL void reservation_close(struct reservation *reservation);
+
+/* Ask for huge pages, which are declined otherwise.  The system may have none. */
+HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *reservation);
+
+/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
+HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end);
+
+/*
+ * Have the system find memory now for the bytes from `begin` to `end`, which are writable, of a
+ * reservation in pages.
+ * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
+ */
+HAFT_INTERNAL haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                               uint64_t end);
+
+/* lib/base/reservation.c */
+
+/*
+ * Reservations of address space.
+ *
+ * Edges in this file.
+ *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  writable, then used
+ *   OWN      before the reservation is handed to other threads
+ *   RETRY    how far others have come; the compare-and-swap decides
+ */
+
+#define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
+
+HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size)
+{
+    bool in_steps = false;
+    char *base = size <= SIZE_MAX / 2 ? os_reserve((size_t)size, &in_steps) : NULL;
+
+    if (base == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    reservation->base = base;
+    reservation->size = (size_t)size;
+    reservation->in_steps = in_steps;
+    reservation->is_in_heap = false;
+    reservation->is_given = false;
+    reservation->lead = 0;
+    store_relaxed(OWN, &reservation->writable, 0);
+    return HAFT_OK;
+}
+
+/* calloc aligns to max_align_t. */
+static haft_status open_in_heap(struct reservation *reservation, size_t size, size_t alignment)
+{
+    const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
+    char *block = calloc(1, size + more);
+
+    if (block == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
+
+    reservation->base = block + lead;
+    reservation->size = size;
+    reservation->in_steps = false;
+    reservation->is_in_heap = true;
+    reservation->is_given = false;
+    reservation->lead = (uint16_t)lead;
+    store_relaxed(OWN, &reservation->writable, 0);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
+{
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, (size_t)size, alignment)
+                                     : reservation_open(reservation, size);
+}
+
+HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
+                                                 uint64_t alignment, struct given *given)
+{
+    char *base = given_take(given, size, alignment);
+
+    if (base == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    reservation->base = base;
+    reservation->size = (size_t)size;
+    reservation->in_steps = false;
+    reservation->is_in_heap = false;
+    reservation->is_given = true;
+    reservation->lead = 0;
+    store_relaxed(OWN, &reservation->writable, 0);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL bool reservation_is_paged(const struct reservation *reservation)
+{
+    return !reservation->is_in_heap && !reservation->is_given;
+}
+
+HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *reservation)
+{
+    os_ask_for_huge_pages(reservation->base, reservation->size);
+}
+
+HAFT_INTERNAL void reservation_close(struct reservation *reservation)
+{
+    if (reservation->is_given) {
+        return;
+    }
+    if (reservation->is_in_heap) {
+        free(reservation->base - reservation->lead);
+    } else {
+        os_release(reservation->base, reservation->size);
+    }
+}
+
+static uint64_t step_after(const struct reservation *reservation, uint64_t end)
+{
+    const uint64_t after = (end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+
+    return after < reservation->size ? after : reservation->size;
+}
+
+HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end)
+{
+    if (!reservation->in_steps) {
+        return HAFT_OK;
+    }
+    /* Weakened, a thread could write to memory that is not writable yet where it runs. */
+    uint64_t before = load_acquire(COMMIT, &reservation->writable);
+    const uint64_t after = step_after(reservation, end);
+
+    if (end <= before) {
+        return HAFT_OK;
+    }
+    /* Two threads may do this at once: the same bytes become writable twice, which is harmless. */
+    if (!os_commit(reservation->base, (size_t)after)) {
+        return HAFT_NO_MEMORY;
+    }
+    while (before < after && !cas_release(COMMIT, &reservation->writable, before, after)) {
+        before = load_relaxed(RETRY, &reservation->writable);
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                               uint64_t end)
+{
+    const uint64_t page = os_page_size();
+    const uint64_t from = begin / page * page;
+    const bool done = os_populate(reservation->base + from, (size_t)(end - from));
+
+    return done ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
+/*
+ * lib/base/sized.h - options structs of callers that were compiled with another version.
+ *
+ * A struct only grows, at its end, and a member that is zero is a default.  So a shorter struct
+ * leaves the members beyond it at zero, and a longer one is understood if its additional members
+ * are zero.
+ */
+
+/*
+ * Copy the caller's options, `given_size` bytes, into the `known_size` bytes at `known`; NULL
+ * stands for zeros.  HAFT_OK, or HAFT_UNKNOWN_OPTION if a byte beyond `known_size` is not zero.
+ */
+HAFT_INTERNAL haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size);
+
+/* lib/base/sized.c */
+
+/* Options structs of callers that were compiled with another version. */
+
+HAFT_INTERNAL haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size)
+{
+    const unsigned char *bytes = given;
+    const size_t size = given == NULL ? 0 : given_size;
+    const size_t common = size < known_size ? size : known_size;
+
+    for (size_t at = common; at < size; at++) {
+        if (bytes[at] != 0) {
+            return HAFT_UNKNOWN_OPTION;
+        }
+    }
+    memset(known, 0, known_size);
+    if (common != 0) {
+        memcpy(known, given, common);
+    }
+    return HAFT_OK;
+}
+
+/* lib/base/status.c */
+
+/* Statuses in words. */
+
+static const struct {
+    const char *name;
+    const char *text;
+} statuses[HAFT_STATUS_COUNT] = {
+    [HAFT_OK] = {"HAFT_OK", "ok"},
+    [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
+    [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
+    [HAFT_FOREIGN] = {"HAFT_FOREIGN", "the id belongs to another table"},
+    [HAFT_NEVER_ISSUED] = {"HAFT_NEVER_ISSUED", "the table has not issued this id"},
+    [HAFT_RESERVED] = {"HAFT_RESERVED", "the id is reserved and not published yet"},
+    [HAFT_STALE] = {"HAFT_STALE", "the object has been freed"},
+    [HAFT_EXHAUSTED] = {"HAFT_EXHAUSTED",
+                        "the object has been freed and its slot has lived all its generations"},
+    [HAFT_DEAD] = {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
+    [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
+    [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period"},
+    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
+    [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
+    [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
+    [HAFT_USED_UP] = {"HAFT_USED_UP",
+                      "the recorder has created as many objects as it was opened for"},
+    [HAFT_IN_USE] = {"HAFT_IN_USE",
+                     "something of it is still in use: a worker, a table, a pin, a reservation"},
+    [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
+    [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
+    [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
+    [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
+    [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
+    [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
+    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object or a reservation"},
+    [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
+                         "the table's objects have not the type's size, alignment and pins"},
+    [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
+                          "the call moves objects and was made from a callback of the table"},
+    [HAFT_FORKED] = {"HAFT_FORKED",
+                     "the process was forked and haft_after_fork_child() has not been called"},
+    [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
+                             "an option is set that this library does not have: the program was "
+                             "compiled for a later version, or a reserved member is not 0"},
+    [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
+                         "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
+                         "together; reserved 0"},
+    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY", "capacity: 1 to 2^index_bits - 4"},
+    [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE",
+                              "object_size: at most 2^30 bytes, not 0 in a packed table"},
+    [HAFT_BAD_OBJECT_ALIGNMENT] =
+        {"HAFT_BAD_OBJECT_ALIGNMENT",
+         "object_alignment: a power of two, at most 4096, that divides the "
+         "object_size of a packed table"},
+    [HAFT_BAD_TAG] = {"HAFT_BAD_TAG", "tag: does not fit the layout's tag_bits"},
+    [HAFT_BAD_FIRST_GENERATION] =
+        {"HAFT_BAD_FIRST_GENERATION",
+         "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
+    [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
+    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
+                                                "the capacity at most 2^index_bits - 4"},
+    [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
+    [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
+                                "restore_range: with the capacity at most 2^index_bits - 4"},
+    [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
+    [HAFT_BAD_FOREIGN_CLOCK] =
+        {"HAFT_BAD_FOREIGN_CLOCK",
+         "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
+         "that haft/clock.h requires; NULL for the workers and the frame clock"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
+    [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
+    [HAFT_BAD_MAX_BLOCK_SIZE] = {"HAFT_BAD_MAX_BLOCK_SIZE",
+                                 "max_block_size: from block_size to 2^30 bytes"},
+    [HAFT_BAD_BUFFER_SIZE] = {"HAFT_BAD_BUFFER_SIZE",
+                              "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
+                              "without one 0"},
+    [HAFT_BAD_DIRECTORY] = {"HAFT_BAD_DIRECTORY",
+                            "directory: one that exists and that this process may write to"},
+    [HAFT_BAD_INTERVAL_MS] = {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
+};
+
+const char *haft_status_text(haft_status status)
+{
+    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].text : "unknown status";
+}
+
+const char *haft_status_name(haft_status status)
+{
+    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].name : "HAFT_?";
+}
+
+/* lib/base/text.h */
+
+/* lib/base/text.h - a line of text put together, cut where the room ends, as snprintf cuts. */
+
+struct text {
+    char *begin;
+    size_t size;
+    size_t length; /* of the whole line, without the final zero, cut or not */
+};
+
+/* An empty line in the `size` bytes at `begin`. */
+HAFT_INTERNAL struct text text_in(char *begin, size_t size);
+
+HAFT_INTERNAL __attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
+
+HAFT_INTERNAL __attribute__((format(printf, 2, 0))) void text_add_list(struct text *text, const char *format,
+                                                                       va_list arguments);
+
+/* A number with a comma between thousands. */
+HAFT_INTERNAL void text_add_count(struct text *text, uint64_t count);
+
+/* A count and its noun: "1 object", "4,096 objects". */
+HAFT_INTERNAL void text_add_counted(struct text *text, uint64_t count, const char *one);
+
+/* A time, to two or three digits: "350 ms", "1.2 s". */
+HAFT_INTERNAL void text_add_time(struct text *text, uint64_t ns);
+
+/* The number that snprintf would return for the line. */
+HAFT_INTERNAL int text_length(const struct text *text);
+
+/* lib/base/text.c */
+
+/* Lines of text put together. */
+
+#define NS_PER_MS UINT64_C(1000000)
+
+HAFT_INTERNAL struct text text_in(char *begin, size_t size)
+{
+    const struct text text = {begin, size, 0};
+
+    if (size != 0) {
+        *begin = '\0';
+    }
+    return text;
+}
+
+HAFT_INTERNAL void text_add_list(struct text *text, const char *format, va_list arguments)
+{
+    const size_t used = text->length < text->size ? text->length : text->size;
+    const int added = vsnprintf(used < text->size ? text->begin + used : NULL, text->size - used,
+                                format, arguments);
+
+    text->length += added > 0 ? (size_t)added : 0;
+}
+
+HAFT_INTERNAL void text_add(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    text_add_list(text, format, arguments);
+    va_end(arguments);
+}
+
+HAFT_INTERNAL void text_add_count(struct text *text, uint64_t count)
+{
+    uint64_t unit = 1;
+
+    while (count / unit >= 1000) {
+        unit *= 1000;
+    }
+    text_add(text, "%" PRIu64, count / unit);
+    while (unit > 1) {
+        unit /= 1000;
+        text_add(text, ",%03" PRIu64, count / unit % 1000);
+    }
+}
+
+HAFT_INTERNAL void text_add_counted(struct text *text, uint64_t count, const char *one)
+{
+    text_add_count(text, count);
+    text_add(text, " %s%s", one, count == 1 ? "" : "s");
+}
+
+HAFT_INTERNAL void text_add_time(struct text *text, uint64_t ns)
+{
+    const uint64_t ms = ns / NS_PER_MS;
+
+    if (ms < 1000) {
+        text_add(text, "%" PRIu64 " ms", ms);
+    } else {
+        text_add(text, "%" PRIu64 ".%" PRIu64 " s", ms / 1000, ms / 100 % 10);
+    }
+}
+
+HAFT_INTERNAL int text_length(const struct text *text)
+{
+    return text->length < INT_MAX ? (int)text->length : INT_MAX;
+}
+
+/* lib/base/version.c */
+
+/*
+ * The version that the library was built as.
+ */
+
+uint32_t haft_version(void)
+{
+    return HAFT_VERSION;
+}
+
+const char *haft_version_text(void)
+{
+    return HAFT_VERSION_TEXT;
+}
+
+/* lib/slots/fill.h */
+
+/* lib/slots/fill.h - the warning before a table is full: see haft/diagnose.h. */
+
+struct fill {
+    uint64_t warn_at; /* 0: never */
+    haft_on_fill *on_fill;
+    void *arg;
+    atomic_u64 warned; /* odd: since it fell an eighth below warn_at; one more with each change */
+    bool is_warning;   /* in a table of one thread: inside on_fill */
+};
+
+/* The `seen` of fill_look(): read before the objects are counted.  Any threads. */
+HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill);
+
+/*
+ * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
+ * with a warn_at.  Calls on_fill if there are enough.  Any threads.
+ */
+HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
+                             uint64_t capacity);
+
+/* fill_look() for a table of one thread: not within its own on_fill. */
+HAFT_INTERNAL void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
+
+/*
+ * lib/slots/options.h - the options that all tables have in common: defaults and checks.
+ */
+
+/* How objects lie: each in its slot, or in an array of their own without gaps. */
+enum options_shape { IN_SLOTS, PACKED };
+
+struct common_options {
+    HAFT_COMMON_OPTIONS;
+};
+
+/* Options of each kind of table begin with the common ones: a copy of these bytes is them. */
+#define OPTIONS_BEGIN_WITH_COMMON(type)                                                            \
+    _Static_assert(offsetof(type, name) == 0 &&                                                    \
+                       offsetof(type, reserved) == offsetof(struct common_options, reserved) &&    \
+                       sizeof(type) >= sizeof(struct common_options),                              \
+                   "the common options come first, all of them")
+
+/*
+ * Check the common options that `table_options` (a haft_local_options and so on) begins with.
+ * HAFT_OK, the options with their defaults filled in, and the highest capacity that the layout
+ * allows; or the status of the option that is out of range.
+ */
+HAFT_INTERNAL haft_status options_check(const void *table_options, enum options_shape shape,
+                                        struct common_options *common, uint64_t *most);
+
+/*
+ * lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take.
+ */
+
+/* The options of a table that concern its slots. */
+struct slots_options {
+    struct common_options common; /* as options_check() has filled them in */
+    uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
+    uint64_t aside; /* slots below all others, that are not for the capacity */
+    uint64_t spare; /* address space wished for beyond those, for slots */
+    bool pins;      /* a counter behind each object */
+    bool huge_pages;
+    bool wrapped;        /* ids repeat from the first on, as far as haft_diagnose() can know */
+    struct given *given; /* memory of the program's; NULL: none */
+};
+
+struct geometry {
+    uint64_t alignment;
+    uint64_t bias; /* so that each object is aligned */
+    uint64_t stride;
+    uint64_t count; /* slots in address space, a power of two */
+    uint64_t end;   /* of those for the capacity */
+};
+
+HAFT_INTERNAL struct geometry geometry_of(const struct slots_options *options);
+
+/* Take from given memory what slots_open() takes there. */
+HAFT_INTERNAL void geometry_measure(const struct slots_options *options);
+
+/* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
+HAFT_INTERNAL uint64_t geometry_spare(uint64_t capacity);
+
+/*
+ * lib/slots/runs.h - page runs: runs of slots, whose memory can be released to the system.
+ *
+ * A run is 2^shift slots.  When none of them is in use, its pages are released; the table
+ * keeps only the run's floor, the highest next generation of its slots.  They are fresh
+ * again, their words 0, and begin at the floor instead of the first generation: no id from
+ * before is ever issued again, and a word of 0 matches none.
+ *
+ * A run's record exists from when some run was first released, or the table was shared.  Runs
+ * with the slots below the first index are never released: slot 0's word is a mark for ever.  Nor
+ * are those of a table whose memory is not pages of the system (`stay`): it has no records.
+ *
+ * Shared tables keep their fresh runs in a list of their own (concurrent/table/released.c), through
+ * the same links; so every access to a record is an access to atomic words.
+ *
+ * Edges in this file.
+ *   ONWARD  a floor only rises: a thread that knows of the release sees that floor or a later one
+ *   OWN     one thread has the run
+ */
+
+/* Values of a run's `link`; any other number is the fresh run after this one. */
+#define RUN_IN_USE UINT64_C(0)      /* not a fresh run */
+#define RUN_LAST UINT64_MAX         /* the last of the fresh runs */
+#define RUN_KEPT (UINT64_MAX - 1)   /* while trimming: may not be released */
+#define RUN_CHOSEN (UINT64_MAX - 2) /* while trimming: to be released */
+
+struct run {
+    atomic_u64
+        floor; /* generation and tag, in place, of its fresh slots; 0: the first generation */
+    atomic_u64 link;
+};
+
+struct runs {
+    struct reservation memory; /* of the records, once there are any */
+    struct run *records;       /* one a run; NULL until one is needed */
+    uint64_t count;            /* runs that there can be */
+    uint64_t first;            /* the fresh run to be used next, or RUN_LAST: fresh_runs.h */
+    unsigned shift;            /* slots in a run: 2^shift */
+    bool stay;                 /* no run is ever released */
+};
+
+/*
+ * For an array of `slots` slots, `stride` bytes apart; is_biased: it does not begin with a page.
+ * No records yet.
+ */
+HAFT_INTERNAL void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased);
+HAFT_INTERNAL void runs_close(struct runs *runs);
+
+/*
+ * Address space for the records, if there is none and runs do not stay: they can be read.  HAFT_OK
+ * or HAFT_NO_MEMORY.
+ */
+HAFT_INTERNAL haft_status runs_reserve(struct runs *runs);
+
+/*
+ * Make sure of the records of all runs with slots below `end`, which do not stay.  HAFT_OK or
+ * HAFT_NO_MEMORY.
+ */
+HAFT_INTERNAL haft_status runs_prepare(struct runs *runs, uint64_t end);
+
+/*
+ * The slots of a run: from runs_first() on, below runs_end(), which may lie beyond the table's
+ * limit.  Only runs whose slots have all been used become fresh ones: a shared table may use more
+ * than the local one that it was.
+ */
+HAFT_INTERNAL uint64_t runs_first(const struct runs *runs, uint64_t run);
+HAFT_INTERNAL uint64_t runs_end(const struct runs *runs, uint64_t run);
+
+/* The word that fresh slots of the run begin from; 0: the first generation. */
+static inline uint64_t runs_floor(const struct runs *runs, uint64_t run)
+{
+    return load_relaxed(ONWARD, &runs->records[run].floor);
+}
+
+static inline void runs_set_floor(const struct runs *runs, uint64_t run, uint64_t floor)
+{
+    store_relaxed(ONWARD, &runs->records[run].floor, floor);
+}
+
+static inline uint64_t runs_link(const struct runs *runs, uint64_t run)
+{
+    return load_relaxed(OWN, &runs->records[run].link);
+}
+
+static inline void runs_set_link(const struct runs *runs, uint64_t run, uint64_t link)
+{
+    store_relaxed(OWN, &runs->records[run].link, link);
+}
+
+/* The run that slot `index` is in. */
+static inline uint64_t runs_of(const struct runs *runs, uint64_t index)
+{
+    return index >> runs->shift;
+}
+
+/* The lowest run that may be released. */
+static inline uint64_t runs_least(const struct runs *runs)
+{
+    return runs_of(runs, HAFT_FIRST_INDEX - 1) + 1;
+}
+
+/*
+ * lib/slots/sites.h - allocation sites: where each slot was last allocated and freed: see
+ * haft/diagnose.h.
+ *
+ * A record is written by the thread that holds the slot: on its way in before its id is visible, on
+ * its way out after its life has ended and before the slot is handed on.  A record is for people to
+ * read.
+ *
+ * Edges in this file.
+ *   HINT   a site that is read too early or too late makes a line of text say less
+ */
+
+/* Where the public function that says this was called. */
+#define CALLER __builtin_return_address(0)
+
+struct site {
+    atomic_u64 born; /* an address; 0: not known */
+    atomic_u64 died;
+};
+
+struct sites {
+    struct reservation memory;
+    struct site *records;  /* one a slot; NULL: the table keeps none */
+    haft_on_leak *on_leak; /* NULL: lines on stderr */
+    void *leak_arg;
+};
+
+/* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given);
+HAFT_INTERNAL void sites_close(struct sites *sites);
+
+/* Make the records of the slots below `end` writable, if there are any.  Any threads. */
+HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end);
+
+static inline void sites_note_birth(const struct sites *sites, uint64_t index, const void *caller)
+{
+    if (sites->records != NULL) {
+        store_relaxed(HINT, &sites->records[index].born, (uint64_t)(uintptr_t)caller);
+    }
+}
+
+static inline void sites_note_death(const struct sites *sites, uint64_t index, const void *caller)
+{
+    if (sites->records != NULL) {
+        store_relaxed(HINT, &sites->records[index].died, (uint64_t)(uintptr_t)caller);
+    }
+}
+
+/*
+ * lib/slots/word.h - the slot word: one 64-bit value decides everything about a slot.
+ *
+ * slot.word, the whole life of a slot.   (g: generation, [x]: index field; the tag is in all but
+ * fresh words and slot 0's)
+ *
+ *   0              fresh: never used, or its memory released (lib/slots/runs.h)
+ *   g[RESERVED]    handed to one worker, invisible
+ *   id             live; nothing else has the slot's own index in its index field
+ *   g[FREE]        retired; g is the next life's generation, 0 after the last life
+ *   g[END]         free: nothing left to do before the next life (shared tables)
+ *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
+ *                  haft_local, the word is g[FREE] while a destructor runs)
+ *                  shared tables: in one of the table's lists, retired or given up; `other` is the
+ *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
+ *                  the list that a local table left (concurrent/extra/share.c)
+ *   0[EXHAUSTED]   lived all its generations
+ *   0[RESERVED]    slot 0, without tag, for ever
+ *
+ * Legal    fresh, g[FREE], g[END], free g[other] -> g[RESERVED]
+ *                                                 by the owner of the batch it is in
+ *          fresh, g[END] -> g'[RESERVED]          g' >= g: restored, by one thread, with CAS
+ *          g[RESERVED] -> id                      by the thread that reserved it       (PUBLISH)
+ *          g[RESERVED] -> g+1[END]                by the thread that reserved it: given up
+ *          g[RESERVED] -> 0[EXHAUSTED]            the same, in its last life
+ *          id -> g+1[FREE]                        by one freeing thread, with CAS      (CLAIM)
+ *          g[FREE], g[END] -> g[other] or g[FREE] by the thread that freed it, gave it up or
+ *                                                 unpinned it last: put into a list    (LIST)
+ *          g[other], g[FREE] -> g[FREE], g[END]   by the thread that took it out of the list: FREE
+ *                                                 if it was freed, END if it was given up
+ *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
+ *          0[FREE] -> 1[END]                      the same, in a table that wraps
+ *          free -> fresh                          by the owner of all slots of its run
+ *          0[EXHAUSTED] -> first[END]             by the thread that recycles it, with CAS
+ * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
+ *          the old id would see the new object.
+ *
+ * Invariant: unless slot s is live, (index field & mask) of its word is not s.  The marks are
+ * indices that are never issued, and no slot is its own successor.
+ */
+
+enum word_mark { MARK_END = 0, MARK_RESERVED = 1, MARK_EXHAUSTED = 2, MARK_FREE = 3 };
+
+/* A layout, ready to work on words with. */
+struct word_format {
+    uint64_t index_mask;
+    uint64_t generation_mask; /* in place */
+    uint64_t generation_one;  /* generation 1, in place */
+    uint64_t tag;             /* the table's, in place */
+    uint64_t tag_mask;        /* in place */
+    uint64_t first;           /* first generation and tag, in place: those of a fresh slot */
+    haft_layout layout;
+};
+
+static inline struct word_format word_format_of(haft_layout layout, uint64_t tag,
+                                                uint64_t first_generation)
+{
+    struct word_format format = {
+        .index_mask = haft_field_max(layout.index_bits),
+        .generation_mask = haft_field_max(layout.generation_bits) << layout.index_bits,
+        .generation_one = UINT64_C(1) << layout.index_bits,
+        .tag = haft_id_pack(layout, 0, 0, tag).bits,
+        .tag_mask = haft_id_pack(layout, 0, 0, haft_field_max(layout.tag_bits)).bits,
+        .first = haft_id_pack(layout, 0, first_generation, tag).bits,
+        .layout = layout,
+    };
+    return format;
+}
+
+/* Index field: a mark, or an index. */
+static inline uint64_t word_index(const struct word_format *format, uint64_t word)
+{
+    return word & format->index_mask;
+}
+
+/* The generation, in place: comparable with others in place, 0 only if it is 0. */
+static inline uint64_t word_generation(const struct word_format *format, uint64_t word)
+{
+    return word & format->generation_mask;
+}
+
+/* `word` with `index` (or a mark) in its index field. */
+static inline uint64_t word_with_index(const struct word_format *format, uint64_t word,
+                                       uint64_t index)
+{
+    return (word & ~format->index_mask) | index;
+}
+
+/* `word` with the next generation and `index`: 0 after the last, never carried into the tag. */
+static inline uint64_t word_next_life(const struct word_format *format, uint64_t word,
+                                      uint64_t index)
+{
+    return ((word + format->generation_one) & format->generation_mask) | (word & format->tag_mask) |
+           index;
+}
+
+/* `word`, which ends a life, where generations begin again after the last: at 1. */
+static inline uint64_t word_wrapped(const struct word_format *format, uint64_t word)
+{
+    return word_generation(format, word) == 0 ? word | format->generation_one : word;
+}
+
+/* The id of the life before the one that `word` holds the generation of, in slot `index`. */
+static inline haft_id word_last_life(const struct word_format *format, uint64_t word,
+                                     uint64_t index)
+{
+    haft_id id = {((word - format->generation_one) & format->generation_mask) |
+                  (word & format->tag_mask) | index};
+    return id;
+}
+
+/*
+ * lib/slots/slots.h - the slots of a table: their layout in memory, and their words.
+ */
+
+struct slots {
+    haft_view view;
+    struct word_format format;
+    size_t object_size;
+    bool has_pins;
+    uint64_t limit; /* one more than the highest index that is ever issued */
+    struct reservation memory;
+    struct runs runs;
+    haft_on_bad_access *on_bad_access; /* NULL: abort */
+    void *bad_access_arg;
+    struct sites sites;
+    struct fill fill;
+    atomic_u64 recycled; /* not 0: exhausted slots have begun again */
+    bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
+};
+
+/* On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_options *options);
+HAFT_INTERNAL void slots_close(struct slots *slots);
+
+/* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
+HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end);
+
+/* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
+HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
+
+/*
+ * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.  Any
+ * threads.
+ */
+HAFT_INTERNAL haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
+
+/* As above, for an id that the caller chose: without a generation it is malformed. */
+HAFT_INTERNAL haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
+
+/* The word of slot `index`; the object lies behind it. */
+static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
+{
+    return (atomic_u64 *)(void *)(slots->view.base + index * slots->view.stride);
+}
+
+static inline void *slots_object(atomic_u64 *word)
+{
+    return word + 1;
+}
+
+/* The pins of the object behind `word`, in a table that has them. */
+static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
+{
+    return word + 1 + (slots->object_size + 7) / 8;
+}
+
+/*
+ * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
+ * tables whose runs are never released.
+ */
+static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
+{
+    return word == 0 ? slots->format.first : word;
+}
+
+/* slots_begin() for slot `index` of a table whose runs may have been released. */
+static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+{
+    const struct runs *runs = &slots->runs;
+
+    if (word == 0 && runs->records != NULL) {
+        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+
+        return floor != 0 ? floor : slots->format.first;
+    }
+    return slots_begin(slots, word);
+}
+
+/* lib/slots/bad_access.h */
+
+/* lib/slots/bad_access.h - a table's answer to haft_require() of an id that names no object. */
+
+/* Apply the table's policy: on_bad_access, or abort.  `status` is not HAFT_OK. */
+HAFT_INTERNAL void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status);
+
+/*
+ * lib/slots/diagnose.h - the status of an id, and a text about it: see haft/diagnose.h.
+ */
+
+/* The status of an id: see haft_diagnose().  Any threads. */
+HAFT_INTERNAL haft_status slots_diagnose(const struct slots *slots, haft_id id);
+
+/* Add the sites known of an id with that status: "; freed at ..., allocated at ...". */
+HAFT_INTERNAL void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
+
+/* The line for haft_diagnose_format(); returns the number that snprintf would. */
+HAFT_INTERNAL int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                                 char *line, size_t size);
+
+/* Add where a site is: its function, and the arguments for addr2line. */
+HAFT_INTERNAL void site_tell(struct text *text, const void *site);
+
+/* lib/slots/bad_access.c */
+
+/* The report of a required id that names no object. */
+
+int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size)
+{
+    char id[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(access->layout, access->id, id, sizeof id);
+    return snprintf(text, size, "%s: %s: %s (%s)", access->table, id,
+                    haft_status_text(access->status), haft_status_name(access->status));
+}
+
+static _Noreturn void end_program(const struct slots *slots, const haft_bad_access *access)
+{
+    char text[512]; /* a longer name cuts the text */
+
+    sites_describe(slots, access->table, access->id, access->status, text, sizeof text);
+    os_print(text);
+    abort();
+}
+
+HAFT_INTERNAL void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status)
+{
+    const haft_bad_access access = {
+        .table = table,
+        .layout = slots->format.layout,
+        .id = id,
+        .status = status,
+    };
+
+    if (slots->on_bad_access == NULL) {
+        end_program(slots, &access);
+    }
+    slots->on_bad_access(&access, slots->bad_access_arg);
+}
+
+/* lib/slots/diagnose.c */
+
+/*
+ * The status of an id, and where its object was allocated and freed.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
+ *            the word, as resolve sees it, and whether ids repeat
+ *   HINT     ids repeat: then more of them are said to be stale.  A site that is read too early or
+ *            too late makes a line of text say less
+ */
+
+/*
+ * Whether generation `asked`, in place, was issued for slot `index` before the one in its `word`.
+ * Once ids repeat this cannot be told: then yes, for a slot that is not fresh.
+ */
+static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
+
+    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
+        return asked != 0;
+    }
+    /* After the last life the next generation is 0: every life was issued. */
+    return asked >= word_generation(format, format->first) && (now == 0 || asked < now);
+}
+
+HAFT_INTERNAL haft_status slots_diagnose(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t asked = word_generation(format, id.bits);
+    const haft_status status = slots_check_fields(slots, id, slots->limit);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
+    }
+    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
+
+    if (word == id.bits) {
+        return HAFT_OK;
+    }
+    if (word == word_with_index(format, id.bits, MARK_RESERVED)) {
+        return HAFT_RESERVED;
+    }
+    if (!issued_before(slots, index, asked, word)) {
+        return HAFT_NEVER_ISSUED;
+    }
+    return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+HAFT_INTERNAL void site_tell(struct text *text, const void *site)
+{
+    const uintptr_t address = (uintptr_t)site - 1; /* within the call that returns to `site` */
+    struct os_symbol symbol;
+
+    if (site == NULL) {
+        text_add(text, "somewhere");
+    } else if (!os_symbol_of(address, &symbol)) {
+        text_add(text, "%#jx", (uintmax_t)address);
+    } else if (symbol.function == NULL) {
+        text_add(text, "%s+%#jx", file_name(symbol.file), (uintmax_t)symbol.file_offset);
+    } else {
+        text_add(text, "%s+%#jx (%s+%#jx)", symbol.function, (uintmax_t)symbol.function_offset,
+                 file_name(symbol.file), (uintmax_t)symbol.file_offset);
+    }
+}
+
+int haft_site_format(const void *site, char *text, size_t size)
+{
+    struct text line = text_in(text, size);
+
+    site_tell(&line, site);
+    return text_length(&line);
+}
+
+static const void *site_of(const atomic_u64 *word)
+{
+    return (const void *)(uintptr_t)load_relaxed(HINT, word);
+}
+
+/* Whether the slot's last life that has ended is that of `id`; `word` is the slot's. */
+static bool ended_last(const struct slots *slots, haft_id id, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t next = word_generation(format, word_next_life(format, id.bits, 0));
+    const uint64_t now = word_generation(format, word);
+
+    return word != 0 &&
+           (now == next || (next == 0 && slots->wrapped && now == format->generation_one));
+}
+
+static void tell_dead(struct text *text, const struct slots *slots, haft_id id, uint64_t word)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+    const uint64_t field = word_index(&slots->format, word);
+    const struct site *site = &slots->sites.records[index];
+    const void *died = site_of(&site->died);
+    const void *born = site_of(&site->born);
+
+    if (!ended_last(slots, id, word)) {
+        text_add(text, "; its slot has been used since");
+        return;
+    }
+    if (died != NULL) {
+        text_add(text, ", at ");
+        site_tell(text, died);
+    }
+    if (born != NULL && field != index && field != MARK_RESERVED) {
+        text_add(text, "; allocated at ");
+        site_tell(text, born);
+    }
+}
+
+static void tell_here(struct text *text, const struct site *site, haft_status status)
+{
+    if (status == HAFT_DEAD) {
+        text_add(text, ", at ");
+        site_tell(text, site_of(&site->died));
+    }
+    text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+    site_tell(text, site_of(&site->born));
+}
+
+HAFT_INTERNAL void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    if (slots->sites.records == NULL) {
+        return;
+    }
+    if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
+        tell_dead(text, slots, id, load_relaxed(HINT, slots_word(slots, index)));
+    } else if (status == HAFT_OK || status == HAFT_RESERVED || status == HAFT_DEAD) {
+        tell_here(text, &slots->sites.records[index], status);
+    }
+}
+
+HAFT_INTERNAL int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                                 char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+    char id_text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
+    text_add(&text, "%s: %s: %s (%s)", table, id_text,
+             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
+    sites_tell(&text, slots, id, status);
+    return text_length(&text);
+}
+
+/* lib/slots/explain.h */
+
+/* lib/slots/explain.h - statuses in words, for all tables: see haft/diagnose.h. */
+
+/* The use of a table's capacity. */
+struct use {
+    uint64_t live;
+    uint64_t reserved;
+    uint64_t exhausted; /* slots */
+};
+
+HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const struct use *use);
+HAFT_INTERNAL void explain_no_memory(struct text *text, const struct slots *slots, uint64_t used);
+
+/* lib/slots/explain.c */
+
+/* Statuses of tables, in words. */
+
+HAFT_INTERNAL void explain_no_memory(struct text *text, const struct slots *slots, uint64_t used)
+{
+    text_add(text, "no memory: the system refused more than ");
+    text_add_counted(text, used, "slot");
+    text_add(text, " of ");
+    text_add_counted(text, slots->view.stride, "byte");
+}
+
+HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const struct use *use)
+{
+    text_add(text, "full: ");
+    text_add_counted(text, capacity, "object");
+    if (use->live == capacity && use->reserved + use->exhausted == 0) {
+        text_add(text, ", all live");
+        return;
+    }
+    text_add(text, " %s: ", capacity == 1 ? "fits" : "fit");
+    text_add_count(text, use->live);
+    text_add(text, " live");
+    if (use->reserved != 0) {
+        text_add(text, ", ");
+        text_add_count(text, use->reserved);
+        text_add(text, " reserved");
+    }
+    if (use->exhausted != 0) {
+        text_add(text, ", ");
+        text_add_counted(text, use->exhausted, "slot");
+        text_add(text, " exhausted");
+    }
+}
+
+/* lib/slots/fill.c */
+
+/*
+ * The warning before a table is full.
+ *
+ * A thread looks when an object comes, not when one goes: the count that it finds then says how low
+ * the fill had fallen.  A count is used only if the fill's state has not changed since before it
+ * was taken; so no count from before the warning makes the table warn again.
+ *
+ * Edges in this file.
+ *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
+ */
+
+HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill)
+{
+    return load_relaxed(RETRY, &fill->warned);
+}
+
+HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
+                             uint64_t capacity)
+{
+    const haft_fill said = {table, in_use, capacity};
+    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
+
+    if (seen % 2 != 0 && in_use - 1 <= low) { /* it has warned, and may again */
+        if (!cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
+            return;
+        }
+        seen++;
+    }
+    if (seen % 2 == 0 && in_use >= fill->warn_at &&
+        cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
+        fill->on_fill(&said, fill->arg);
+    }
+}
+
+HAFT_INTERNAL void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity)
+{
+    if (!fill->is_warning) {
+        fill->is_warning = true;
+        fill_look(fill, fill_seen(fill), table, in_use, capacity);
+        fill->is_warning = false;
+    }
+}
+
+/*
+ * lib/slots/fresh_runs.h - the released runs of a table of one thread, in a list through their
+ * records' links.  O(1), except fresh_runs_remove.
+ */
+
+/* The run becomes the first one. */
+HAFT_INTERNAL void fresh_runs_push(struct runs *runs, uint64_t run);
+
+/* Take the first one; there is one. */
+HAFT_INTERNAL uint64_t fresh_runs_pop(struct runs *runs);
+
+/* Take `run`, which is in the list.  O(runs before it). */
+HAFT_INTERNAL void fresh_runs_remove(struct runs *runs, uint64_t run);
+
+/* lib/slots/fresh_runs.c */
+
+/* The list of released runs. */
+
+HAFT_INTERNAL void fresh_runs_push(struct runs *runs, uint64_t run)
+{
+    runs_set_link(runs, run, runs->first);
+    runs->first = run;
+}
+
+HAFT_INTERNAL uint64_t fresh_runs_pop(struct runs *runs)
+{
+    const uint64_t run = runs->first;
+
+    assert(run != RUN_LAST);
+    runs->first = runs_link(runs, run);
+    runs_set_link(runs, run, RUN_IN_USE);
+    return run;
+}
+
+HAFT_INTERNAL void fresh_runs_remove(struct runs *runs, uint64_t run)
+{
+    uint64_t before = RUN_LAST;
+
+    for (uint64_t at = runs->first; at != run; at = runs_link(runs, at)) {
+        assert(at != RUN_LAST);
+        before = at;
+    }
+    if (before == RUN_LAST) {
+        runs->first = runs_link(runs, run);
+    } else {
+        runs_set_link(runs, before, runs_link(runs, run));
+    }
+    runs_set_link(runs, run, RUN_IN_USE);
+}
+
+/* lib/slots/geometry.c */
+
+/* How slots lie. */
+
+#define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
+#define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
+
+/* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
+static uint64_t slot_count(const struct slots_options *options)
+{
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
+                            options->extra + options->spare;
+    const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
+    uint64_t count = 8;
+
+    while (count < wanted && count < most) {
+        count *= 2;
+    }
+    return count;
+}
+
+HAFT_INTERNAL uint64_t geometry_spare(uint64_t capacity)
+{
+    const uint64_t part = capacity / 8;
+
+    if (capacity < SPARE_COMMON) {
+        return capacity;
+    }
+    return part < SPARE_COMMON ? SPARE_COMMON : part < SPARE_MOST ? part : SPARE_MOST;
+}
+
+static uint64_t round_up(uint64_t size, uint64_t alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+HAFT_INTERNAL struct geometry geometry_of(const struct slots_options *options)
+{
+    const struct common_options *common = &options->common;
+    const uint64_t alignment =
+        common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
+    const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
+
+    return (struct geometry){
+        .alignment = alignment,
+        .bias = alignment - sizeof(uint64_t),
+        .stride = round_up(
+            sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
+        .count = slot_count(options),
+        .end = HAFT_FIRST_INDEX + options->aside + common->capacity,
+    };
+}
+
+HAFT_INTERNAL void geometry_measure(const struct slots_options *options)
+{
+    const struct geometry geometry = geometry_of(options);
+
+    given_take(options->given, geometry.bias + geometry.count * geometry.stride,
+               geometry.alignment);
+    if (options->common.sites) {
+        given_take(options->given, geometry.count * sizeof(struct site), sizeof(uint64_t));
+    }
+}
+
+/* lib/slots/id.c */
+
+/* Text forms of ids. */
+
+int haft_id_format(haft_layout layout, haft_id id, char *text, size_t size)
+{
+    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const uint64_t above = id.bits & ~haft_field_max(width);
+    char tag[24] = "";
+    char rest[24] = "";
+
+    if (haft_id_is_nil(id)) {
+        return snprintf(text, size, "nil");
+    }
+    if (layout.tag_bits != 0) {
+        snprintf(tag, sizeof tag, "t%" PRIu64, haft_id_tag(layout, id));
+    }
+    if (above != 0) {
+        snprintf(rest, sizeof rest, "+0x%" PRIx64, above);
+    }
+    return snprintf(text, size, "%" PRIu32 "v%" PRIu64 "%s%s", haft_id_index(layout, id),
+                    haft_id_generation(layout, id), tag, rest);
+}
+
+/* The decimal number at `*text`, which then points behind it; false if none or beyond `max`. */
+static bool parse_field(const char **text, uint64_t max, uint64_t *value)
+{
+    const char *at = *text;
+
+    for (*value = 0; *at >= '0' && *at <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(*at - '0');
+
+        if (digit > max || *value > (max - digit) / 10) {
+            return false;
+        }
+        *value = *value * 10 + digit;
+    }
+    if (at == *text) {
+        return false;
+    }
+    *text = at;
+    return true;
+}
+
+/* The lower-case hexadecimal number behind "+0x" that is all of the text, or 0 if there is none. */
+static bool parse_above(const char *at, uint64_t *value)
+{
+    *value = 0;
+    if (*at == '\0') {
+        return true;
+    }
+    if (at[0] != '+' || at[1] != '0' || at[2] != 'x' || at[3] == '\0') {
+        return false;
+    }
+    for (at += 3; *at != '\0'; at++) {
+        const bool decimal = *at >= '0' && *at <= '9';
+
+        if ((!decimal && (*at < 'a' || *at > 'f')) || *value >> 60 != 0) {
+            return false;
+        }
+        *value = *value << 4 | (uint64_t)(decimal ? *at - '0' : *at - 'a' + 10);
+    }
+    return true;
+}
+
+/* The fields as `text` has them; how they are written is looked at later. */
+static bool parse_fields(haft_layout layout, const char *text, haft_id *id)
+{
+    uint64_t index = 0;
+    uint64_t generation = 0;
+    uint64_t tag = 0;
+    uint64_t above = 0;
+
+    if (!parse_field(&text, haft_field_max(layout.index_bits), &index) || *text++ != 'v' ||
+        !parse_field(&text, haft_field_max(layout.generation_bits), &generation)) {
+        return false;
+    }
+    if (layout.tag_bits != 0 &&
+        (*text++ != 't' || !parse_field(&text, haft_field_max(layout.tag_bits), &tag))) {
+        return false;
+    }
+    if (!parse_above(text, &above)) {
+        return false;
+    }
+    id->bits = haft_id_pack(layout, index, generation, tag).bits | above;
+    return true;
+}
+
+bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
+{
+    haft_id parsed = HAFT_NIL;
+    char again[HAFT_ID_TEXT_SIZE];
+
+    if (strcmp(text, "nil") != 0 && !parse_fields(layout, text, &parsed)) {
+        return false;
+    }
+    /* One way to write each id: no leading zeros, no bits of a field above the layout. */
+    haft_id_format(layout, parsed, again, sizeof again);
+    if (strcmp(text, again) != 0) {
+        return false;
+    }
+    *id = parsed;
+    return true;
+}
+
+/*
+ * lib/slots/leaks.h - objects that are live when their table closes.
+ */
+
+/* Tell of the objects that are live below `end`, if sites are kept, in a table that is closed. */
+HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end);
+
+/* lib/slots/leaks.c */
+
+/*
+ * Leaks, by the site where their objects were allocated.
+ *
+ * Edges in this file.
+ *   HINT   a site that is read too early or too late makes a line of text say less
+ *   OWN    the table is being closed: no other thread uses it
+ */
+
+#define GROUPS 256 /* sites of leaks that are told apart */
+
+int haft_leak_format(const haft_leak *leak, char *text, size_t size)
+{
+    struct text line = text_in(text, size);
+    char id[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(leak->layout, leak->first, id, sizeof id);
+    text_add(&line, "%s: ", leak->table);
+    text_add_counted(&line, leak->count, "object");
+    text_add(&line, " %s live at closing, allocated ", leak->count == 1 ? "is" : "are");
+    text_add(&line, leak->site == NULL ? "" : "at ");
+    site_tell(&line, leak->site);
+    text_add(&line, leak->count == 1 ? ": %s" : ", such as %s", id);
+    return text_length(&line);
+}
+
+static void print_leak(const haft_leak *leak, void *arg)
+{
+    char text[512]; /* a longer name cuts the text */
+
+    (void)arg;
+    haft_leak_format(leak, text, sizeof text);
+    os_print(text);
+}
+
+struct groups {
+    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
+    size_t count;
+};
+
+static haft_leak *group_of(struct groups *groups, const void *site)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        if (groups->leaks[i].site == site) {
+            return &groups->leaks[i];
+        }
+    }
+    if (groups->count == GROUPS - 1) {
+        return &groups->leaks[GROUPS - 1];
+    }
+    groups->leaks[groups->count].site = site;
+    return &groups->leaks[groups->count++];
+}
+
+static const void *born_at(const struct slots *slots, uint64_t index)
+{
+    return (const void *)(uintptr_t)load_relaxed(HINT, &slots->sites.records[index].born);
+}
+
+static void gather(struct groups *groups, const struct slots *slots, uint64_t end)
+{
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        const haft_id id = {load_relaxed(OWN, slots_word(slots, index))};
+
+        if (word_index(&slots->format, id.bits) == index) {
+            haft_leak *leak = group_of(groups, born_at(slots, index));
+
+            leak->first = leak->count++ == 0 ? id : leak->first;
+        }
+    }
+}
+
+static int more_first(const void *a, const void *b)
+{
+    const haft_leak *left = a;
+    const haft_leak *right = b;
+
+    return (left->count < right->count) - (left->count > right->count);
+}
+
+HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+{
+    haft_on_leak *on_leak = slots->sites.on_leak != NULL ? slots->sites.on_leak : print_leak;
+    struct groups groups = {.count = 0};
+
+    if (slots->sites.records == NULL) {
+        return;
+    }
+    gather(&groups, slots, end);
+    qsort(groups.leaks, GROUPS, sizeof groups.leaks[0], more_first);
+    for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
+        groups.leaks[i].table = table;
+        groups.leaks[i].layout = slots->format.layout;
+        on_leak(&groups.leaks[i], slots->sites.leak_arg);
+    }
+}
+
+/* lib/slots/options.c */
+
+/* The options that all tables have in common. */
+
+#define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
+#define MAX_ALIGNMENT 4096u
+
+static bool layout_is_zero(haft_layout layout)
+{
+    return layout.index_bits == 0 && layout.generation_bits == 0 && layout.tag_bits == 0 &&
+           layout.reserved == 0;
+}
+
+static void fill_in_defaults(struct common_options *options, enum options_shape shape)
+{
+    if (layout_is_zero(options->layout)) {
+        options->layout = HAFT_LAYOUT_32_32;
+    }
+    if (options->object_alignment == 0) {
+        options->object_alignment = shape == PACKED ? 1 : sizeof(uint64_t);
+    }
+}
+
+static haft_status check_object(const struct common_options *options, enum options_shape shape)
+{
+    const size_t size = options->object_size;
+    const size_t alignment = options->object_alignment;
+
+    if (size > MAX_OBJECT_SIZE || (shape == PACKED && size == 0)) {
+        return HAFT_BAD_OBJECT_SIZE;
+    }
+    if ((alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT ||
+        (shape == PACKED && size % alignment != 0)) {
+        return HAFT_BAD_OBJECT_ALIGNMENT;
+    }
+    return HAFT_OK;
+}
+
+static haft_status check_ids(const struct common_options *options)
+{
+    if (options->tag > haft_field_max(options->layout.tag_bits)) {
+        return HAFT_BAD_TAG;
+    }
+    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
+        (options->first_generation != 0 && options->random_first_generation)) {
+        return HAFT_BAD_FIRST_GENERATION;
+    }
+    return HAFT_OK;
+}
+
+/* Options of a later version, in the place that is reserved for them. */
+static haft_status check_reserved(const struct common_options *options)
+{
+    for (size_t i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
+        if (options->reserved[i] != 0) {
+            return HAFT_UNKNOWN_OPTION;
+        }
+    }
+    return HAFT_OK;
+}
+
+static haft_status check_common(const struct common_options *options, enum options_shape shape,
+                                uint64_t most)
+{
+    haft_status status = check_reserved(options);
+
+    if (shape == PACKED && (options->memory != NULL || options->memory_size != 0)) {
+        status = HAFT_UNKNOWN_OPTION;
+    }
+
+    if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
+        status = HAFT_BAD_CAPACITY;
+    }
+    if (status == HAFT_OK) {
+        status = check_object(options, shape);
+    }
+    if (status == HAFT_OK) {
+        status = check_ids(options);
+    }
+    if (status == HAFT_OK && (options->warn_at > options->capacity ||
+                              (options->warn_at != 0) != (options->on_fill != NULL))) {
+        status = HAFT_BAD_WARN_AT;
+    }
+    return status;
+}
+
+HAFT_INTERNAL haft_status options_check(const void *table_options, enum options_shape shape,
+                                        struct common_options *common, uint64_t *most)
+{
+    memcpy(common, table_options, sizeof *common);
+    fill_in_defaults(common, shape);
+    if (!haft_layout_is_valid(common->layout)) {
+        return HAFT_BAD_LAYOUT;
+    }
+    *most = haft_field_max(common->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
+    return check_common(common, shape, *most);
+}
+
+/*
+ * lib/slots/release.h - releasing the memory of slots to the system.
+ */
+
+/*
+ * Release the whole pages of run `run` and those after it, below run `end`, and make all their
+ * slots fresh, to begin at the floors that the records say.  No thread may use any of them.
+ * Returns the bytes released: 0 if the system refused.
+ */
+HAFT_INTERNAL uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t end);
+
+/* lib/slots/release.c */
+
+/*
+ * Releasing page runs.
+ *
+ * Edges in this file.
+ *   OWN   the thread that releases a run owns all its slots; resolve reads their words as atomics
+ */
+
+static uintptr_t word_address(const struct slots *slots, uint64_t index)
+{
+    return (uintptr_t)(slots->view.base + index * slots->view.stride);
+}
+
+/* Clear the words from slot `first` on, as far as they lie below the address `stop`. */
+static uint64_t clear_until(const struct slots *slots, uint64_t first, uint64_t end, uintptr_t stop)
+{
+    while (first < end && word_address(slots, first) < stop) {
+        store_relaxed(OWN, slots_word(slots, first++), 0);
+    }
+    return first;
+}
+
+HAFT_INTERNAL uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t beyond)
+{
+    const uint64_t first = runs_first(&slots->runs, run);
+    const uint64_t end = runs_first(&slots->runs, beyond);
+    const uintptr_t page = os_page_size();
+    const uintptr_t begin = (word_address(slots, first) + page - 1) / page * page;
+    uintptr_t stop = word_address(slots, end) / page * page;
+
+    /* Memory that is locked stays; then all words are cleared below. */
+    if (stop <= begin || !os_discard((char *)begin, stop - begin)) {
+        stop = begin;
+    }
+    uint64_t index = clear_until(slots, first, end, begin);
+
+    /* The words in between are gone: go on with the first one behind them. */
+    if (stop > begin && index < end) {
+        index += (stop - word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
+    }
+    clear_until(slots, index, end, UINTPTR_MAX);
+    return stop - begin;
+}
+
+/* lib/slots/runs.c */
+
+/* Page runs: their records, and the list of fresh ones of a table of one thread. */
+
+#define RUN_PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
+#define COARSE_PAGES 16         /* in a run that cannot end with a page: one page or two are lost */
+
+/*
+ * The smallest runs that begin and end with a page, if they are not too large.  Where the system's
+ * pages are larger, only stretches of runs hold whole ones.
+ */
+HAFT_INTERNAL void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased)
+{
+    unsigned shift = 0;
+
+    while ((is_biased || (stride << shift) % RUN_PAGE != 0) &&
+           stride << shift < COARSE_PAGES * RUN_PAGE) {
+        shift++;
+    }
+    runs->shift = shift;
+    runs->count = ((slots - 1) >> shift) + 1;
+    runs->first = RUN_LAST;
+    runs->records = NULL;
+    runs->stay = false;
+}
+
+HAFT_INTERNAL void runs_close(struct runs *runs)
+{
+    if (runs->records != NULL) {
+        reservation_close(&runs->memory);
+    }
+}
+
+HAFT_INTERNAL haft_status runs_reserve(struct runs *runs)
+{
+    if (runs->records == NULL && !runs->stay) {
+        const haft_status status =
+            reservation_open(&runs->memory, runs->count * sizeof *runs->records);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        runs->records = (struct run *)(void *)runs->memory.base;
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status runs_prepare(struct runs *runs, uint64_t end)
+{
+    const haft_status status = runs_reserve(runs);
+
+    assert(!runs->stay);
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return reservation_commit(&runs->memory, (runs_of(runs, end) + 1) * sizeof *runs->records);
+}
+
+HAFT_INTERNAL uint64_t runs_first(const struct runs *runs, uint64_t run)
+{
+    return run << runs->shift;
+}
+
+HAFT_INTERNAL uint64_t runs_end(const struct runs *runs, uint64_t run)
+{
+    return runs_first(runs, run + 1);
+}
+
+/* lib/slots/sites.c */
+
+/* Records of allocation sites. */
+
+HAFT_INTERNAL haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
+{
+    const uint64_t size = slots * sizeof sites->records[0];
+    const haft_status status =
+        given != NULL ? reservation_open_given(&sites->memory, size, sizeof(uint64_t), given)
+                      : reservation_open(&sites->memory, size);
+
+    if (status == HAFT_OK) {
+        sites->records = (struct site *)(void *)sites->memory.base;
+    }
+    return status;
+}
+
+HAFT_INTERNAL void sites_close(struct sites *sites)
+{
+    if (sites->records != NULL) {
+        reservation_close(&sites->memory);
+    }
+}
+
+HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end)
+{
+    return sites->records == NULL
+               ? HAFT_OK
+               : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
+}
+
+/* lib/slots/slots.c */
+
+/*
+ * Slots: options, and layout in memory.
+ *
+ * Edges in this file.
+ *   OWN   before the table is handed to other threads
+ */
+
+/*
+ * A first generation from the lower half: so ids of another table, or of the program's last run,
+ * seldom match, and each slot has half of its lives left at least.
+ */
+static uint64_t random_generation(haft_layout layout)
+{
+    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
+    uint64_t bits = 0;
+
+    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
+    if (!os_random(&bits)) {
+        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
+        bits ^= bits >> 32;
+    }
+    return 1 + bits % half;
+}
+
+static uint64_t first_generation(const struct common_options *options)
+{
+    if (options->random_first_generation) {
+        return random_generation(options->layout);
+    }
+    return options->first_generation != 0 ? options->first_generation : 1;
+}
+
+/* Keep the options that are needed as they are. */
+static void keep(struct slots *slots, const struct common_options *options)
+{
+    slots->format = word_format_of(options->layout, options->tag, first_generation(options));
+    slots->object_size = options->object_size;
+    slots->on_bad_access = options->on_bad_access;
+    slots->bad_access_arg = options->bad_access_arg;
+    slots->fill.warn_at = options->warn_at;
+    slots->fill.on_fill = options->on_fill;
+    slots->fill.arg = options->fill_arg;
+    store_relaxed(OWN, &slots->fill.warned, 0);
+    slots->fill.is_warning = false;
+    slots->sites.records = NULL;
+    slots->sites.on_leak = options->on_leak;
+    slots->sites.leak_arg = options->leak_arg;
+    store_relaxed(OWN, &slots->recycled, 0);
+}
+
+static haft_status reserve_slots(struct slots *slots, const struct slots_options *options,
+                                 const struct geometry *geometry)
+{
+    const uint64_t size = geometry->bias + geometry->count * geometry->stride;
+    const haft_status status =
+        options->given != NULL
+            ? reservation_open_given(&slots->memory, size, geometry->alignment, options->given)
+            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment);
+
+    if (status == HAFT_OK && options->huge_pages && reservation_is_paged(&slots->memory)) {
+        reservation_ask_for_huge_pages(&slots->memory);
+    }
+    return status;
+}
+
+HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_options *options)
+{
+    const struct geometry geometry = geometry_of(options);
+    const uint64_t room = geometry.count - geometry.end;
+    haft_status status = reserve_slots(slots, options, &geometry);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    slots->view.base = slots->memory.base + geometry.bias;
+    slots->view.mask = geometry.count - 1;
+    slots->view.stride = geometry.stride;
+    keep(slots, &options->common);
+    slots->has_pins = options->pins;
+    slots->wrapped = options->wrapped;
+    slots->limit = geometry.end + (options->extra < room ? options->extra : room);
+    runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
+    slots->runs.stay = !reservation_is_paged(&slots->memory);
+    status =
+        options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
+    if (status == HAFT_OK) {
+        status = slots_commit(slots, 1);
+    }
+    if (status != HAFT_OK) {
+        slots_close(slots);
+        return status;
+    }
+    store_relaxed(OWN, slots_word(slots, 0), MARK_RESERVED);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void slots_close(struct slots *slots)
+{
+    runs_close(&slots->runs);
+    sites_close(&slots->sites);
+    reservation_close(&slots->memory);
+}
+
+HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
+
+    const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
+
+    return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
+}
+
+HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
+
+    if (first >= end || !reservation_is_paged(&slots->memory)) {
+        return HAFT_OK;
+    }
+    return reservation_populate(&slots->memory, bias + first * slots->view.stride,
+                                bias + end * slots->view.stride);
+}
+
+HAFT_INTERNAL haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t index = word_index(format, id.bits);
+
+    if (haft_id_is_nil(id)) {
+        return HAFT_NO_ID;
+    }
+    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
+        index < HAFT_FIRST_INDEX) {
+        return HAFT_MALFORMED;
+    }
+    if ((id.bits & format->tag_mask) != format->tag) {
+        return HAFT_FOREIGN;
+    }
+    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
+}
+
+HAFT_INTERNAL haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end)
+{
+    const haft_status status = slots_check_fields(slots, id, end);
+    const bool is_ours = status == HAFT_OK || status == HAFT_OUT_OF_RANGE;
+
+    return is_ours && word_generation(&slots->format, id.bits) == 0 ? HAFT_MALFORMED : status;
+}
+
+/* lib/slots/typed.c */
+
+/* Whether tables and types fit each other. */
+
+haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
+                               bool *pins)
+{
+    if (*object_size != 0 && *object_size != type.size) {
+        return HAFT_BAD_OBJECT_SIZE;
+    }
+    if (*object_alignment != 0 && *object_alignment != type.alignment) {
+        return HAFT_BAD_OBJECT_ALIGNMENT;
+    }
+    if (*pins && !type.has_pins) {
+        return HAFT_BAD_PINS;
+    }
+    *object_size = type.size;
+    *object_alignment = type.alignment;
+    *pins = type.has_pins;
+    return HAFT_OK;
+}
+
+/* Whether objects that lie `stride` apart, one of them at `object`, are aligned for the type. */
+static bool is_aligned(haft_type type, const void *object, uint64_t stride)
+{
+    return (uintptr_t)object % type.alignment == 0 && stride % type.alignment == 0;
+}
+
+haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool has_pins)
+{
+    return object_size == type.size && has_pins == type.has_pins && view.stride == type.slot_size &&
+                   is_aligned(type, view.base + sizeof(uint64_t), view.stride)
+               ? HAFT_OK
+               : HAFT_WRONG_TYPE;
+}
+
+haft_status haft_type_fits_packed(haft_type type, haft_dense_view view)
+{
+    return view.object_size == type.size && is_aligned(type, view.objects, view.object_size)
+               ? HAFT_OK
+               : HAFT_WRONG_TYPE;
+}
+
+/* lib/slots/view.c */
+
+/* Resolving many ids at once: haft_resolve() with the memory of later ids on its way. */
+
+const uint64_t haft_no_slots[2] = {1, 0};
+
+#define IDS_AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
+
+size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count)
+{
+    const size_t fetched = count < IDS_AHEAD ? count : IDS_AHEAD;
+    size_t live = 0;
+
+    for (size_t i = 0; i < fetched; i++) {
+        __builtin_prefetch((const void *)haft_slot_of(view, ids[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + IDS_AHEAD < count) {
+            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + IDS_AHEAD]));
+        }
+        objects[i] = haft_resolve(view, ids[i]);
+        live += objects[i] != NULL;
+    }
+    return live;
+}
+
+/*
+ * lib/local/state.h - the structs of the table of one thread.
+ *
+ * Where a slot is that may be taken: in the list of free slots, which runs through their words
+ * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
+ * or at `used` and above, never used.
+ *
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ */
+
+/* While it is loaded or closed, a table has no list of free slots: they only say END. */
+enum local_mode { LOCAL_OPEN, LOCAL_LOADING, LOCAL_CLOSING };
+
+struct haft_local {
+    struct haft_local_front front; /* first: the list's head if it is in place, and the live */
+    struct slots slots;
+
+    bool is_fifo;
+    bool wraps;
+    enum local_mode mode;
+    bool is_in_place;     /* the list begins in front.head: open, LIFO, nothing to be watched */
+    uint32_t listed_head; /* the same for any other list; MARK_END: there is none */
+    uint64_t queue_tail;
+    uint64_t queue_count; /* slots in a list that is not in place */
+    uint64_t min_free;    /* that many slots stay in the queue */
+
+    uint64_t used;        /* one more than the highest index used so far */
+    uint64_t fresh_at;    /* the fresh run in use: its next slot, */
+    uint64_t fresh_end;   /* and the end */
+    uint64_t fresh_slots; /* in all fresh runs, and left of the one in use */
+
+    uint64_t capacity;
+    bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
+                           was shared */
+    bool in_callback;   /* on_destroy or on_fill runs */
+    bool is_given;      /* in the program's memory */
+    uint64_t held;      /* slots reserved, or with their destructor running */
+    uint64_t exhausted; /* slots */
+    haft_local_destroy *on_destroy;
+    void *destroy_arg;
+    char *name; /* behind this struct, in one block */
+};
+
+/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const uint64_t field = word_index(&local->slots.format, word);
+
+    return field == MARK_END || (field >= HAFT_FIRST_INDEX && field != index);
+}
+
+/* The front's generation_mask, as it must be. */
+static inline uint64_t local_mask_in_place(const haft_local *local)
+{
+    return local->is_in_place && local->on_destroy == NULL ? local->slots.format.generation_mask
+                                                           : 0;
+}
+
+/* Whether each slot that comes or goes is to be looked at, or the fill. */
+static inline bool local_is_watched(const haft_local *local)
+{
+    return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
+}
+
+/* Where the list begins. */
+static inline uint32_t *local_head(haft_local *local)
+{
+    return local->is_in_place ? &local->front.head : &local->listed_head;
+}
+
+/* Objects that still fit. */
+static inline uint64_t local_available(const haft_local *local)
+{
+    return local->capacity - local->front.count - local->held - local->exhausted;
+}
+
+/* Slots in the list: all used ones that are nowhere else. */
+static inline uint64_t local_listed(const haft_local *local)
+{
+    return local->used - HAFT_FIRST_INDEX - local->front.count - local->held - local->exhausted -
+           local->fresh_slots;
+}
+
+/*
+ * lib/local/local.h - a table of one thread comes and goes; steps in an object's life that
+ * insertion and restoring share.
+ */
+
+/*
+ * A table of that name, all else zero, in given memory if that is not NULL; NULL: no memory.
+ * local_free() ends it; NULL is nothing.
+ */
+HAFT_INTERNAL haft_local *local_new(const char *name, struct given *given);
+HAFT_INTERNAL void local_free(haft_local *local);
+
+/* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
+HAFT_INTERNAL uint64_t local_next_life(const haft_local *local, uint64_t word);
+
+/* An object or a reservation has come: on_fill, if it is time for it. */
+HAFT_INTERNAL void local_look_at_fill(haft_local *local);
+
+/*
+ * lib/local/local_list.h - the free slots of a table of one thread.
+ */
+
+/* Begin an empty list, of the kind that the mode and the options ask for. */
+HAFT_INTERNAL void local_begin_list(haft_local *local);
+
+/* A slot that is free and not on top of the stack: HAFT_OK, or why there is none. */
+HAFT_INTERNAL haft_status local_take(haft_local *local, uint64_t *index);
+
+/* Slot `index` is free, and begins its next life from `word`. */
+HAFT_INTERNAL void local_push(haft_local *local, uint64_t index, uint64_t word);
+
+/* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
+HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index);
+
+/* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
+HAFT_INTERNAL void local_drop_chosen(haft_local *local);
+
+/* Make the list anew, in order of index; runs that have no slot in use become fresh runs. */
+HAFT_INTERNAL void local_rebuild(haft_local *local);
+
+/*
+ * lib/slots/object.h - the bytes of the object behind a slot's word: when they may be touched, and
+ * how they are written.
+ */
+
+/* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
+static inline void slots_poison(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+}
+
+static inline void slots_unpoison(const struct slots *slots, const atomic_u64 *word)
+{
+    asan_unpoison(word + 1, slots->object_size);
+}
+
+/* All objects below index `end`, of a table that closes, may be touched: the memory is reused. */
+static inline void slots_unpoison_all(const struct slots *slots, uint64_t end)
+{
+    asan_unpoison(slots->view.base, (size_t)(end * slots->view.stride));
+}
+
+/* Copy an object into its slot; NULL stands for zeros. */
+static inline void slots_fill(const struct slots *slots, void *object, const void *from)
+{
+    asan_unpoison(object, slots->object_size);
+    if (from == NULL) {
+        memset(object, 0, slots->object_size);
+    } else {
+        memcpy(object, from, slots->object_size);
+    }
+}
+
+/* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
+static inline bool slots_has_words(const struct slots *slots)
+{
+    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+}
+
+/* slots_fill() for such objects, without a call. */
+static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+{
+    const size_t size = slots->object_size;
+
+    asan_unpoison(object, size);
+    size_t at = size & 8;
+
+    if (at != 0) {
+        memcpy(object, from, 8);
+    }
+    for (; at < size; at += 16) {
+        memcpy((char *)object + at, (const char *)from + at, 16);
+    }
+}
+
+/* lib/local/local.c */
+
+/*
+ * haft_local: the table of one thread, its objects' lives.  Free slots are local_list.c's.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+OPTIONS_BEGIN_WITH_COMMON(haft_local_options);
+
+/* The options of this kind of table alone; the capacity is at most `most`. */
+static haft_status check(const haft_local_options *options, uint64_t most)
+{
+    if (options->reuse != HAFT_REUSE_LIFO && options->reuse != HAFT_REUSE_FIFO) {
+        return HAFT_BAD_REUSE;
+    }
+    if (options->min_free != 0 &&
+        (options->reuse != HAFT_REUSE_FIFO || options->min_free > most - options->capacity)) {
+        return HAFT_BAD_MIN_FREE;
+    }
+    return HAFT_OK;
+}
+
+/* What slots are asked for, and the highest capacity; HAFT_OK, or why the options are wrong. */
+static haft_status local_slots_wanted(const haft_local_options *options,
+                                      struct slots_options *wanted, uint64_t *most)
+{
+    *wanted = (struct slots_options){
+        .extra = options->min_free,
+        .spare = options->will_share ? geometry_spare(options->capacity) : 0,
+        .pins = options->pins,
+        .huge_pages = options->huge_pages,
+    };
+    const haft_status status = options_check(options, IN_SLOTS, &wanted->common, most);
+
+    return status == HAFT_OK ? check(options, *most) : status;
+}
+
+static void fill_in(haft_local *local, const haft_local_options *options)
+{
+    local->is_fifo = options->reuse == HAFT_REUSE_FIFO;
+    local->wraps = options->wrap;
+    local->min_free = options->min_free;
+    local->used = HAFT_FIRST_INDEX;
+    local->capacity = options->capacity;
+    local->on_destroy = options->on_destroy;
+    local->destroy_arg = options->destroy_arg;
+    local->is_crowded = local_is_watched(local);
+    local_begin_list(local);
+}
+
+HAFT_INTERNAL haft_local *local_new(const char *name, struct given *given)
+{
+    const size_t length = strlen(name) + 1;
+    const size_t size = sizeof(haft_local) + length;
+    haft_local *local =
+        given != NULL ? given_take(given, size, _Alignof(haft_local)) : calloc(1, size);
+
+    if (local != NULL) {
+        local->is_given = given != NULL;
+        local->name = memcpy(local + 1, name, length);
+    }
+    return local;
+}
+
+HAFT_INTERNAL void local_free(haft_local *local)
+{
+    if (local != NULL && !local->is_given) {
+        free(local);
+    }
+}
+
+static const char *local_name_of(const haft_local_options *options)
+{
+    return options->name != NULL ? options->name : "local table";
+}
+
+static haft_status open_local(const haft_local_options *options, haft_local **local)
+{
+    struct given given = given_of(options->memory, options->memory_size);
+    struct slots_options wanted;
+    uint64_t most;
+    haft_status status = local_slots_wanted(options, &wanted, &most);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (options->memory == NULL && options->memory_size != 0) {
+        return HAFT_NO_MEMORY;
+    }
+    wanted.given = options->memory != NULL ? &given : NULL;
+    haft_local *opened = local_new(local_name_of(options), wanted.given);
+
+    status = opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
+    if (status != HAFT_OK) {
+        local_free(opened);
+        return status;
+    }
+    fill_in(opened, options);
+    *local = opened;
+    return HAFT_OK;
+}
+
+/* The highest capacity for which slots take no more address space. */
+static uint64_t capacity_that_fills(haft_local_options options, uint64_t most)
+{
+    struct slots_options wanted;
+    uint64_t above = most - options.min_free + 1;
+
+    local_slots_wanted(&options, &wanted, &most);
+    const uint64_t count = geometry_of(&wanted).count;
+    uint64_t fits = options.capacity;
+
+    while (above - fits > 1) {
+        options.capacity = fits + (above - fits) / 2;
+        local_slots_wanted(&options, &wanted, &most);
+        if (geometry_of(&wanted).count == count) {
+            fits = options.capacity;
+        } else {
+            above = options.capacity;
+        }
+    }
+    return fits;
+}
+
+haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_local_options known;
+    struct slots_options wanted;
+    uint64_t most;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? local_slots_wanted(&known, &wanted, &most) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    given_take(&given, sizeof(haft_local) + strlen(local_name_of(&known)) + 1,
+               _Alignof(haft_local));
+    wanted.given = &given;
+    geometry_measure(&wanted);
+    footprint->bytes = given.measured;
+    footprint->capacity = capacity_that_fills(known, most);
+    return HAFT_OK;
+}
+
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local)
+{
+    haft_local_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_local(&known, local) : status;
+}
+
+haft_view haft_local_view(const haft_local *local)
+{
+    return local->slots.view;
+}
+
+haft_layout haft_local_layout(const haft_local *local)
+{
+    return local->slots.format.layout;
+}
+
+const char *haft_local_name(const haft_local *local)
+{
+    return local->name;
+}
+
+size_t haft_local_object_size(const haft_local *local)
+{
+    return local->slots.object_size;
+}
+
+bool haft_local_has_pins(const haft_local *local)
+{
+    return local->slots.has_pins;
+}
+
+uint64_t haft_local_count(const haft_local *local)
+{
+    return local->front.count;
+}
+
+bool haft_local_is_empty(const haft_local *local)
+{
+    return local->front.count == 0;
+}
+
+uint64_t haft_local_available(const haft_local *local)
+{
+    return local_available(local);
+}
+
+/* --- the way in --- */
+
+/* The next slot to use: its own word still says that it is free. */
+static haft_status take_slot(haft_local *local, uint64_t *index)
+{
+    const struct slots *slots = &local->slots;
+
+    if (local->front.head == MARK_END) {
+        return local_take(local, index);
+    }
+    *index = local->front.head;
+    local->front.head =
+        (uint32_t)word_index(&slots->format, load_relaxed(OWN, slots_word(slots, *index)));
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void local_look_at_fill(haft_local *local)
+{
+    const bool outer = local->in_callback;
+
+    if (local->slots.fill.warn_at != 0) {
+        local->in_callback = true;
+        fill_look_alone(&local->slots.fill, local->name, local->capacity - local_available(local),
+                        local->capacity);
+        local->in_callback = outer;
+    }
+}
+
+static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t index;
+    const haft_status status = take_slot(local, &index);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = slots_begin_at(&local->slots, index, load_relaxed(OWN, at));
+
+    slots_unpoison(&local->slots, at);
+    sites_note_birth(&local->slots.sites, index, caller);
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
+    local->held++;
+    id->bits = word_with_index(format, word, index);
+    if (object != NULL) {
+        *object = slots_object(at);
+    }
+    return HAFT_OK;
+}
+
+haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
+{
+    const haft_status status = reserve(local, id, object, CALLER);
+
+    if (status == HAFT_OK) {
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+/* The word of the slot that `id` was reserved in. */
+static atomic_u64 *reserved_word(haft_local *local, haft_id id)
+{
+    atomic_u64 *at = slots_word(&local->slots, word_index(&local->slots.format, id.bits));
+
+    assert(load_relaxed(OWN, at) == word_with_index(&local->slots.format, id.bits, MARK_RESERVED));
+    return at;
+}
+
+void haft_local_publish(haft_local *local, haft_id id)
+{
+    store_relaxed(OWN, reserved_word(local, id), id.bits);
+    local->held--;
+    local->front.count++;
+}
+
+/* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
+                                                        haft_id *id, const void *caller)
+{
+    void *bytes;
+    const haft_status status = reserve(local, id, &bytes, caller);
+
+    if (status == HAFT_OK) {
+        slots_fill(&local->slots, bytes, object);
+        haft_local_publish(local, *id);
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
+{
+    const struct slots *slots = &local->slots;
+    const bool is_common = object != NULL && slots_has_words(slots);
+    atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
+
+    if (at == NULL) {
+        return insert_any(local, object, id, CALLER);
+    }
+    slots_copy_words(slots, slots_object(at), object);
+    store_relaxed(OWN, at, id->bits);
+    return HAFT_OK;
+}
+
+/* --- the way out --- */
+
+HAFT_INTERNAL uint64_t local_next_life(const haft_local *local, uint64_t word)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t next = word_next_life(format, word, MARK_END);
+
+    return word_generation(format, next) == 0 && local->wraps ? next | format->generation_one
+                                                              : next;
+}
+
+/* A life has ended, `next` comes after it: generation 1 only if generations begin again. */
+static void note_wrap(haft_local *local, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
+
+    local->slots.wrapped |= word_generation(format, next) == format->generation_one;
+}
+
+/* Slot `index` has ended a life: onto the free list, or out of use after its last. */
+static void settle(haft_local *local, uint64_t index, uint64_t next)
+{
+    const struct word_format *format = &local->slots.format;
+
+    slots_poison(&local->slots, slots_word(&local->slots, index));
+    if (word_generation(format, next) == 0) {
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next, MARK_EXHAUSTED));
+        local->exhausted++;
+        return;
+    }
+    local_push(local, index, next);
+}
+
+static void call_on_destroy(haft_local *local, void *object, haft_id id)
+{
+    const bool outer = local->in_callback;
+
+    local->in_callback = true;
+    local->on_destroy(object, id, local->destroy_arg);
+    local->in_callback = outer;
+}
+
+/* End the live object `id`.  While its destructor runs, its slot is in no list. */
+static void destroy(haft_local *local, haft_id id, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t next = local_next_life(local, id.bits);
+    atomic_u64 *at = slots_word(&local->slots, index);
+
+    local->front.count--;
+    note_wrap(local, next);
+    sites_note_death(&local->slots.sites, index, caller);
+    if (local->on_destroy != NULL) {
+        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
+        local->held++;
+        call_on_destroy(local, slots_object(at), id);
+        local->held--;
+    }
+    settle(local, index, next);
+}
+
+static void give_up(haft_local *local, haft_id id, const void *caller)
+{
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    const uint64_t next = local_next_life(local, load_relaxed(OWN, reserved_word(local, id)));
+
+    local->held--;
+    note_wrap(local, next);
+    sites_note_death(&local->slots.sites, index, caller);
+    settle(local, index, next);
+}
+
+void haft_local_abort(haft_local *local, haft_id id)
+{
+    give_up(local, id, CALLER);
+}
+
+haft_status haft_local_free(haft_local *local, haft_id id)
+{
+    if (haft_local_front_put(local, local->slots.view, id)) {
+        return HAFT_OK;
+    }
+    if (!haft_is_live(local->slots.view, id)) {
+        return haft_local_diagnose(local, id);
+    }
+    destroy(local, id, CALLER);
+    return HAFT_OK;
+}
+
+static void clear(haft_local *local, const void *caller)
+{
+    const struct word_format *format = &local->slots.format;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+        const uint64_t field = word_index(format, word);
+
+        if (field == index) {
+            destroy(local, (haft_id){word}, caller);
+        } else if (field == MARK_RESERVED) {
+            give_up(local, (haft_id){word_with_index(format, word, index)}, caller);
+        }
+    }
+}
+
+void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
+{
+    local->on_destroy = on_destroy;
+    local->destroy_arg = destroy_arg;
+    local->front.generation_mask = local_mask_in_place(local);
+}
+
+void haft_local_clear(haft_local *local)
+{
+    clear(local, CALLER);
+}
+
+void haft_local_close(haft_local *local)
+{
+    assert(!local->in_callback);
+    local->mode = LOCAL_CLOSING;
+    local_begin_list(local);
+    leaks_report(&local->slots, local->name, local->used);
+    if (local->on_destroy != NULL) {
+        clear(local, CALLER);
+    }
+    slots_unpoison_all(&local->slots, local->used);
+    slots_close(&local->slots);
+    local_free(local);
+}
+
+/* --- looking --- */
+
+haft_status haft_local_diagnose(const haft_local *local, haft_id id)
+{
+    return slots_diagnose(&local->slots, id);
+}
+
+haft_range haft_local_used_range(const haft_local *local)
+{
+    return HAFT_RANGE(HAFT_FIRST_INDEX, local->used);
+}
+
+uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),
+                             void *arg)
+{
+    struct slots *slots = &local->slots;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(slots, index);
+        const haft_id id = {load_relaxed(OWN, at)};
+
+        if (word_index(&slots->format, id.bits) != index) {
+            continue;
+        }
+        calls++;
+        if (!visit(id, slots_object(at), arg)) {
+            break;
+        }
+    }
+    return calls;
+}
+
+/* lib/local/local_explain.c */
+
+/* A local table's statuses and ids, in words. */
+
+int haft_local_explain(const haft_local *local, haft_status status, char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+    const struct use use = {local->front.count, local->held, local->exhausted};
+
+    text_add(&text, "%s: ", local->name);
+    if (status == HAFT_FULL && local->mode == LOCAL_CLOSING) {
+        text_add(&text, "full: it is being closed");
+    } else if (status == HAFT_FULL) {
+        explain_full(&text, local->capacity, &use);
+    } else if (status == HAFT_NO_MEMORY) {
+        explain_no_memory(&text, &local->slots, local->used - HAFT_FIRST_INDEX);
+    } else {
+        text_add(&text, "%s", haft_status_text(status));
+    }
+    return text_length(&text);
+}
+
+int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size)
+{
+    return sites_describe(&local->slots, local->name, id, haft_local_diagnose(local, id), text,
+                          size);
+}
+
+void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slots)
+{
+    assert(slots == local->slots.view.base);
+    (void)slots;
+    bad_access(&local->slots, local->name, id, haft_local_diagnose(local, id));
+    return NULL;
+}
+
+/* lib/local/local_list.c */
+
+/*
+ * haft_local: free slots, a stack or a queue through their words.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+static uint64_t word_at(const haft_local *local, uint64_t index)
+{
+    return load_relaxed(OWN, slots_word(&local->slots, index));
+}
+
+/* The free slot after `index` in the list. */
+static uint64_t next_of(const haft_local *local, uint64_t index)
+{
+    return word_index(&local->slots.format, word_at(local, index));
+}
+
+static void set_next(haft_local *local, uint64_t index, uint64_t next)
+{
+    const uint64_t word = word_with_index(&local->slots.format, word_at(local, index), next);
+
+    store_relaxed(OWN, slots_word(&local->slots, index), word);
+}
+
+HAFT_INTERNAL void local_begin_list(haft_local *local)
+{
+    local->is_in_place = local->mode == LOCAL_OPEN && !local->is_fifo && !local->is_crowded;
+    local->front = (struct haft_local_front){
+        .head = MARK_END,
+        .count = local->front.count,
+        .index_mask = local->slots.format.index_mask,
+        .generation_one = local->slots.format.generation_one,
+        .generation_mask = local_mask_in_place(local),
+    };
+    local->listed_head = MARK_END;
+    local->queue_count = 0;
+}
+
+/* The next slot of a list that is not in place. */
+static uint64_t pop_listed(haft_local *local)
+{
+    const uint64_t index = local->listed_head;
+
+    local->listed_head = (uint32_t)next_of(local, index);
+    local->queue_count--;
+    return index;
+}
+
+static void push_queue(haft_local *local, uint64_t index)
+{
+    if (local->queue_count == 0) {
+        local->listed_head = (uint32_t)index;
+    } else {
+        set_next(local, local->queue_tail, index);
+    }
+    local->queue_tail = index;
+    local->queue_count++;
+}
+
+/* Slot `index` is free, and used before all others in the list. */
+static void push_first(haft_local *local, uint64_t index, uint64_t word)
+{
+    uint32_t *head = local_head(local);
+
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, word, *head));
+    *head = (uint32_t)index;
+    if (!local->is_in_place) {
+        local->queue_tail = local->queue_count == 0 ? index : local->queue_tail;
+        local->queue_count++;
+    }
+}
+
+HAFT_INTERNAL void local_push(haft_local *local, uint64_t index, uint64_t word)
+{
+    if (local->mode == LOCAL_OPEN && !local->is_fifo) {
+        push_first(local, index, word);
+        return;
+    }
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, word, MARK_END));
+    if (local->mode == LOCAL_OPEN) {
+        push_queue(local, index);
+    }
+}
+
+/*
+ * List all slots from `first` on, below `end`, the lowest first.  They go to the front: at the
+ * end of the queue they would pass for slots freed just now.
+ */
+static void list_fresh(haft_local *local, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = end; index-- > first;) {
+        push_first(local, index, slots_begin_at(&local->slots, index, 0));
+    }
+}
+
+static uint64_t take_fresh_slot(haft_local *local)
+{
+    if (local->fresh_at == local->fresh_end) {
+        const uint64_t run = fresh_runs_pop(&local->slots.runs);
+
+        local->fresh_at = runs_first(&local->slots.runs, run);
+        local->fresh_end = runs_end(&local->slots.runs, run);
+    }
+    local->fresh_slots--;
+    return local->fresh_at++;
+}
+
+HAFT_INTERNAL haft_status local_take(haft_local *local, uint64_t *index)
+{
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    if (local->mode == LOCAL_CLOSING || local_available(local) == 0) {
+        return HAFT_FULL;
+    }
+    if (local->queue_count > local->min_free) {
+        *index = pop_listed(local);
+        return HAFT_OK;
+    }
+    if (local->fresh_slots != 0) {
+        *index = take_fresh_slot(local);
+        return HAFT_OK;
+    }
+    assert(local->used < local->slots.limit);
+    const haft_status status = slots_commit(&local->slots, local->used + 1);
+
+    if (status == HAFT_OK) {
+        *index = local->used++;
+    }
+    return status;
+}
+
+/* Put all slots of the fresh run that `index` is in into the list. */
+static void list_fresh_run(haft_local *local, uint64_t index)
+{
+    struct runs *runs = &local->slots.runs;
+    const uint64_t run = runs_of(runs, index);
+    uint64_t first = local->fresh_at;
+    uint64_t end = local->fresh_end;
+
+    if (index >= first && index < end) {
+        local->fresh_at = end;
+    } else {
+        fresh_runs_remove(runs, run);
+        first = runs_first(runs, run);
+        end = runs_end(&local->slots.runs, run);
+    }
+    local->fresh_slots -= end - first;
+    list_fresh(local, first, end);
+}
+
+/* Take slot `index` out of the list, which `before` precedes in it: MARK_END for none. */
+static void unlink_slot(haft_local *local, uint64_t index, uint64_t before)
+{
+    const uint64_t next = next_of(local, index);
+
+    if (before == MARK_END) {
+        *local_head(local) = (uint32_t)next;
+    } else {
+        set_next(local, before, next);
+    }
+    if (!local->is_in_place) {
+        local->queue_count--;
+        local->queue_tail = next == MARK_END ? before : local->queue_tail;
+    }
+}
+
+HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index)
+{
+    const uint64_t used = local->used;
+
+    if (index >= used) {
+        local->used = index + 1;
+    }
+    if (local->mode != LOCAL_OPEN) {
+        return;
+    }
+    if (index >= used) {
+        list_fresh(local, used, index);
+        return;
+    }
+    if (word_at(local, index) == 0) {
+        list_fresh_run(local, index);
+    }
+    uint64_t before = MARK_END;
+
+    for (uint64_t at = *local_head(local); at != index; at = next_of(local, at)) {
+        assert(at != MARK_END);
+        before = at;
+    }
+    unlink_slot(local, index, before);
+}
+
+HAFT_INTERNAL void local_drop_chosen(haft_local *local)
+{
+    const struct runs *runs = &local->slots.runs;
+    uint64_t before = MARK_END;
+
+    for (uint64_t at = *local_head(local), next; at != MARK_END; at = next) {
+        next = next_of(local, at);
+        if (runs_link(runs, runs_of(runs, at)) == RUN_CHOSEN) {
+            unlink_slot(local, at, before);
+        } else {
+            before = at;
+        }
+    }
+}
+
+/* Whether a run is wholly fresh.  If `used` ends in it, it is not: slots would be found twice. */
+static bool is_fresh_run(const haft_local *local, uint64_t run)
+{
+    const uint64_t end = runs_end(&local->slots.runs, run);
+    uint64_t index = runs_first(&local->slots.runs, run);
+
+    if (end > local->used) {
+        return false;
+    }
+    while (index < end && word_at(local, index) == 0) {
+        index++;
+    }
+    return index == end;
+}
+
+/* All runs that are wholly fresh, lowest first, become the list of fresh runs. */
+static void gather_fresh_runs(haft_local *local)
+{
+    struct runs *runs = &local->slots.runs;
+
+    runs->first = RUN_LAST;
+    if (runs->stay) {
+        return;
+    }
+    for (uint64_t run = runs_of(runs, local->used - 1); run >= runs_least(runs); run--) {
+        if (is_fresh_run(local, run) && runs_prepare(&local->slots.runs, local->used) == HAFT_OK) {
+            fresh_runs_push(runs, run);
+            local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(runs, run);
+        } else if (runs->records != NULL && runs_link(runs, run) != RUN_IN_USE) {
+            runs_set_link(runs, run, RUN_IN_USE);
+        }
+    }
+}
+
+HAFT_INTERNAL void local_rebuild(haft_local *local)
+{
+    const struct runs *runs = &local->slots.runs;
+
+    local_begin_list(local);
+    local->fresh_at = local->fresh_end;
+    local->fresh_slots = 0;
+    gather_fresh_runs(local);
+    for (uint64_t i = HAFT_FIRST_INDEX; i < local->used; i++) {
+        const uint64_t index = local->is_fifo ? i : HAFT_FIRST_INDEX + (local->used - 1 - i);
+        const uint64_t word = word_at(local, index);
+
+        if (local_is_free(local, index, word) &&
+            (runs->records == NULL || runs_link(runs, runs_of(runs, index)) == RUN_IN_USE)) {
+            local_push(local, index, slots_begin_at(&local->slots, index, word));
+        }
+    }
+}
+
+/* lib/local/local_memory.c */
+
+/*
+ * haft_local: memory populated beforehand, and memory released.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+/* --- beforehand --- */
+
+/* Touch the next `most` slots of the fresh runs, which are at least as many. */
+static haft_status populate_fresh(const haft_local *local, uint64_t most)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t left = local->fresh_end - local->fresh_at;
+    uint64_t touched = left < most ? left : most;
+    haft_status status = slots_populate(slots, local->fresh_at, local->fresh_at + touched);
+
+    for (uint64_t run = slots->runs.first; touched < most && status == HAFT_OK;
+         run = runs_link(&slots->runs, run)) {
+        const uint64_t first = runs_first(&slots->runs, run);
+        const uint64_t size = runs_end(&slots->runs, run) - first;
+        const uint64_t part = size < most - touched ? size : most - touched;
+
+        status = slots_populate(slots, first, first + part);
+        touched += part;
+    }
+    return status;
+}
+
+haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
+{
+    const uint64_t listed = local_listed(local);
+    const uint64_t ready = listed > local->min_free ? listed - local->min_free : 0;
+
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    if (local->mode == LOCAL_CLOSING || count > local_available(local)) {
+        return HAFT_FULL;
+    }
+    const uint64_t more = count > ready ? count - ready : 0;
+    const uint64_t in_runs = local->fresh_slots < more ? local->fresh_slots : more;
+    const uint64_t end = local->used + more - in_runs;
+    haft_status status = slots_commit(&local->slots, end);
+
+    if (status == HAFT_OK) {
+        status = populate_fresh(local, in_runs);
+    }
+    if (status == HAFT_OK) {
+        status = slots_populate(&local->slots, local->used, end);
+    }
+    return status;
+}
+
+/* --- released --- */
+
+/* The slots freed last have to stay in the queue: their runs are kept. */
+static void keep_youngest(haft_local *local)
+{
+    struct runs *runs = &local->slots.runs;
+    uint64_t older =
+        local->queue_count > local->min_free ? local->queue_count - local->min_free : 0;
+
+    for (uint64_t at = local->listed_head; local->min_free != 0 && at != MARK_END;) {
+        if (older != 0) {
+            older--;
+        } else {
+            runs_set_link(runs, runs_of(runs, at), RUN_KEPT);
+        }
+        at = word_index(&local->slots.format, load_relaxed(OWN, slots_word(&local->slots, at)));
+    }
+}
+
+/* The highest word that a slot of the run begins from; 0 if the run is in use. */
+static uint64_t floor_of_run(const haft_local *local, uint64_t run)
+{
+    const uint64_t end = runs_end(&local->slots.runs, run);
+    uint64_t floor = 0;
+
+    if (run < runs_least(&local->slots.runs) || end > local->used) {
+        return 0;
+    }
+    for (uint64_t index = runs_first(&local->slots.runs, run); index < end; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+        if (!local_is_free(local, index, word)) {
+            return 0;
+        }
+        const uint64_t begin =
+            word_with_index(&local->slots.format, slots_begin_at(&local->slots, index, word), 0);
+
+        floor = begin > floor ? begin : floor;
+    }
+    return floor;
+}
+
+/* Choose the runs to release, with their floors; how many. */
+static uint64_t choose_runs(haft_local *local)
+{
+    struct runs *runs = &local->slots.runs;
+    uint64_t chosen = 0;
+
+    for (uint64_t run = 0; run <= runs_of(runs, local->used - 1); run++) {
+        const uint64_t link = runs_link(runs, run);
+        const uint64_t floor = link == RUN_IN_USE ? floor_of_run(local, run) : 0;
+
+        if (floor != 0) {
+            runs_set_link(runs, run, RUN_CHOSEN);
+            runs_set_floor(runs, run, floor);
+            chosen++;
+        } else if (link == RUN_KEPT) {
+            runs_set_link(runs, run, RUN_IN_USE);
+        }
+    }
+    return chosen;
+}
+
+static void make_fresh(haft_local *local, uint64_t run)
+{
+    fresh_runs_push(&local->slots.runs, run);
+    local->fresh_slots += runs_end(&local->slots.runs, run) - runs_first(&local->slots.runs, run);
+}
+
+/* Make the chosen runs fresh ones, those that lie together at once; the bytes released. */
+static uint64_t release_chosen_runs(haft_local *local)
+{
+    struct runs *runs = &local->slots.runs;
+    uint64_t bytes = 0;
+
+    local_drop_chosen(local);
+    if (local->fresh_at != local->fresh_end &&
+        runs_link(runs, runs_of(runs, local->fresh_at)) == RUN_CHOSEN) {
+        local->fresh_slots -= local->fresh_end - local->fresh_at;
+        local->fresh_at = local->fresh_end;
+    }
+    uint64_t run = runs_of(runs, local->used - 1) + 1;
+
+    while (run > runs_least(runs)) {
+        const uint64_t end = run;
+
+        while (run > runs_least(runs) && runs_link(runs, run - 1) == RUN_CHOSEN) {
+            make_fresh(local, --run);
+        }
+        if (run != end) {
+            bytes += slots_release(&local->slots, run, end);
+        } else {
+            run--;
+        }
+    }
+    return bytes;
+}
+
+haft_status haft_local_trim(haft_local *local, uint64_t *released)
+{
+    uint64_t bytes = 0;
+
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    /* Where generations begin again, the highest is not the last. */
+    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay) {
+        const haft_status status = runs_prepare(&local->slots.runs, local->used);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        keep_youngest(local);
+        if (choose_runs(local) != 0) {
+            bytes = release_chosen_runs(local);
+        }
+    }
+    if (released != NULL) {
+        *released = bytes;
+    }
+    return HAFT_OK;
+}
+
+/* lib/local/local_restore.c */
+
+/*
+ * haft_local: ids chosen elsewhere, such as those of a saved game.
+ *
+ * Edges in this file.
+ *   HINT  ids repeat: then more of them are said to be stale
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+/* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
+static haft_status check_slot(const haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
+    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+    const uint64_t asked = word_generation(format, id.bits);
+
+    if (word_index(format, word) == MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (!local_is_free(local, index, word)) {
+        return HAFT_OCCUPIED;
+    }
+    if (word == 0 && local->wraps) {
+        return HAFT_OK; /* even below the first generation: the slot may have begun again */
+    }
+    if (asked != 0 && asked < word_generation(format, slots_begin_at(&local->slots, index, word))) {
+        return HAFT_STALE;
+    }
+    return HAFT_OK;
+}
+
+/*
+ * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
+ * not be free afterwards.
+ */
+static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
+{
+    const uint64_t index = word_index(&local->slots.format, id.bits);
+    haft_status status = check_slot(local, id);
+
+    if (status == HAFT_OK &&
+        (local->mode == LOCAL_CLOSING || (fills && local_available(local) == 0))) {
+        status = HAFT_FULL;
+    }
+    if (status == HAFT_OK) {
+        status = slots_commit(&local->slots, index + 1);
+    }
+    if (status == HAFT_OK) {
+        local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        local_claim(local, index);
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+{
+    struct slots *slots = &local->slots;
+    haft_status status = slots_check_chosen(slots, id, slots->limit);
+
+    if (status == HAFT_OK) {
+        status = claim_slot(local, id, true);
+    }
+    if (status == HAFT_OK) {
+        atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+
+        slots_fill(slots, slots_object(at), object);
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), CALLER);
+        store_relaxed(OWN, at, id.bits);
+        local->front.count++;
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_restore_free(haft_local *local, haft_id next)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, next.bits);
+    const bool is_exhausted = word_generation(format, next.bits) == 0;
+    haft_status status = slots_check_fields(&local->slots, next, local->slots.limit);
+
+    if (status == HAFT_OK) {
+        status = claim_slot(local, next, is_exhausted);
+    }
+    if (status == HAFT_OK && is_exhausted) {
+        store_relaxed(OWN, slots_word(&local->slots, index),
+                      word_with_index(format, next.bits, MARK_EXHAUSTED));
+        local->exhausted++;
+    } else if (status == HAFT_OK) {
+        local_push(local, index, next.bits);
+    }
+    return status;
+}
+
+uint64_t haft_local_recycle_exhausted(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+        if (word_index(format, word) == MARK_EXHAUSTED) {
+            local_push(local, index, format->first);
+            local->exhausted--;
+            count++;
+        }
+    }
+    if (count != 0) {
+        store_relaxed(HINT, &local->slots.recycled, 1);
+    }
+    return count;
+}
+
+void haft_local_load_begin(haft_local *local)
+{
+    assert(local->mode == LOCAL_OPEN && !local->in_callback);
+    local->mode = LOCAL_LOADING;
+    local_begin_list(local);
+}
+
+void haft_local_load_end(haft_local *local)
+{
+    assert(local->mode == LOCAL_LOADING && !local->in_callback);
+    local->mode = LOCAL_OPEN;
+    local_rebuild(local);
+}
+
+/* The id of slot `index`, if it is live; else that of its next life. */
+static haft_id id_or_next(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t begin = slots_begin_at(&local->slots, index, word);
+
+    if (word_index(format, word) == MARK_RESERVED) {
+        begin = local_next_life(local, word);
+    }
+    return (haft_id){word_with_index(format, begin, index)};
+}
+
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *object, void *arg), void *arg)
+{
+    const struct word_format *format = &local->slots.format;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(&local->slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+        void *object = word_index(format, word) == index ? slots_object(at) : NULL;
+
+        calls++;
+        if (!visit(id_or_next(local, index, word), object, arg)) {
+            break;
+        }
+    }
+    return calls;
+}
+
+/*
+ * lib/packed/state.h - the structs of the packed table.
+ *
+ * A slot is in one of three places: fresh (never used), in the free list, or behind an object in
+ * a position; so positions in use never outnumber slots in use.  Exhausted slots are in none.
+ *
+ * While callbacks run, an object whose life has ended keeps its position (its id is nil there)
+ * and its slot (marked FREE, or EXHAUSTED after the last life).  Both are given back together,
+ * when no callback can see it.
+ */
+
+/* Arrays with one element for each position; ORDER is memory for sorting alone. */
+enum packed_array { OBJECTS, IDS, DEAD, ORDER, PACKED_ARRAYS };
+
+struct haft_packed {
+    struct slots slots;
+    struct reservation memory[PACKED_ARRAYS];
+    haft_dense_view view;
+    haft_packed_slot *slot; /* view.slots, to be written */
+    haft_id *ids;
+    uint32_t *dead;  /* slots of dead objects, in order of the kills */
+    uint32_t *order; /* two numbers for each position */
+    uint64_t capacity;
+    uint64_t step;      /* slots and positions made ready at a time */
+    bool is_touched;    /* ready also means touched */
+    uint64_t ready;     /* slots and positions that have memory */
+    uint64_t used;      /* slots ever used */
+    uint64_t free_head; /* first free slot, or MARK_END */
+    uint64_t exhausted;
+    uint64_t count;
+    uint64_t dead_count;
+    bool keep_order;
+    bool in_callback;
+    haft_packed_destroy *on_destroy;
+    void *destroy_arg;
+    char *name;
+};
+
+/* Bytes of an array's element. */
+static inline uint64_t packed_bytes(const struct haft_packed *packed, enum packed_array array)
+{
+    switch (array) {
+    case OBJECTS:
+        return packed->view.object_size;
+    case DEAD:
+        return sizeof(uint32_t);
+    default: /* an id; two numbers */
+        return sizeof(uint64_t);
+    }
+}
+
+/* Make the first `count` elements of an array writable.  HAFT_OK or HAFT_NO_MEMORY. */
+static inline haft_status packed_commit(struct haft_packed *packed, enum packed_array array,
+                                        uint64_t count)
+{
+    return reservation_commit(&packed->memory[array], count * packed_bytes(packed, array));
+}
+
+static inline char *packed_object(const struct haft_packed *packed, uint64_t position)
+{
+    return packed->view.objects + position * packed->view.object_size;
+}
+
+/*
+ * An object may be in a position; `count` positions have none: AddressSanitizer reports accesses.
+ */
+static inline void packed_unpoison(const struct haft_packed *packed, uint64_t position)
+{
+    asan_unpoison(packed_object(packed, position), (size_t)packed->view.object_size);
+}
+
+static inline void packed_poison(const struct haft_packed *packed, uint64_t position,
+                                 uint64_t count)
+{
+    asan_poison(packed_object(packed, position), (size_t)(count * packed->view.object_size));
+}
+
+/* The slot that an id of this table leads to. */
+static inline haft_packed_slot *packed_slot(const struct haft_packed *packed, haft_id id)
+{
+    return &packed->slot[word_index(&packed->slots.format, id.bits)];
+}
+
+/* The object in `from` stands in `to` as well; its id leads there from now on. */
+static inline void packed_move(struct haft_packed *packed, uint64_t to, uint64_t from)
+{
+    memcpy(packed_object(packed, to), packed_object(packed, from),
+           (size_t)packed->view.object_size);
+    packed->ids[to] = packed->ids[from];
+    packed_slot(packed, packed->ids[to])->position = (uint32_t)to;
+}
+
+/*
+ * lib/packed/packed_remove.h - objects that go all at once.
+ */
+
+/* End the lives of all objects, and call on_destroy for each.  They keep their positions. */
+HAFT_INTERNAL void packed_destroy_all(struct haft_packed *packed, const void *caller);
+
+/* lib/packed/packed.c */
+
+/*
+ * haft_packed: opening, lookups, and objects that come.
+ *
+ * Edges in this file.
+ *   OWN   no thread changes the table while others read it
+ */
+
+OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
+
+/* The bytes of a slot beyond its word, which struct slots takes for the object. */
+#define SLOT_OBJECT_SIZE (sizeof(haft_packed_slot) - sizeof(haft_atomic_u64))
+
+/* --- opening --- */
+
+/* Address space for the arrays: an element more than the capacity, for sorting. */
+static haft_status open_arrays(struct haft_packed *packed)
+{
+    for (int array = 0; array < PACKED_ARRAYS; array++) {
+        const uint64_t bytes = packed_bytes(packed, (enum packed_array)array);
+        const haft_status status =
+            reservation_open(&packed->memory[array], (packed->capacity + 1) * bytes);
+
+        if (status != HAFT_OK) {
+            while (array-- > 0) {
+                reservation_close(&packed->memory[array]);
+            }
+            return status;
+        }
+    }
+    packed->view.objects = packed->memory[OBJECTS].base;
+    packed->ids = (haft_id *)(void *)packed->memory[IDS].base;
+    packed->dead = (uint32_t *)(void *)packed->memory[DEAD].base;
+    packed->order = (uint32_t *)(void *)packed->memory[ORDER].base;
+    return HAFT_OK;
+}
+
+static void close_memory(struct haft_packed *packed)
+{
+    for (int array = 0; array < PACKED_ARRAYS; array++) {
+        reservation_close(&packed->memory[array]);
+    }
+    slots_close(&packed->slots);
+}
+
+/* Use each page of an array's elements from `begin` on, which no thread has written to. */
+static void touch(char *base, uint64_t begin, uint64_t end, uint64_t bytes)
+{
+    memset(base + begin * bytes, 0, (size_t)((end - begin) * bytes));
+}
+
+/* Memory for the next step of slots and positions. */
+static haft_status make_ready(struct haft_packed *packed)
+{
+    const uint64_t begin = packed->ready;
+    const uint64_t left = packed->capacity - begin;
+    const uint64_t end = begin + (packed->step < left ? packed->step : left);
+    haft_status status = slots_commit(&packed->slots, HAFT_FIRST_INDEX + end);
+
+    for (int array = OBJECTS; array <= DEAD && status == HAFT_OK; array++) {
+        status = packed_commit(packed, (enum packed_array)array, end);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (packed->is_touched) {
+        for (int array = OBJECTS; array <= DEAD; array++) {
+            touch(packed->memory[array].base, begin, end,
+                  packed_bytes(packed, (enum packed_array)array));
+        }
+        touch(packed->slots.view.base, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end,
+              sizeof(haft_packed_slot));
+    }
+    packed->ready = end;
+    return HAFT_OK;
+}
+
+static haft_status open_memory(struct haft_packed *packed, const haft_packed_options *options)
+{
+    struct slots_options wanted = {0};
+    uint64_t most;
+    haft_status status = options_check(options, PACKED, &wanted.common, &most);
+
+    if (status == HAFT_OK) {
+        wanted.common.object_size = SLOT_OBJECT_SIZE;
+        wanted.common.object_alignment = sizeof(uint64_t);
+        status = slots_open(&packed->slots, &wanted);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    assert(packed->slots.view.stride == sizeof(haft_packed_slot));
+    packed->slot = (haft_packed_slot *)(void *)packed->slots.view.base;
+    packed->view.slots = packed->slot;
+    packed->view.mask = packed->slots.view.mask;
+    status = open_arrays(packed);
+    if (status != HAFT_OK) {
+        slots_close(&packed->slots);
+        return status;
+    }
+    status = packed->is_touched ? make_ready(packed) : HAFT_OK;
+    if (status != HAFT_OK) {
+        close_memory(packed);
+    }
+    return status;
+}
+
+static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
+{
+    struct haft_packed *opened = calloc(1, sizeof *opened);
+    char *name = strdup(options->name != NULL ? options->name : "packed table");
+    haft_status status = HAFT_NO_MEMORY;
+
+    if (opened != NULL && name != NULL) {
+        opened->view.object_size = options->object_size;
+        opened->capacity = options->capacity;
+        opened->step = options->growth_step != 0 ? options->growth_step : 1;
+        opened->is_touched = options->growth_step != 0;
+        status = open_memory(opened, options);
+    }
+    if (status != HAFT_OK) {
+        free(name);
+        free(opened);
+        return status;
+    }
+    opened->free_head = MARK_END;
+    opened->keep_order = options->keep_order;
+    opened->on_destroy = options->on_destroy;
+    opened->destroy_arg = options->destroy_arg;
+    opened->name = name;
+    *packed = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
+                                   haft_packed **packed)
+{
+    haft_packed_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_packed(&known, packed) : status;
+}
+
+void haft_packed_close(haft_packed *packed)
+{
+    assert(!packed->in_callback);
+    leaks_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
+    if (packed->on_destroy != NULL) {
+        packed_destroy_all(packed, CALLER);
+    }
+    asan_unpoison(packed->view.objects, (size_t)((packed->used + 1) * packed->view.object_size));
+    close_memory(packed);
+    free(packed->name);
+    free(packed);
+}
+
+haft_dense_view haft_packed_view(const haft_packed *packed)
+{
+    return packed->view;
+}
+
+haft_layout haft_packed_layout(const haft_packed *packed)
+{
+    return packed->slots.format.layout;
+}
+
+const char *haft_packed_name(const haft_packed *packed)
+{
+    return packed->name;
+}
+
+uint64_t haft_packed_capacity(const haft_packed *packed)
+{
+    return packed->capacity;
+}
+
+/* --- by id --- */
+
+haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id)
+{
+    return slots_diagnose(&packed->slots, id);
+}
+
+haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return HAFT_PACKED_UNUSED;
+    }
+    return packed_slot(packed, id)->death != 0 ? HAFT_PACKED_DEAD : HAFT_PACKED_ALIVE;
+}
+
+haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return haft_packed_diagnose(packed, id);
+    }
+    *position = packed_slot(packed, id)->position;
+    return HAFT_OK;
+}
+
+/* --- by position --- */
+
+void *haft_packed_objects(const haft_packed *packed)
+{
+    return packed->view.objects;
+}
+
+const haft_id *haft_packed_ids(const haft_packed *packed)
+{
+    return packed->ids;
+}
+
+haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position)
+{
+    const haft_id nil = HAFT_NIL;
+
+    return position < packed->count ? packed->ids[position] : nil;
+}
+
+haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position)
+{
+    return haft_packed_state(packed, haft_packed_id_at(packed, position));
+}
+
+uint64_t haft_packed_count(const haft_packed *packed)
+{
+    return packed->count;
+}
+
+uint64_t haft_packed_dead_count(const haft_packed *packed)
+{
+    return packed->dead_count;
+}
+
+uint64_t haft_packed_available(const haft_packed *packed)
+{
+    return packed->capacity - packed->count - packed->exhausted;
+}
+
+bool haft_packed_is_empty(const haft_packed *packed)
+{
+    return packed->count == 0;
+}
+
+/* --- insert --- */
+
+/* The next slot to use, taken off the free list or fresh. */
+static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
+{
+    if (packed->free_head != MARK_END) {
+        *index = packed->free_head;
+        packed->free_head =
+            word_index(&packed->slots.format, load_relaxed(OWN, &packed->slot[*index].word));
+        return HAFT_OK;
+    }
+    if (packed->used == packed->capacity) {
+        return HAFT_FULL;
+    }
+    const haft_status status = packed->used < packed->ready ? HAFT_OK : make_ready(packed);
+
+    if (status == HAFT_OK) {
+        *index = HAFT_FIRST_INDEX + packed->used++;
+    }
+    return status;
+}
+
+/* An object has come: on_fill, if it is time for it. */
+static void look_at_fill_of(struct haft_packed *packed)
+{
+    const bool outer = packed->in_callback;
+
+    packed->in_callback = true;
+    fill_look_alone(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
+                    packed->capacity);
+    packed->in_callback = outer;
+}
+
+haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
+{
+    uint64_t index;
+    const haft_status status = take_packed_slot(packed, &index);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_packed_slot *slot = &packed->slot[index];
+    const uint64_t position = packed->count++;
+    char *bytes = packed_object(packed, position);
+    const uint64_t word = slots_begin(&packed->slots, load_relaxed(OWN, &slot->word));
+
+    packed_unpoison(packed, position);
+    if (object == NULL) {
+        memset(bytes, 0, (size_t)packed->view.object_size);
+    } else {
+        memcpy(bytes, object, (size_t)packed->view.object_size);
+    }
+    id->bits = word_with_index(&packed->slots.format, word, index);
+    packed->ids[position] = *id;
+    slot->position = (uint32_t)position;
+    slot->death = 0;
+    sites_note_birth(&packed->slots.sites, index, CALLER);
+    store_relaxed(OWN, &slot->word, id->bits);
+    if (packed->slots.fill.warn_at != 0) {
+        look_at_fill_of(packed);
+    }
+    return HAFT_OK;
+}
+
+/* lib/packed/packed_explain.c */
+
+/* A packed table's statuses and ids, in words. */
+
+int haft_packed_explain(const haft_packed *packed, haft_status status, char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+    const struct use use = {packed->count, 0, packed->exhausted};
+
+    text_add(&text, "%s: ", packed->name);
+    if (status == HAFT_FULL) {
+        explain_full(&text, packed->capacity, &use);
+        if (packed->dead_count != 0) {
+            text_add(&text, "; ");
+            text_add_count(&text, packed->dead_count);
+            text_add(&text, " dead until the refresh");
+        }
+    } else if (status == HAFT_NO_MEMORY) {
+        text_add(&text, "no memory: the system refused more than ");
+        text_add_counted(&text, packed->used, "object");
+        text_add(&text, " of ");
+        text_add_counted(&text, packed->view.object_size, "byte");
+    } else {
+        text_add(&text, "%s", haft_status_text(status));
+    }
+    return text_length(&text);
+}
+
+int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size)
+{
+    const bool is_dead = haft_packed_state(packed, id) == HAFT_PACKED_DEAD;
+    const haft_status status = is_dead ? HAFT_DEAD : haft_packed_diagnose(packed, id);
+
+    return sites_describe(&packed->slots, packed->name, id, status, text, size);
+}
+
+void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)
+{
+    assert(slots == packed->view.slots);
+    (void)slots;
+    bad_access(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id));
+    return NULL;
+}
+
+/* lib/packed/packed_remove.c */
+
+/*
+ * haft_packed: objects that go.
+ *
+ * In two steps.  First lives end, one on_destroy after the other, while every object stays where
+ * it is; callbacks may insert and kill.  Then, without callbacks, gaps close and slots go back.
+ *
+ * Edges in this file.
+ *   OWN   no thread changes the table while others read it
+ */
+
+/* --- lives end --- */
+
+/* End the life in slot `index`.  Its position and the slot stay taken. */
+static void end_object(struct haft_packed *packed, uint64_t index)
+{
+    const struct word_format *format = &packed->slots.format;
+    haft_packed_slot *slot = &packed->slot[index];
+    const haft_id nil = HAFT_NIL;
+    const haft_id id = packed->ids[slot->position];
+    const uint64_t next = word_next_life(format, id.bits, MARK_FREE);
+    const bool was_last = word_generation(format, next) == 0;
+
+    store_relaxed(OWN, &slot->word,
+                  was_last ? word_with_index(format, next, MARK_EXHAUSTED) : next);
+    packed->ids[slot->position] = nil;
+    if (packed->on_destroy != NULL) {
+        packed->in_callback = true;
+        packed->on_destroy(packed_object(packed, slot->position), id, packed->destroy_arg);
+        packed->in_callback = false;
+    }
+}
+
+/* The slot of an ended life: onto the free list, or out of use after its last. */
+static void free_slot(struct haft_packed *packed, uint64_t index)
+{
+    const struct word_format *format = &packed->slots.format;
+    atomic_u64 *at = &packed->slot[index].word;
+    const uint64_t word = load_relaxed(OWN, at);
+
+    if (word_index(format, word) == MARK_EXHAUSTED) {
+        packed->exhausted++;
+        return;
+    }
+    store_relaxed(OWN, at, word_with_index(format, word, packed->free_head));
+    packed->free_head = index;
+}
+
+/* End the dead objects' lives, from place `done` among them on, and of those killed meanwhile. */
+static void destroy_dead(struct haft_packed *packed, uint64_t done)
+{
+    for (; done < packed->dead_count; done++) {
+        end_object(packed, packed->dead[done]);
+    }
+}
+
+static void free_dead_slots(struct haft_packed *packed)
+{
+    for (uint64_t i = 0; i < packed->dead_count; i++) {
+        free_slot(packed, packed->dead[i]);
+    }
+    packed->dead_count = 0;
+}
+
+/* --- gaps close --- */
+
+static void fill_gap_with_last(struct haft_packed *packed, uint64_t position)
+{
+    packed->count--;
+    if (position != packed->count) {
+        packed_move(packed, position, packed->count);
+    }
+    packed_poison(packed, packed->count, 1);
+}
+
+/* Move `count` objects up, from `from` to `to`. */
+static void move_run(struct haft_packed *packed, uint64_t to, uint64_t from, uint64_t count)
+{
+    memmove(packed_object(packed, to), packed_object(packed, from),
+            (size_t)(count * packed->view.object_size));
+    memmove(&packed->ids[to], &packed->ids[from], (size_t)count * sizeof packed->ids[0]);
+    for (uint64_t position = to; position < to + count; position++) {
+        packed_slot(packed, packed->ids[position])->position = (uint32_t)position;
+    }
+}
+
+/* Close all gaps from the first one on, which is at `to`: run by run, in order. */
+static void close_gaps(struct haft_packed *packed, uint64_t to)
+{
+    uint64_t from = to;
+
+    while (from < packed->count) {
+        uint64_t end = from;
+
+        while (end < packed->count && !haft_id_is_nil(packed->ids[end])) {
+            end++;
+        }
+        if (end != from) {
+            move_run(packed, to, from, end - from);
+            to += end - from;
+        }
+        from = end + 1;
+    }
+    packed_poison(packed, to, packed->count - to);
+    packed->count = to;
+}
+
+/* The first position of a dead object; there is one. */
+static uint64_t first_gap(const struct haft_packed *packed)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (uint64_t i = 0; i < packed->dead_count; i++) {
+        const uint64_t position = packed->slot[packed->dead[i]].position;
+
+        first = position < first ? position : first;
+    }
+    return first;
+}
+
+/* Fill the gaps of dead objects that are not at the end anyway, each with the last live object. */
+static void fill_gaps(struct haft_packed *packed)
+{
+    const uint64_t before = packed->count;
+    const uint64_t kept = before - packed->dead_count;
+
+    for (uint64_t i = 0; i < packed->dead_count; i++) {
+        const uint64_t gap = packed->slot[packed->dead[i]].position;
+
+        if (gap >= kept) {
+            continue;
+        }
+        while (haft_id_is_nil(packed->ids[packed->count - 1])) {
+            packed->count--;
+        }
+        fill_gap_with_last(packed, gap);
+    }
+    packed->count = kept;
+    packed_poison(packed, kept, before - kept);
+}
+
+/* --- free --- */
+
+/* Take an object off the list of the dead; the one killed last takes its turn. */
+static void unlist(struct haft_packed *packed, const haft_packed_slot *slot)
+{
+    const uint32_t place = slot->death - 1;
+    const uint32_t last = packed->dead[--packed->dead_count];
+
+    packed->dead[place] = last;
+    packed->slot[last].death = place + 1;
+}
+
+haft_status haft_packed_free(haft_packed *packed, haft_id id)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return slots_diagnose(&packed->slots, id);
+    }
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    const uint64_t index = word_index(&packed->slots.format, id.bits);
+    haft_packed_slot *slot = &packed->slot[index];
+
+    if (slot->death != 0) {
+        unlist(packed, slot);
+    }
+    sites_note_death(&packed->slots.sites, index, CALLER);
+    end_object(packed, index);
+    if (packed->keep_order) {
+        close_gaps(packed, slot->position);
+    } else {
+        fill_gap_with_last(packed, slot->position);
+    }
+    free_slot(packed, index);
+    return HAFT_OK;
+}
+
+/* --- kill and refresh --- */
+
+/* Put a live object on the list of the dead, if it is not there. */
+static bool list_dead(struct haft_packed *packed, haft_id id, const void *caller)
+{
+    const uint64_t index = word_index(&packed->slots.format, id.bits);
+    haft_packed_slot *slot = &packed->slot[index];
+
+    if (slot->death != 0) {
+        return false;
+    }
+    sites_note_death(&packed->slots.sites, index, caller);
+    packed->dead[packed->dead_count++] = (uint32_t)index;
+    slot->death = (uint32_t)packed->dead_count;
+    return true;
+}
+
+haft_status haft_packed_kill(haft_packed *packed, haft_id id)
+{
+    if (!haft_packed_is_live(packed->view, id)) {
+        return slots_diagnose(&packed->slots, id);
+    }
+    return list_dead(packed, id, CALLER) ? HAFT_OK : HAFT_DEAD;
+}
+
+haft_status haft_packed_refresh(haft_packed *packed)
+{
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (packed->dead_count == 0) {
+        return HAFT_OK;
+    }
+    destroy_dead(packed, 0);
+    if (packed->keep_order) {
+        close_gaps(packed, first_gap(packed));
+    } else {
+        fill_gaps(packed);
+    }
+    free_dead_slots(packed);
+    return HAFT_OK;
+}
+
+/* --- clear --- */
+
+HAFT_INTERNAL void packed_destroy_all(struct haft_packed *packed, const void *caller)
+{
+    uint64_t done = 0;
+
+    for (uint64_t position = 0; position < packed->count;) {
+        for (; position < packed->count; position++) {
+            if (!haft_id_is_nil(packed->ids[position])) { /* nil: inserted, killed, destroyed */
+                list_dead(packed, packed->ids[position], caller);
+            }
+        }
+        destroy_dead(packed, done);
+        done = packed->dead_count;
+    }
+}
+
+haft_status haft_packed_clear(haft_packed *packed)
+{
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    packed_destroy_all(packed, CALLER);
+    packed_poison(packed, 0, packed->count);
+    packed->count = 0;
+    free_dead_slots(packed);
+    return HAFT_OK;
+}
+
+/* lib/packed/packed_sort.c */
+
+/*
+ * haft_packed_sort: a merge sort of positions, then each object moves to its place once.
+ *
+ * order[i] is the position from which the object for position i comes.  Merging needs a second
+ * array of positions, moving in cycles the memory of one object: both are there before the first
+ * object moves, so nothing can fail half-way.
+ */
+
+struct sorting {
+    const struct haft_packed *packed;
+    int (*compare)(const void *a, const void *b, void *arg);
+    void *arg;
+    uint32_t *order;
+    uint32_t *left; /* as long as order */
+};
+
+/* Whether the objects from positions `a` and `b` may stand in this order. */
+static bool in_order(const struct sorting *sorting, uint32_t a, uint32_t b)
+{
+    return sorting->compare(packed_object(sorting->packed, a), packed_object(sorting->packed, b),
+                            sorting->arg) <= 0;
+}
+
+/* Merge order[begin..middle) and order[middle..end), each in order. */
+static void merge(const struct sorting *sorting, uint64_t begin, uint64_t middle, uint64_t end)
+{
+    uint32_t *order = sorting->order;
+    uint32_t *left = sorting->left;
+    const uint64_t left_count = middle - begin;
+    uint64_t taken = 0;
+
+    if (in_order(sorting, order[middle - 1], order[middle])) {
+        return;
+    }
+    memcpy(left, &order[begin], (size_t)left_count * sizeof left[0]);
+    for (uint64_t at = begin; taken < left_count; at++) {
+        if (middle == end || in_order(sorting, left[taken], order[middle])) {
+            order[at] = left[taken++];
+        } else {
+            order[at] = order[middle++];
+        }
+    }
+}
+
+static void sort(const struct sorting *sorting, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        sorting->order[i] = (uint32_t)i;
+    }
+    for (uint64_t width = 1; width < count; width *= 2) {
+        for (uint64_t begin = 0; begin + width < count; begin += 2 * width) {
+            const uint64_t end = begin + 2 * width < count ? begin + 2 * width : count;
+
+            merge(sorting, begin, begin + width, end);
+        }
+    }
+}
+
+/* Move the objects of the cycle that begins at `start`; `spare` is a position beyond them all. */
+static void move_cycle(struct haft_packed *packed, uint64_t start, uint64_t spare)
+{
+    const size_t size = (size_t)packed->view.object_size;
+    uint32_t *order = packed->order;
+    const haft_id first = packed->ids[start];
+    uint64_t to = start;
+
+    memcpy(packed_object(packed, spare), packed_object(packed, start), size);
+    while (order[to] != start) {
+        const uint64_t from = order[to];
+
+        packed_move(packed, to, from);
+        order[to] = (uint32_t)to;
+        to = from;
+    }
+    memcpy(packed_object(packed, to), packed_object(packed, spare), size);
+    packed->ids[to] = first;
+    packed_slot(packed, first)->position = (uint32_t)to;
+    order[to] = (uint32_t)to;
+}
+
+haft_status haft_packed_sort(haft_packed *packed,
+                             int (*compare)(const void *a, const void *b, void *arg), void *arg)
+{
+    const uint64_t count = packed->count;
+
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (packed_commit(packed, ORDER, count) != HAFT_OK) {
+        return HAFT_NO_MEMORY;
+    }
+    const struct sorting sorting = {
+        .packed = packed,
+        .compare = compare,
+        .arg = arg,
+        .order = packed->order,
+        .left = packed->order + count,
+    };
+
+    packed->in_callback = true;
+    sort(&sorting, count);
+    packed->in_callback = false;
+    /* `compare` may have inserted: the spare is behind that, too. */
+    if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
+        return HAFT_NO_MEMORY;
+    }
+    packed_unpoison(packed, packed->count);
+    for (uint64_t position = 0; position < count; position++) {
+        if (packed->order[position] != position) {
+            move_cycle(packed, position, packed->count);
+        }
+    }
+    if (packed->count < packed->ready) {
+        packed_poison(packed, packed->count, 1);
+    }
+    return HAFT_OK;
+}
+
+/*
+ * lib/arena/state.h - the structs of an arena.
+ *
+ * Blocks come in two kinds.  The chain: the first block, then each twice as large as the one
+ * before, within bounds; those up to `block` are in use, `block` is where allocation goes on, those
+ * behind it are kept for later.  Blocks of their own, for allocations too large for the chain's
+ * next block, lie on one of two stacks: in use, or kept for later.
+ *
+ * From base to next a block is allocated, from next to end it is free, and poisoned under
+ * AddressSanitizer.  With that, limit is next: the inline allocation never finds room, so each
+ * allocation comes to the library, which poisons.
+ */
+
+struct block {
+    struct block *next; /* in its chain or on its stack */
+    char *base;         /* a multiple of HAFT_ARENA_ALIGNMENT */
+    char *end;
+    size_t size; /* as it came from the allocator; 0: it did not */
+};
+
+/* A function that runs on reset; lies in the arena. */
+struct clean_up {
+    struct clean_up *before; /* registered before this one */
+    void (*function)(void *arg);
+    void *arg;
+};
+
+struct arena {
+    haft_arena head; /* first: a haft_arena is the start of one of these */
+    struct block *block;
+    char *pinned;      /* no shrinking below: the last mark in this block, or its base */
+    size_t elsewhere;  /* bytes used in other blocks than this one */
+    size_t high_water; /* as of the last time that bytes were given back */
+    size_t capacity;
+    struct block *own;        /* blocks of their own in use, newest first */
+    struct block *own_oldest; /* the last of those, if there is one */
+    struct block *own_spare;
+    struct clean_up *clean_up; /* newest first */
+    uint64_t round;            /* resets so far */
+    size_t block_size;
+    size_t max_block_size;
+    bool fixed;
+    bool marked;   /* since the last reset */
+    bool cleaning; /* clean-up functions are running */
+    haft_allocator allocator;
+    struct block first;
+};
+
+static inline struct arena *arena_of(haft_arena *head)
+{
+    return (struct arena *)(void *)head;
+}
+
+/* Bytes from `at` to the next multiple of `alignment`. */
+static inline size_t arena_padding(const char *at, size_t alignment)
+{
+    return -(uintptr_t)at & (alignment - 1);
+}
+
+/* Allocation goes on at `next`, in the block in use. */
+static inline void arena_set_next(struct arena *arena, char *next)
+{
+    arena->head.next = next;
+    arena->head.limit = asan_is_on() ? next : arena->block->end;
+}
+
+static inline size_t arena_used(const struct arena *arena)
+{
+    return arena->elsewhere + (size_t)(arena->head.next - arena->block->base);
+}
+
+/* To be called before bytes are given back. */
+static inline void arena_note_high_water(struct arena *arena)
+{
+    const size_t used = arena_used(arena);
+
+    if (arena->high_water < used) {
+        arena->high_water = used;
+    }
+}
+
+/*
+ * lib/arena/arena_blocks.h - where an arena's memory comes from, and where it is kept.
+ */
+
+/* `extent` bytes from another block than the one in use; or NULL, and nothing has changed. */
+HAFT_INTERNAL char *arena_take_elsewhere(struct arena *arena, size_t extent, size_t alignment);
+
+/* Blocks of their own, down to `until`, are kept for later. */
+HAFT_INTERNAL void arena_keep_own(struct arena *arena, const struct block *until);
+HAFT_INTERNAL void arena_keep_all_own(struct arena *arena);
+
+/*
+ * All chain blocks behind `block` are poisoned, and `block` from `next` on; before it, the redzone
+ * that the last allocation there may have grown over.
+ */
+HAFT_INTERNAL void arena_poison_from(struct block *block, char *next);
+
+/* Blocks that hold nothing go back to the allocator. */
+HAFT_INTERNAL void arena_free_spare(struct arena *arena);
+
+/* lib/arena/arena.c */
+
+/* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/state.h. */
+
+#define DEFAULT_BLOCK_SIZE ((size_t)1 << 16)
+#define DEFAULT_MAX_BLOCK_SIZE ((size_t)1 << 20)
+#define LARGEST_BLOCK_SIZE ((size_t)1 << 30)
+
+/* The arena's own bytes, in front of its first block's. */
+#define RECORD                                                                                     \
+    ((sizeof(struct arena) + HAFT_ARENA_ALIGNMENT - 1) / HAFT_ARENA_ALIGNMENT *                    \
+     HAFT_ARENA_ALIGNMENT)
+
+_Static_assert(RECORD + HAFT_ARENA_ALIGNMENT - 1 <= HAFT_ARENA_OVERHEAD, "it fits any buffer");
+_Static_assert(_Alignof(max_align_t) <= HAFT_ARENA_ALIGNMENT, "enough for every basic type");
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* --- opening and closing --- */
+
+/* Checks the options and puts them, with their defaults, into `arena`. */
+static haft_status take_options(struct arena *arena, const haft_arena_options *options)
+{
+    const size_t size = options->block_size != 0 ? options->block_size : DEFAULT_BLOCK_SIZE;
+    const size_t most = options->max_block_size != 0 ? options->max_block_size
+                                                     : larger(size, DEFAULT_MAX_BLOCK_SIZE);
+
+    if (size > LARGEST_BLOCK_SIZE) {
+        return HAFT_BAD_BLOCK_SIZE;
+    }
+    if (most < size || most > LARGEST_BLOCK_SIZE) {
+        return HAFT_BAD_MAX_BLOCK_SIZE;
+    }
+    if (options->buffer != NULL ? options->buffer_size < HAFT_ARENA_OVERHEAD
+                                : options->buffer_size != 0) {
+        return HAFT_BAD_BUFFER_SIZE;
+    }
+    *arena = (struct arena){
+        .block_size = size,
+        .max_block_size = most,
+        .fixed = options->fixed,
+        .allocator = options->allocator != NULL ? *options->allocator : haft_allocator_malloc(),
+    };
+    return HAFT_OK;
+}
+
+/* The memory of the arena itself and of its first block, which `first` then describes. */
+static char *first_memory(const struct arena *arena, const haft_arena_options *options,
+                          struct block *first)
+{
+    char *memory = options->buffer;
+    size_t bytes = options->buffer_size;
+
+    if (memory != NULL) {
+        const size_t padding = arena_padding(memory, HAFT_ARENA_ALIGNMENT);
+
+        memory += padding;
+        bytes -= padding;
+    } else {
+        bytes = RECORD + arena->block_size;
+        first->size = bytes;
+        memory = arena->allocator.alloc(arena->allocator.context, bytes, HAFT_ARENA_ALIGNMENT);
+    }
+    if (memory != NULL) {
+        first->base = memory + RECORD;
+        first->end = memory + bytes;
+    }
+    return memory;
+}
+
+static haft_status new_arena(const haft_arena_options *options, haft_arena **arena)
+{
+    struct arena made;
+    const haft_status status = take_options(&made, options);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    struct arena *opened = (struct arena *)(void *)first_memory(&made, options, &made.first);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    *opened = made;
+    opened->block = &opened->first;
+    opened->pinned = opened->first.base;
+    opened->capacity = (size_t)(opened->first.end - opened->first.base);
+    asan_poison(opened->first.base, opened->capacity);
+    arena_set_next(opened, opened->first.base);
+    *arena = &opened->head;
+    return HAFT_OK;
+}
+
+haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
+                                  haft_arena **arena)
+{
+    haft_arena_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? new_arena(&known, arena) : status;
+}
+
+void haft_arena_close(haft_arena *head)
+{
+    struct arena *arena = arena_of(head);
+    const haft_allocator from = arena->allocator;
+    const size_t size = arena->first.size;
+
+    haft_arena_reset(head);
+    haft_arena_trim(head);
+    asan_unpoison(arena->first.base, (size_t)(arena->first.end - arena->first.base));
+    if (size != 0) {
+        from.free(from.context, arena, size);
+    }
+}
+
+/* --- allocation --- */
+
+static bool arena_extent(size_t size, size_t *extent)
+{
+    if (size > PTRDIFF_MAX / 2) {
+        return false;
+    }
+    if (asan_is_on()) {
+        *extent = (size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE + ASAN_REDZONE;
+    } else {
+        *extent = larger(size, 1);
+    }
+    return true;
+}
+
+/* Alignment that is possible, and that suits the sanitizer; 0 if there is none. */
+static size_t usable_alignment(size_t alignment)
+{
+    if ((alignment & (alignment - 1)) != 0 || alignment > HAFT_ARENA_MAX_ALIGNMENT) {
+        return 0;
+    }
+    return asan_is_on() && alignment != 0 ? larger(alignment, ASAN_GRANULE) : alignment;
+}
+
+/* From the block in use; NULL if it has no room. */
+static char *take_here(struct arena *arena, size_t extent, size_t alignment)
+{
+    const size_t padding = arena_padding(arena->head.next, alignment);
+    const size_t room = (size_t)(arena->block->end - arena->head.next);
+
+    if (padding > room || extent > room - padding) {
+        return NULL;
+    }
+    char *at = arena->head.next + padding;
+
+    arena_set_next(arena, at + extent);
+    return at;
+}
+
+void *haft_arena_alloc_further(haft_arena *head, size_t size, size_t alignment)
+{
+    struct arena *arena = arena_of(head);
+    const size_t usable = usable_alignment(alignment);
+    size_t extent;
+
+    if (usable == 0 || !arena_extent(size, &extent)) {
+        return NULL;
+    }
+    char *at = take_here(arena, extent, usable);
+
+    if (at == NULL) {
+        at = arena_take_elsewhere(arena, extent, usable);
+    }
+    if (at != NULL) {
+        asan_unpoison(at, size);
+    }
+    return at;
+}
+
+void *haft_arena_alloc_array(haft_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : haft_arena_alloc(arena, bytes);
+}
+
+void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size)
+{
+    void *memory = haft_arena_alloc_array(arena, count, size);
+
+    if (memory != NULL) {
+        memset(memory, 0, count * size);
+    }
+    return memory;
+}
+
+/* --- another size --- */
+
+static bool is_last(const struct arena *arena, const char *memory, size_t extent)
+{
+    return (uintptr_t)memory + extent == (uintptr_t)arena->head.next;
+}
+
+/* Allocation goes on at `next`, further down, or where a mark keeps it. */
+static void fall_back(struct arena *arena, char *next)
+{
+    arena_note_high_water(arena);
+    arena_set_next(arena, next > arena->pinned ? next : arena->pinned);
+}
+
+/* False if the allocation, which ends where the free bytes begin, cannot get so large there. */
+static bool resize_last(struct arena *arena, char *memory, size_t extent)
+{
+    char *next = arena->head.next;
+
+    if (extent > (size_t)(arena->block->end - memory)) {
+        return false;
+    }
+    if (memory + extent < next) {
+        fall_back(arena, memory + extent);
+    } else {
+        arena_set_next(arena, memory + extent);
+    }
+    return true;
+}
+
+/* Whether it is certain that no mark was set since the allocation, so that no rewind revives it. */
+static bool is_behind_marks(const struct arena *arena, const char *memory)
+{
+    const uintptr_t pinned = (uintptr_t)arena->pinned;
+
+    return !arena->marked || (uintptr_t)memory - pinned < (uintptr_t)arena->head.next - pinned;
+}
+
+static void *move(struct arena *arena, void *memory, size_t old_size, size_t new_size,
+                  size_t alignment)
+{
+    const bool has_ended = is_behind_marks(arena, memory);
+    void *moved = haft_arena_alloc_aligned(&arena->head, new_size, alignment);
+
+    if (moved != NULL) {
+        memcpy(moved, memory, old_size);
+    }
+    if (moved != NULL && has_ended) {
+        asan_poison(memory, old_size);
+    }
+    return moved;
+}
+
+void *haft_arena_resize(haft_arena *head, void *memory, size_t old_size, size_t new_size,
+                        size_t alignment)
+{
+    struct arena *arena = arena_of(head);
+    size_t old_extent;
+    size_t extent;
+
+    if (memory == NULL) {
+        assert(old_size == 0);
+        return haft_arena_alloc_aligned(head, new_size, alignment);
+    }
+    if (!arena_extent(old_size, &old_extent) || !arena_extent(new_size, &extent)) {
+        return NULL;
+    }
+    const bool in_place = is_last(arena, memory, old_extent) ? resize_last(arena, memory, extent)
+                                                             : new_size <= old_size;
+    if (!in_place) {
+        return move(arena, memory, old_size, new_size, alignment);
+    }
+    if (new_size > old_size) {
+        asan_unpoison(memory, new_size);
+    } else {
+        asan_poison((char *)memory + new_size, old_size - new_size);
+    }
+    return memory;
+}
+
+void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count, size_t new_count,
+                              size_t size, size_t alignment)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(new_count, size, &bytes)) {
+        return NULL;
+    }
+    return haft_arena_resize(arena, memory, old_count * size, bytes, alignment);
+}
+
+/* --- marks, resets --- */
+
+/* Runs the functions registered since `until`, and those that they register; newest first. */
+static void clean_up_until(struct arena *arena, const struct clean_up *until)
+{
+    assert(!arena->cleaning); /* a clean-up function may not reset, rewind or close */
+    arena->cleaning = true;
+    while (arena->clean_up != until) {
+        const struct clean_up *now = arena->clean_up;
+
+        arena->clean_up = now->before;
+        now->function(now->arg);
+    }
+    arena->cleaning = false;
+}
+
+haft_status haft_arena_on_reset(haft_arena *head, void (*clean_up)(void *arg), void *arg)
+{
+    struct arena *arena = arena_of(head);
+
+    if (clean_up == NULL) {
+        return HAFT_OK;
+    }
+    struct clean_up *note = haft_arena_new(head, struct clean_up);
+
+    if (note == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    *note = (struct clean_up){arena->clean_up, clean_up, arg};
+    arena->clean_up = note;
+    return HAFT_OK;
+}
+
+haft_mark haft_arena_mark(haft_arena *head)
+{
+    struct arena *arena = arena_of(head);
+
+    arena->pinned = arena->head.next;
+    arena->marked = true;
+    return (haft_mark){
+        .block = arena->block,
+        .next = arena->head.next,
+        .own_blocks = arena->own,
+        .clean_up = arena->clean_up,
+        .elsewhere = arena->elsewhere,
+        .round = arena->round,
+    };
+}
+
+void haft_arena_rewind(haft_arena *head, haft_mark mark)
+{
+    struct arena *arena = arena_of(head);
+
+    assert(mark.round == arena->round); /* else it was set before a reset */
+    clean_up_until(arena, mark.clean_up);
+    arena_note_high_water(arena);
+    arena_keep_own(arena, mark.own_blocks);
+    arena->block = mark.block;
+    arena->elsewhere = mark.elsewhere;
+    arena->pinned = mark.next;
+    arena_set_next(arena, mark.next);
+    arena_poison_from(arena->block, mark.next);
+}
+
+void haft_arena_reset(haft_arena *head)
+{
+    struct arena *arena = arena_of(head);
+
+    clean_up_until(arena, NULL);
+    arena_note_high_water(arena);
+    arena_keep_all_own(arena);
+    arena->block = &arena->first;
+    arena->elsewhere = 0;
+    arena->pinned = arena->first.base;
+    arena->marked = false;
+    arena->round++;
+    arena_set_next(arena, arena->first.base);
+    arena_poison_from(arena->block, arena->first.base);
+}
+
+void haft_arena_trim(haft_arena *head)
+{
+    arena_free_spare(arena_of(head));
+}
+
+haft_arena_stats haft_arena_stats_get(const haft_arena *head)
+{
+    const struct arena *arena = (const struct arena *)(const void *)head;
+    const size_t used = arena_used(arena);
+
+    return (haft_arena_stats){used, larger(used, arena->high_water), arena->capacity};
+}
+
+/* --- as an allocator --- */
+
+static void *allocator_alloc(void *context, size_t size, size_t alignment)
+{
+    return haft_arena_alloc_aligned(context, size, alignment);
+}
+
+static void *allocator_resize(void *context, void *memory, size_t old_size, size_t new_size,
+                              size_t alignment)
+{
+    return haft_arena_resize(context, memory, old_size, new_size, alignment);
+}
+
+static void allocator_free(void *context, void *memory, size_t size)
+{
+    struct arena *arena = arena_of(context);
+    size_t extent;
+
+    if (memory == NULL || !arena_extent(size, &extent)) {
+        return;
+    }
+    asan_poison(memory, size);
+    if (is_last(arena, memory, extent)) {
+        fall_back(arena, memory);
+    }
+}
+
+haft_allocator haft_arena_allocator(haft_arena *arena)
+{
+    return (haft_allocator){allocator_alloc, allocator_resize, allocator_free, arena};
+}
+
+/* lib/arena/arena_blocks.c */
+
+/* Where an arena's memory comes from, and where it is kept. */
+
+/* In front of a block's bytes. */
+#define HEADER                                                                                     \
+    ((sizeof(struct block) + HAFT_ARENA_ALIGNMENT - 1) / HAFT_ARENA_ALIGNMENT *                    \
+     HAFT_ARENA_ALIGNMENT)
+
+static struct block *block_open(struct arena *arena, size_t bytes)
+{
+    const haft_allocator *from = &arena->allocator;
+    struct block *block = from->alloc(from->context, HEADER + bytes, HAFT_ARENA_ALIGNMENT);
+
+    if (block == NULL) {
+        return NULL;
+    }
+    block->next = NULL;
+    block->base = (char *)block + HEADER;
+    block->end = block->base + bytes;
+    block->size = HEADER + bytes;
+    asan_poison(block->base, bytes);
+    arena->capacity += bytes;
+    return block;
+}
+
+static void block_close(struct arena *arena, struct block *block)
+{
+    const size_t bytes = (size_t)(block->end - block->base);
+
+    asan_unpoison(block->base, bytes);
+    arena->capacity -= bytes;
+    arena->allocator.free(arena->allocator.context, block, block->size);
+}
+
+/* Where the bytes would lie in an empty block; NULL if it is too small. */
+static char *place_in(const struct block *block, size_t extent, size_t alignment)
+{
+    const size_t padding = arena_padding(block->base, alignment);
+    const size_t room = (size_t)(block->end - block->base);
+
+    return padding <= room && extent <= room - padding ? block->base + padding : NULL;
+}
+
+/* Bytes of an empty block that surely takes them: base is aligned to HAFT_ARENA_ALIGNMENT. */
+static size_t room_for(size_t extent, size_t alignment)
+{
+    return alignment <= HAFT_ARENA_ALIGNMENT ? extent : extent + alignment - HAFT_ARENA_ALIGNMENT;
+}
+
+/* --- the chain --- */
+
+/* Bytes of the next block that the chain gets: twice the last one's, within bounds. */
+static size_t next_size(const struct arena *arena)
+{
+    const size_t now = (size_t)(arena->block->end - arena->block->base);
+
+    if (arena->block->size == 0) { /* the caller's buffer */
+        return arena->block_size;
+    }
+    return now >= arena->max_block_size / 2 ? arena->max_block_size : 2 * now;
+}
+
+/* The block behind the one in use, new if there is none; NULL if the bytes do not fit there. */
+static struct block *next_block(struct arena *arena, size_t extent, size_t alignment)
+{
+    struct block *next = arena->block->next;
+
+    if (next != NULL) {
+        return place_in(next, extent, alignment) != NULL ? next : NULL;
+    }
+    if (room_for(extent, alignment) > next_size(arena)) {
+        return NULL;
+    }
+    next = block_open(arena, next_size(arena));
+    arena->block->next = next;
+    return next;
+}
+
+static char *move_on(struct arena *arena, struct block *next, size_t extent, size_t alignment)
+{
+    char *at = place_in(next, extent, alignment);
+
+    arena->elsewhere = arena_used(arena);
+    arena->block = next;
+    arena->pinned = next->base;
+    arena_set_next(arena, at + extent);
+    return at;
+}
+
+/* --- blocks of their own --- */
+
+/* The smallest kept one that will do, off its stack; or NULL. */
+static struct block *take_spare(struct arena *arena, size_t extent, size_t alignment)
+{
+    struct block **best = NULL;
+
+    for (struct block **at = &arena->own_spare; *at != NULL; at = &(*at)->next) {
+        if (place_in(*at, extent, alignment) != NULL &&
+            (best == NULL || (*at)->end - (*at)->base < (*best)->end - (*best)->base)) {
+            best = at;
+        }
+    }
+    if (best == NULL) {
+        return NULL;
+    }
+    struct block *block = *best;
+
+    *best = block->next;
+    return block;
+}
+
+static char *take_own(struct arena *arena, size_t extent, size_t alignment)
+{
+    struct block *block = take_spare(arena, extent, alignment);
+
+    if (block == NULL) {
+        block = block_open(arena, room_for(extent, alignment));
+    }
+    if (block == NULL) {
+        return NULL;
+    }
+    if (arena->own == NULL) {
+        arena->own_oldest = block;
+    }
+    block->next = arena->own;
+    arena->own = block;
+    char *at = place_in(block, extent, alignment);
+
+    arena->elsewhere += (size_t)(at - block->base) + extent;
+    return at;
+}
+
+HAFT_INTERNAL char *arena_take_elsewhere(struct arena *arena, size_t extent, size_t alignment)
+{
+    if (arena->fixed) {
+        return NULL;
+    }
+    struct block *next = next_block(arena, extent, alignment);
+
+    return next != NULL ? move_on(arena, next, extent, alignment)
+                        : take_own(arena, extent, alignment);
+}
+
+HAFT_INTERNAL void arena_keep_own(struct arena *arena, const struct block *until)
+{
+    while (arena->own != until) {
+        struct block *block = arena->own;
+
+        assert(block != NULL); /* else the mark is not one of this arena's */
+        arena->own = block->next;
+        block->next = arena->own_spare;
+        arena->own_spare = block;
+        asan_poison(block->base, (size_t)(block->end - block->base));
+    }
+}
+
+HAFT_INTERNAL void arena_keep_all_own(struct arena *arena)
+{
+    if (arena->own == NULL) {
+        return;
+    }
+    for (struct block *block = arena->own; asan_is_on() && block != NULL; block = block->next) {
+        asan_poison(block->base, (size_t)(block->end - block->base));
+    }
+    arena->own_oldest->next = arena->own_spare;
+    arena->own_spare = arena->own;
+    arena->own = NULL;
+}
+
+/* --- all blocks --- */
+
+HAFT_INTERNAL void arena_poison_from(struct block *block, char *next)
+{
+    char *from = next != block->base ? next - ASAN_REDZONE : next;
+
+    asan_poison(from, (size_t)(block->end - from));
+    for (block = block->next; asan_is_on() && block != NULL; block = block->next) {
+        asan_poison(block->base, (size_t)(block->end - block->base));
+    }
+}
+
+static void free_list(struct arena *arena, struct block **list)
+{
+    while (*list != NULL) {
+        struct block *block = *list;
+
+        *list = block->next;
+        block_close(arena, block);
+    }
+}
+
+HAFT_INTERNAL void arena_free_spare(struct arena *arena)
+{
+    free_list(arena, &arena->block->next);
+    free_list(arena, &arena->own_spare);
+}
+
+/* lib/arena/arena_text.c */
+
+/* Copies and formatted strings in an arena. */
+
+void *haft_arena_copy(haft_arena *arena, const void *bytes, size_t size)
+{
+    void *copy = haft_arena_alloc(arena, size);
+
+    if (copy != NULL && size != 0) {
+        memcpy(copy, bytes, size);
+    }
+    return copy;
+}
+
+static char *copy_text(haft_arena *arena, const char *text, size_t length)
+{
+    char *copy = haft_arena_alloc_aligned(arena, length + 1, 1);
+
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+char *haft_arena_strdup(haft_arena *arena, const char *text)
+{
+    return copy_text(arena, text, strlen(text));
+}
+
+char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
+{
+    return copy_text(arena, text, strnlen(text, most));
+}
+
+/* --- formatted --- */
+
+/* Formats into the free bytes of the block in use; the text is not allocated yet. */
+static int format_ahead(struct arena *arena, const char *format, va_list arguments)
+{
+    char *next = arena->head.next;
+    const size_t room = (size_t)(arena->block->end - next);
+
+    asan_unpoison(next, room);
+    const int length = vsnprintf(next, room, format, arguments);
+
+    asan_poison(next, room);
+    return length;
+}
+
+char *haft_arena_vprintf(haft_arena *head, const char *format, va_list arguments)
+{
+    struct arena *arena = arena_of(head);
+    const char *ahead = arena->head.next;
+    va_list again;
+
+    va_copy(again, arguments);
+    const int length = format_ahead(arena, format, arguments);
+    char *text = length < 0 ? NULL : haft_arena_alloc_aligned(head, (size_t)length + 1, 1);
+
+    if (text != NULL && text != ahead) { /* it had no room there */
+        vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    return text;
+}
+
+char *haft_arena_printf(haft_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = haft_arena_vprintf(arena, format, arguments);
+
+    va_end(arguments);
+    return text;
+}
+
+/*
+ * concurrent/batches/tuning.h - every number that was chosen for speed or for memory, and why.
+ *
+ * docs/performance-notes.md has the measurements.  A number that follows from another is written as
+ * a multiple of it.
+ */
+
+/* --- batches --- */
+
+/* Slots in a batch, at most: the shared operations of a batch are spread over them. */
+#define BATCH_SLOTS 128
+
+/* Batches in each of a worker's rings: more than its backlog at rest. */
+#define RING_BATCHES 128
+
+/* Empty descriptors that a worker keeps, in its own cache. */
+#define SPARE_BATCHES 16
+
+/* Workers that the smallest tables' budgets are spread over. */
+#define WORKERS_EXPECTED 16
+
+/* --- fresh slots --- */
+
+/* Drawn by a worker at once: 64 KiB with 24-byte objects, beyond a prefetcher's reach. */
+#define EXTENT_SLOTS (16 * BATCH_SLOTS)
+
+/* Extents that a table is divided into, if it is large enough, so that no worker draws it all. */
+#define EXTENTS_LEAST 64
+
+/* --- quiescent points --- */
+
+/* Retired slots that are worth a ticket. */
+#define WORTH_CLOSING 32
+
+/* Partial batches that may wait: while this many do, only full ones are handed on. */
+#define PARTIAL_BATCHES (RING_BATCHES / 2)
+
+/* Retired slots that may wait before a quiescent point waits for them; and while another thread
+ * drives the clock, since that grace period is likely to end soon. */
+#define BACKLOG_SLOTS (64 * BATCH_SLOTS)
+#define BACKLOG_MOST (BACKLOG_SLOTS + BACKLOG_SLOTS / 2)
+
+/* Retired slots for which a thread looks at the announcements of all others (workers clock). */
+#define BACKLOG_WORTH (8 * BATCH_SLOTS)
+
+/* Tickets for which the thread clock wakes: half of what one worker lets wait. */
+#define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)
+
+/* Due batches taken back at one quiescent point: a bound on its pause. */
+#define RECLAIMED_BATCHES 4
+
+/* Batches of unpinned slots taken back at once. */
+#define UNPINNED_MOST 512
+
+/* Tickets remembered with the slots that they stand for: more of them wait within one job only. */
+#define CLOSINGS RING_BATCHES
+
+/*
+ * concurrent/batches/batch.h - batches of slots (Bonwick's magazines).
+ *
+ * A batch is an array of slot indices that travels as one.  Its holder owns everything in it except
+ * the atomics: a worker, or for a moment the thread that takes it from a ring or a depot.
+ */
+
+struct batch {
+    atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
+    atomic_u64 pool_next;  /* in the pool: the next one's number */
+    atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
+    atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
+    uint64_t number;       /* this descriptor */
+    uint64_t node;         /* the depot node that it brings along */
+    uint32_t count;        /* indices */
+    bool has_last_lives;   /* some slot has lived its last generation */
+    _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
+};
+
+/* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
+HAFT_INTERNAL void batch_move(struct batch *to, struct batch *from, uint32_t most);
+
+/* concurrent/batches/batch.c */
+
+/*
+ * Batches.
+ *
+ * Edges in this file.
+ *   OWN   this thread alone has both batches
+ */
+
+HAFT_INTERNAL void batch_move(struct batch *to, struct batch *from, uint32_t most)
+{
+    const uint32_t room = most - to->count;
+    const uint32_t moved = from->count < room ? from->count : room;
+    const uint64_t ticket = load_relaxed(OWN, &from->ticket);
+
+    from->count -= moved;
+    memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
+    to->count += moved;
+    to->has_last_lives = to->has_last_lives || from->has_last_lives;
+    if (ticket > load_relaxed(OWN, &to->ticket)) {
+        store_relaxed(OWN, &to->ticket, ticket);
+    }
+}
+
+/*
+ * concurrent/batches/pool.h - the pool that descriptors of batches come from.
+ *
+ * The pool has a descriptor for each batch that can exist, so retiring never allocates and never
+ * fails.  Batches in the depots are full: there are at most slots / batch_max of them.  All others
+ * are with workers, and each worker brings descriptors for the batches that it can hold.
+ */
+
+/* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
+#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
+
+/* The descriptors that one worker brings. */
+struct segment {
+    uint64_t place;  /* in the pool's directory; set by pool_add() */
+    atomic_u64 used; /* handed out once, from the start */
+    struct batch batches[WORKER_BATCHES];
+};
+
+struct pool {
+    struct reservation table;     /* the descriptors for the depot */
+    uint64_t table_count;         /* how many */
+    struct reservation directory; /* addresses of segments, as words */
+
+    _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
+    atomic_u64 table_used;               /* descriptors handed out once, from the start */
+    atomic_u64 segments;                 /* how many */
+};
+
+/* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches);
+
+/* The same in given memory, for that many workers. */
+HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
+                                          struct given *given);
+HAFT_INTERNAL void pool_close(struct pool *pool);
+
+/* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status pool_commit(struct pool *pool, uint64_t batches);
+
+/*
+ * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
+ * or HAFT_NO_MEMORY.  Lock-free.
+ */
+HAFT_INTERNAL haft_status pool_add(struct pool *pool, struct segment *segment);
+
+/*
+ * An empty batch; there always is one.  Lock-free.  Unused ones of `own` come first, if it is not
+ * NULL: descriptors that lie together are fetched together, so they should be one thread's.
+ */
+HAFT_INTERNAL struct batch *pool_take(struct pool *pool, struct segment *own);
+
+/* Give an empty batch back.  Lock-free. */
+HAFT_INTERNAL void pool_give(struct pool *pool, struct batch *batch);
+
+/* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
+HAFT_INTERNAL uint64_t pool_handed_out(const struct pool *pool);
+HAFT_INTERNAL uint64_t pool_unused(const struct pool *pool);
+
+/* All descriptors are as never used, when the caller alone has the pool. */
+HAFT_INTERNAL void pool_reset(struct pool *pool);
+
+/* The descriptor with this number, which some batch was seen to have. */
+HAFT_INTERNAL struct batch *pool_batch(const struct pool *pool, uint64_t number);
+
+/*
+ * concurrent/batches/depot.h - where full batches wait for which no worker's ring has room.
+ *
+ * A first-in first-out queue, so that the batches that have waited longest come first: the queue
+ * of M. Michael and M. Scott ("Simple, fast, and practical non-blocking and blocking concurrent
+ * queue algorithms", PODC 1996), with numbers of descriptors and tags instead of pointers.  Each
+ * batch brings the node it waits in and leaves with the node that the queue's head gives up.
+ */
+
+#define DEPOT_NODES 3 /* descriptors beside the batches: a node for each depot, and one to spare */
+
+struct depot {
+    _Alignas(CACHE_LINE) atomic_u64 head; /* tagged number of the node before the first */
+    _Alignas(CACHE_LINE) atomic_u64 tail; /* tagged number of the last node, or of the one before */
+};
+
+HAFT_INTERNAL void depot_open(struct depot *depot, struct pool *pool);
+
+/* Lock-free. */
+HAFT_INTERNAL void depot_push(struct depot *depot, const struct pool *pool, struct batch *batch);
+
+/* The oldest batch if its ticket is at most `done`, else NULL.  Lock-free. */
+HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *pool, uint64_t done);
+
+/*
+ * concurrent/batches/tagged.h - numbers with a tag: the heads of lock-free stacks.
+ */
+
+/*
+ * A number with a tag, in one word, which stacks exchange.  A thread that stalls between its load
+ * and its compare-and-swap is mistaken only if the other threads make an exact multiple of 2^30
+ * exchanges meanwhile.
+ */
+#define NUMBER_BITS 34
+#define NUMBER_NONE ((UINT64_C(1) << NUMBER_BITS) - 1)
+
+static inline uint64_t tagged_number(uint64_t tagged)
+{
+    return tagged & NUMBER_NONE;
+}
+
+/* `number` under the tag that follows `tagged`'s. */
+static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
+{
+    return ((tagged >> NUMBER_BITS) + 1) << NUMBER_BITS | number;
+}
+
+/* concurrent/batches/depot.c */
+
+/*
+ * The depot: a queue of batches.
+ *
+ * Edges in this file.
+ *   DEPOT  depot_push (release) -> depot_take, depot_push (acquire)   a batch's contents, and the
+ *          fresh link of its node; depot_take (release) -> depot_take, depot_push (acquire)   the
+ *          reads of a node before it is used again
+ *   OWN    this thread alone has the node
+ *   RETRY  a first look; the compare-and-swap of the head decides
+ */
+
+HAFT_INTERNAL void depot_open(struct depot *depot, struct pool *pool)
+{
+    const struct batch *first = pool_take(pool, NULL);
+
+    store_relaxed(OWN, &depot->head, first->node);
+    store_relaxed(OWN, &depot->tail, first->node);
+}
+
+HAFT_INTERNAL void depot_push(struct depot *depot, const struct pool *pool, struct batch *batch)
+{
+    struct batch *node = pool_batch(pool, batch->node);
+    const uint64_t link = load_relaxed(OWN, &node->node_next);
+
+    store_release(DEPOT, &node->node_batch, batch->number);
+    /* Released, for threads that still hold this node from an earlier look: when they look at head
+     * or tail again, they see that it has left. */
+    store_release(DEPOT, &node->node_next, tagged_next(link, NUMBER_NONE));
+    for (;;) {
+        const uint64_t tail = load_acquire(DEPOT, &depot->tail);
+        struct batch *last = pool_batch(pool, tagged_number(tail));
+        const uint64_t next = load_acquire(DEPOT, &last->node_next);
+
+        if (tail != load_acquire(DEPOT, &depot->tail)) {
+            continue;
+        }
+        if (tagged_number(next) != NUMBER_NONE) { /* the tail lags: help it on */
+            cas_release(DEPOT, &depot->tail, tail, tagged_next(tail, tagged_number(next)));
+            continue;
+        }
+        /* Weakened, a taker could read indices that were in the batch before. */
+        if (cas_release(DEPOT, &last->node_next, next, tagged_next(next, node->number))) {
+            cas_release(DEPOT, &depot->tail, tail, tagged_next(tail, node->number));
+            return;
+        }
+    }
+}
+
+HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *pool, uint64_t done)
+{
+    for (;;) {
+        const uint64_t head = load_acquire(DEPOT, &depot->head);
+        const uint64_t tail = load_acquire(DEPOT, &depot->tail);
+        struct batch *before = pool_batch(pool, tagged_number(head));
+        const uint64_t next = load_acquire(DEPOT, &before->node_next);
+
+        if (head != load_acquire(DEPOT, &depot->head)) {
+            continue;
+        }
+        if (tagged_number(next) == NUMBER_NONE) {
+            return NULL;
+        }
+        if (tagged_number(head) == tagged_number(tail)) { /* the tail lags: help it on */
+            cas_release(DEPOT, &depot->tail, tail, tagged_next(tail, tagged_number(next)));
+            continue;
+        }
+        const struct batch *node = pool_batch(pool, tagged_number(next));
+        struct batch *batch = pool_batch(pool, load_acquire(DEPOT, &node->node_batch));
+
+        if (load_relaxed(RETRY, &batch->ticket) > done) {
+            return NULL;
+        }
+        if (cas_release(DEPOT, &depot->head, head, tagged_next(head, tagged_number(next)))) {
+            batch->node = tagged_number(head);
+            return batch;
+        }
+    }
+}
+
+/* concurrent/batches/pool.c */
+
+/*
+ * The pool of batch descriptors: a tagged stack of used ones, and fresh ones behind it.
+ *
+ * Edges in this file.
+ *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
+ *   OWN     this thread alone has the descriptor, or the pool
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+
+static void pool_start(struct pool *pool, uint64_t batches)
+{
+    pool->table_count = batches;
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->segments, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+}
+
+HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches)
+{
+    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
+    if (status != HAFT_OK) {
+        reservation_close(&pool->table);
+        return status;
+    }
+    pool_start(pool, batches);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
+                                          struct given *given)
+{
+    haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
+                                                _Alignof(struct batch), given);
+
+    if (status == HAFT_OK) {
+        status = reservation_open_given(&pool->directory, workers * sizeof(atomic_u64),
+                                        sizeof(atomic_u64), given);
+    }
+    if (status == HAFT_OK) {
+        pool_start(pool, batches);
+    }
+    return status;
+}
+
+HAFT_INTERNAL void pool_close(struct pool *pool)
+{
+    reservation_close(&pool->directory);
+    reservation_close(&pool->table);
+}
+
+HAFT_INTERNAL haft_status pool_commit(struct pool *pool, uint64_t batches)
+{
+    const uint64_t most = batches < pool->table_count ? batches : pool->table_count;
+
+    return reservation_commit(&pool->table, most * sizeof(struct batch));
+}
+
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
+{
+    return (atomic_u64 *)(void *)pool->directory.base + segment;
+}
+
+static struct segment *segment_at(const struct pool *pool, uint64_t segment)
+{
+    /* Weakened, a descriptor's first use could come before its segment's set-up. */
+    return (struct segment *)(uintptr_t)load_acquire(ROSTER, directory_entry(pool, segment));
+}
+
+HAFT_INTERNAL haft_status pool_add(struct pool *pool, struct segment *segment)
+{
+    for (;;) {
+        const uint64_t place = load_relaxed(RETRY, &pool->segments);
+
+        if (place == pool->directory.size / sizeof(atomic_u64) ||
+            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+            return HAFT_NO_MEMORY;
+        }
+        if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
+            segment->place = place;
+            store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            return HAFT_OK;
+        }
+    }
+}
+
+HAFT_INTERNAL struct batch *pool_batch(const struct pool *pool, uint64_t number)
+{
+    if (number < pool->table_count) {
+        return (struct batch *)(void *)pool->table.base + number;
+    }
+    const uint64_t beyond = number - pool->table_count;
+
+    return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
+}
+
+/* A number below `count` that was never handed out, or NUMBER_NONE. */
+static uint64_t take_number(atomic_u64 *used, uint64_t count)
+{
+    uint64_t before = load_relaxed(RETRY, used);
+
+    while (before < count) {
+        if (cas_relaxed(RETRY, used, before, before + 1)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, used);
+    }
+    return NUMBER_NONE;
+}
+
+/* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
+static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
+{
+    const uint64_t place = take_number(&segment->used, WORKER_BATCHES);
+
+    return place == NUMBER_NONE ? NUMBER_NONE
+                                : pool->table_count + segment->place * WORKER_BATCHES + place;
+}
+
+/*
+ * The number of any descriptor never used so far, or NUMBER_NONE.  The table's come last: it has
+ * as many as the depot can hold, and memory for as many as the slots used so far can fill.
+ */
+static uint64_t take_unused(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(RETRY, &pool->segments);
+    uint64_t number = NUMBER_NONE;
+
+    for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            number = take_of_worker(pool, segment);
+        }
+    }
+    if (number == NUMBER_NONE) {
+        number = take_number(&pool->table_used, pool->table_count);
+    }
+    if (number < pool->table_count) {
+        pool_commit(pool, number + 1); /* the worker that drew them committed it: acquire that */
+    }
+    return number;
+}
+
+static struct batch *set_up(struct pool *pool, uint64_t number)
+{
+    struct batch *batch = pool_batch(pool, number);
+
+    batch->number = number;
+    batch->node = number;
+    batch->count = 0;
+    batch->has_last_lives = false;
+    store_relaxed(OWN, &batch->ticket, 0);
+    store_relaxed(OWN, &batch->node_next, NUMBER_NONE);
+    return batch;
+}
+
+/* A descriptor that was given back; NULL if there is none. */
+static struct batch *take_given(struct pool *pool)
+{
+    for (;;) {
+        /* Weakened, the indices that the last holder read could be overwritten before. */
+        const uint64_t top = load_acquire(POOL, &pool->top);
+
+        if (tagged_number(top) == NUMBER_NONE) {
+            return NULL;
+        }
+        struct batch *batch = pool_batch(pool, tagged_number(top));
+        /* If another thread has taken the descriptor and uses it, the tag has changed. */
+        const uint64_t next = load_relaxed(RETRY, &batch->pool_next);
+
+        if (cas_acquire(POOL, &pool->top, top, tagged_next(top, next))) {
+            return batch;
+        }
+    }
+}
+
+HAFT_INTERNAL struct batch *pool_take(struct pool *pool, struct segment *own)
+{
+    uint64_t number = own != NULL ? take_of_worker(pool, own) : NUMBER_NONE;
+
+    while (number == NUMBER_NONE) {
+        struct batch *batch = take_given(pool);
+
+        if (batch != NULL) {
+            return batch;
+        }
+        number = take_unused(pool); /* if all are used, one has been given back meanwhile */
+    }
+    return set_up(pool, number);
+}
+
+HAFT_INTERNAL void pool_give(struct pool *pool, struct batch *batch)
+{
+    uint64_t top;
+
+    assert(batch->count == 0);
+    batch->has_last_lives = false;
+    do {
+        top = load_relaxed(RETRY, &pool->top);
+        store_relaxed(OWN, &batch->pool_next, tagged_number(top));
+    } while (!cas_release(POOL, &pool->top, top, tagged_next(top, batch->number)));
+}
+
+HAFT_INTERNAL uint64_t pool_handed_out(const struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+    uint64_t count = load_relaxed(OWN, &pool->table_used);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        const struct segment *segment = segment_at(pool, i);
+
+        count += segment != NULL ? load_relaxed(OWN, &segment->used) : 0;
+    }
+    return count;
+}
+
+HAFT_INTERNAL uint64_t pool_unused(const struct pool *pool)
+{
+    uint64_t number = tagged_number(load_relaxed(OWN, &pool->top));
+    uint64_t count = 0;
+
+    for (; number != NUMBER_NONE; count++) {
+        number = load_relaxed(OWN, &pool_batch(pool, number)->pool_next);
+    }
+    return count;
+}
+
+HAFT_INTERNAL void pool_reset(struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        if (segment != NULL) {
+            store_relaxed(OWN, &segment->used, 0);
+        }
+    }
+    store_relaxed(OWN, &pool->table_used, 0);
+    store_relaxed(OWN, &pool->top, NUMBER_NONE);
+}
+
+/*
+ * concurrent/batches/ring.h - a worker's closed batches, oldest first.
+ *
+ * The owner pushes at the tail; anyone, the owner too, takes from the head.  Head and tail only
+ * grow, so a compare-and-swap of the head proves that the cell read before it was current.
+ */
+
+struct ring {
+    atomic_u64 head;                /* batches ever taken */
+    atomic_u64 tail;                /* batches ever pushed */
+    atomic_u64 cells[RING_BATCHES]; /* numbers of descriptors */
+};
+
+/* False if the ring is full.  Owner only; wait-free. */
+HAFT_INTERNAL bool ring_push(struct ring *ring, const struct batch *batch);
+
+/* Batches in the ring, or more if others take some meanwhile.  Owner only; wait-free. */
+HAFT_INTERNAL uint64_t ring_length(const struct ring *ring);
+
+/* The oldest batch if its ticket is at most `done`, else NULL.  Anyone; lock-free. */
+HAFT_INTERNAL struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t done);
+
+/* concurrent/batches/ring.c */
+
+/*
+ * The ring of a worker's closed batches: one thread pushes, all take.
+ *
+ * Edges in this file.
+ *   RING       ring_push (release) -> ring_take (acquire)   a batch's contents
+ *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused
+ *   OWN        only the owner writes the tail
+ *   RETRY      a first look; the compare-and-swap of the head decides
+ *   HINT       a length that is a moment old
+ */
+
+HAFT_INTERNAL bool ring_push(struct ring *ring, const struct batch *batch)
+{
+    const uint64_t tail = load_relaxed(OWN, &ring->tail);
+    /* Weakened, a taker could read the new batch's number in place of the old one's. */
+    const uint64_t head = load_acquire(RING_ROOM, &ring->head);
+
+    if (tail - head == RING_BATCHES) {
+        return false;
+    }
+    store_release(RING, &ring->cells[tail % RING_BATCHES], batch->number);
+    /* Weakened, a taker could read indices that were in the batch before. */
+    store_release(RING, &ring->tail, tail + 1);
+    return true;
+}
+
+HAFT_INTERNAL uint64_t ring_length(const struct ring *ring)
+{
+    return load_relaxed(OWN, &ring->tail) - load_relaxed(HINT, &ring->head);
+}
+
+HAFT_INTERNAL struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t done)
+{
+    for (;;) {
+        const uint64_t head = load_relaxed(RETRY, &ring->head);
+        const uint64_t tail = load_acquire(RING, &ring->tail);
+
+        if (head >= tail) {
+            return NULL;
+        }
+        /* Acquired, since it may be a later batch's: its descriptor is read before the
+         * compare-and-swap fails. */
+        const uint64_t number = load_acquire(RING, &ring->cells[head % RING_BATCHES]);
+        struct batch *batch = pool_batch(pool, number);
+
+        if (load_relaxed(RETRY, &batch->ticket) > done) {
+            return NULL;
+        }
+        if (cas_release(RING_ROOM, &ring->head, head, head + 1)) {
+            return batch;
+        }
+    }
+}
+
+/*
+ * concurrent/clock/callback.h - whether the calling thread is inside a callback of the program.
+ *
+ * A callback may run while a job holds pointers, far above it on the stack.  So calls that wait,
+ * announce a quiescent point or take a table apart return HAFT_IN_CALLBACK there, and no callback
+ * runs within another.  All functions: any thread, wait-free.
+ */
+
+HAFT_INTERNAL bool callback_is_running(void);
+
+/* Around each call of on_reclaim, on_fill and on_stall; not within one another. */
+HAFT_INTERNAL void callback_begin(void);
+HAFT_INTERNAL void callback_end(void);
+
+/* concurrent/clock/callback.c */
+
+/* Whether a callback runs: a mark of the thread. */
+
+static _Thread_local bool is_running;
+
+HAFT_INTERNAL bool callback_is_running(void)
+{
+    return is_running;
+}
+
+HAFT_INTERNAL void callback_begin(void)
+{
+    assert(!is_running);
+    is_running = true;
+}
+
+HAFT_INTERNAL void callback_end(void)
+{
+    is_running = false;
+}
+
+/*
+ * concurrent/clock/clock.h - the clocks: what a grace period is, and which thread drives it.
+ *
+ * One clock_*.c for each clock; thread and caller share clock_foreign.c, which waits for the read
+ * sections of a foreign clock.  Tickets and their order are the domain's.
+ */
+
+struct member;
+struct standing;
+struct text;
+
+/* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
+struct clock {
+    const char *name;
+    bool is_foreign; /* its read sections are those of a foreign clock */
+
+    haft_status (*start)(haft_domain *domain); /* or NULL */
+    void (*stop)(haft_domain *domain);         /* or NULL */
+
+    /*
+     * After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold.  Or
+     * NULL.
+     */
+    void (*requested)(haft_domain *domain, uint64_t ticket);
+
+    /* A worker runs short of slots.  Lock-free.  Or NULL. */
+    void (*hurry)(haft_domain *domain);
+
+    /*
+     * Wait until `ticket` is done, outside read sections; for the calling thread a quiescent
+     * point.  HAFT_OK; HAFT_BUSY, at once, where waiting cannot help.
+     */
+    haft_status (*wait_for)(haft_domain *domain, uint64_t ticket);
+
+    /*
+     * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
+     * be given; or HAFT_NO_MEMORY.  All three or none.
+     */
+    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
+    void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
+
+    /* Whether the calling thread may close a worker with that member. */
+    bool (*may_leave)(const struct member *member);
+
+    /*
+     * The calling thread holds no resolved pointer; `backlog` of its retired slots wait.
+     * Lock-free.  Or NULL.
+     */
+    void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
+
+    /* No grace period waits for the calling thread from here to there.  Both or none. */
+    void (*offline)(haft_domain *domain);
+    void (*online)(haft_domain *domain);
+
+    /*
+     * Jobs (jobs.h).  The calling thread's standing, brought up to date; with `wanted`, a new one
+     * if it has none.  NULL: it has none, or there is no memory for one.
+     */
+    struct standing *(*standing)(haft_domain *domain, bool wanted);
+
+    /* The calling thread's standing has changed; its level was `before`. */
+    void (*settle)(haft_domain *domain, struct standing *standing, uint32_t before);
+
+    /* Whether the calling thread is inside a read section that is not its outermost job's. */
+    bool (*in_section)(const haft_domain *domain);
+
+    /* Fill in which thread holds a grace period up.  Or NULL: the clock cannot tell. */
+    void (*blame)(const haft_domain *domain, haft_stall *stall);
+
+    /* Add to a line of text what holds the grace period up, and what to do about it. */
+    void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
+
+    /*
+     * In the child of a fork: forget the threads that are gone.  Returns the clock to go on with;
+     * NULL: none, and the domain cannot wait.
+     */
+    const struct clock *(*after_fork)(haft_domain *domain);
+};
+
+/* Driven by a background thread, asleep when nothing is requested. */
+HAFT_INTERNAL const struct clock thread_clock;
+
+/* Driven by workers and waiters alone. */
+HAFT_INTERNAL const struct clock caller_clock;
+
+/* Workers announce their quiescent points themselves; any thread adds them up. */
+HAFT_INTERNAL const struct clock workers_clock;
+
+/* Driven by haft_domain_tick(). */
+HAFT_INTERNAL const struct clock frame_clock;
+
+/*
+ * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
+ * members of struct clock, and a pause of the thread's job while it blocks.
+ */
+
+HAFT_INTERNAL void foreign_clock_start(haft_domain *domain);
+HAFT_INTERNAL void foreign_clock_stop(haft_domain *domain);
+HAFT_INTERNAL bool foreign_clock_pause(haft_domain *domain);
+HAFT_INTERNAL void foreign_clock_resume(haft_domain *domain, bool held);
+HAFT_INTERNAL haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
+HAFT_INTERNAL void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+HAFT_INTERNAL void foreign_clock_offline(haft_domain *domain);
+HAFT_INTERNAL void foreign_clock_online(haft_domain *domain);
+HAFT_INTERNAL struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
+HAFT_INTERNAL void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain);
+HAFT_INTERNAL void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
+HAFT_INTERNAL const struct clock *foreign_clock_after_fork(haft_domain *domain);
+
+/* concurrent/clock/clock_caller.c */
+
+/* The caller clock: driven by the threads that wait. */
+
+static haft_status caller_start(haft_domain *domain)
+{
+    foreign_clock_start(domain);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL const struct clock caller_clock = {
+    .name = "caller",
+    .is_foreign = true,
+    .start = caller_start,
+    .stop = foreign_clock_stop,
+    .wait_for = foreign_clock_wait_for,
+    .quiescent = foreign_clock_quiescent,
+    .offline = foreign_clock_offline,
+    .online = foreign_clock_online,
+    .standing = foreign_clock_standing,
+    .settle = foreign_clock_settle,
+    .in_section = foreign_clock_in_section,
+    .advise = foreign_clock_advise,
+    .after_fork = foreign_clock_after_fork,
+};
+
+/*
+ * concurrent/clock/foreign.h - the callbacks of a foreign clock, with the notes that
+ * ThreadSanitizer needs; nothing happens where a callback is NULL, as all are in a domain without a
+ * foreign clock.
+ *
+ *   GRACE   last read section that could have matched an id -> reuse of its slot
+ *
+ * is the foreign clock's own ordering (haft/clock.h).  All functions: the calling thread's
+ * sections.
+ */
+
+/* Whether threads are online or offline; else sections have a begin and an end. */
+static inline bool foreign_has_online(const haft_foreign_clock *clock)
+{
+    return clock->online != NULL;
+}
+
+/* Whether callbacks that belong together are there together. */
+static inline bool foreign_is_whole(const haft_foreign_clock *clock)
+{
+    const bool has_online = foreign_has_online(clock);
+    const bool has_sections = clock->begin != NULL;
+
+    return clock->ctx != NULL && clock->wait != NULL && (has_online || has_sections) &&
+           (clock->end != NULL) == has_sections && (clock->offline != NULL) == has_online &&
+           (clock->quiescent != NULL) == has_online && (clock->inside != NULL || !has_online) &&
+           clock->reserved[0] == NULL && clock->reserved[1] == NULL && clock->reserved[2] == NULL &&
+           clock->reserved[3] == NULL;
+}
+
+/* Wait for a full grace period, outside sections and offline. */
+static inline void foreign_wait(const haft_foreign_clock *clock)
+{
+    clock->wait(clock->ctx);
+    haft_note_grace_elapsed();
+}
+
+static inline void foreign_register(const haft_foreign_clock *clock)
+{
+    if (clock->register_thread != NULL) {
+        clock->register_thread(clock->ctx);
+    }
+}
+
+static inline void foreign_unregister(const haft_foreign_clock *clock)
+{
+    if (clock->unregister_thread != NULL) {
+        haft_note_reader_left();
+        clock->unregister_thread(clock->ctx);
+    }
+}
+
+/* False if the thread is known not to be registered. */
+static inline bool foreign_thread_is_registered(const haft_foreign_clock *clock)
+{
+    return clock->is_registered == NULL || clock->is_registered(clock->ctx);
+}
+
+static inline void foreign_begin(const haft_foreign_clock *clock)
+{
+    if (clock->begin != NULL) {
+        clock->begin(clock->ctx);
+    }
+}
+
+static inline void foreign_end(const haft_foreign_clock *clock)
+{
+    if (clock->end != NULL) {
+        haft_note_reader_left();
+        clock->end(clock->ctx);
+    }
+}
+
+/* Whether the thread is inside a section, or online; false if the clock cannot tell. */
+static inline bool foreign_is_inside(const haft_foreign_clock *clock)
+{
+    return clock->inside != NULL && clock->inside(clock->ctx);
+}
+
+static inline void foreign_go_online(const haft_foreign_clock *clock)
+{
+    if (foreign_has_online(clock) && !clock->inside(clock->ctx)) {
+        clock->online(clock->ctx);
+    }
+}
+
+static inline void foreign_go_offline(const haft_foreign_clock *clock)
+{
+    if (foreign_has_online(clock) && clock->inside(clock->ctx)) {
+        haft_note_reader_left();
+        clock->offline(clock->ctx);
+    }
+}
+
+static inline void foreign_quiescent(const haft_foreign_clock *clock)
+{
+    if (foreign_has_online(clock) && clock->inside(clock->ctx)) {
+        haft_note_reader_left();
+        clock->quiescent(clock->ctx);
+    }
+}
+
+/*
+ * concurrent/clock/stall.h - grace periods that last too long, and their report.
+ */
+
+/*
+ * Whether a grace period is under way: a thread drives it, or some workers have not announced
+ * themselves yet.  Wait-free; a hint.
+ */
+HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain);
+
+/* How long the grace period that is under way has been waited for; 0: none is.  Lock-free. */
+HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain);
+
+/*
+ * Report a grace period that has been under way too long, once: by on_stall, or in a line to
+ * stderr.  Lock-free apart from these.
+ */
+HAFT_INTERNAL void domain_notice_stall(haft_domain *domain);
+
+/*
+ * concurrent/clock/measure.h - how long a grace period has been waited for.
+ *
+ * The measure names its grace period by `done` as it stood when a thread noticed the wait, and
+ * counts only while `done` still stands there.  So a measure needs no end, and a thread that writes
+ * or reads it late measures nothing.
+ */
+
+struct measure {
+    struct os_mutex lock; /* of the two words after it, which belong together; only ever tried */
+    atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
+    atomic_u64 since;     /* when it was noticed, ns */
+    atomic_u64 reported;  /* the `ticket` of the stall reported last */
+};
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The option with its default, and short enough to be added to the time. */
+HAFT_INTERNAL uint64_t stall_limit(uint64_t stall_ns);
+
+/*
+ * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
+ * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
+ */
+HAFT_INTERNAL void measure_open(struct measure *measure);
+
+/* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
+HAFT_INTERNAL void measure_begin(struct measure *measure, uint64_t done);
+
+/* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
+HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done);
+
+/* Which ticket's wait is measured, and since when; 0: none, or another thread has the lock. */
+HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since);
+
+/*
+ * concurrent/clock/state.h - the structs of the domain.
+ */
+
+/* The standing of a thread with a clock: see jobs.h. */
+struct standing {
+    uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
+    uint32_t open;  /* jobs begun and not ended, and parks not taken back */
+};
+
+/* Of the clocks that wait for a foreign one. */
+struct foreign_driver {
+    struct os_mutex lock;
+    struct os_condition finished;
+    bool is_driving;
+};
+
+/* The thread clock's. */
+struct thread_clock {
+    struct os_thread thread;
+    struct os_semaphore wake;
+    atomic_u64 woken; /* 1: posted, and not looked yet */
+    atomic_u64 stopping;
+};
+
+struct haft_domain {
+    uint64_t number;            /* no other domain of the process ever has it */
+    haft_foreign_clock foreign; /* all NULL with the workers and the frame clock */
+    const struct clock *clock;
+    struct foreign_driver driver; /* of the clocks that wait for a foreign one */
+    struct thread_clock thread;   /* the thread clock's */
+    atomic_u64 members;           /* the workers clock's: address of the one added last */
+    atomic_u64 sections;          /* open now; counted for the frame clock in debug builds */
+    void (*on_stall)(const haft_stall *stall, void *stall_arg);
+    void *stall_arg;
+    uint64_t stall_ns;
+    uint64_t process;        /* where it was opened; a fork's child takes it over */
+    haft_domain *next_open;  /* in the list of all: see registry.h */
+    haft_domain **open_link; /* the pointer to this one in it */
+
+    _Alignas(CACHE_LINE) atomic_u64 requested;
+    _Alignas(CACHE_LINE) atomic_u64 done;
+
+    atomic_u64 tables;      /* open on this domain */
+    struct measure measure; /* of the grace period under way */
+    atomic_u64 grace_periods;
+    atomic_u64 longest_ns;
+    atomic_u64 stalls;
+
+    char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
+    uint64_t given_count;
+    atomic_u64 given_used;
+    bool is_given; /* all of it is in the program's memory */
+};
+
+/*
+ * concurrent/clock/tickets.h - the ticket clock.
+ *
+ * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
+ * grace period has passed:
+ *
+ *   retiring   the frees of a batch; ticket = requested + 1                       (TICKET)
+ *   driving    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
+ *   reusing    the batch may be reused when done >= ticket
+ *
+ * The ticket is taken after the last free of its batch, and s is read before the wait begins,
+ * so a driver that covers a ticket began to wait after the frees.
+ */
+
+/* A ticket for the calling thread's frees so far.  Lock-free. */
+HAFT_INTERNAL uint64_t domain_ticket(haft_domain *domain);
+
+/* All tickets taken so far: the frees that they stand for come before the caller's next step. */
+HAFT_INTERNAL uint64_t domain_requested(const haft_domain *domain);
+
+/* The highest ticket whose grace period has passed.  Wait-free. */
+HAFT_INTERNAL uint64_t domain_done(const haft_domain *domain);
+
+/* Tickets requested and not done.  Wait-free. */
+HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain);
+
+/*
+ * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
+ * to `ticket` done.  Meanwhile it is watched for stalls.  Several threads may end the same one.
+ */
+HAFT_INTERNAL void domain_begin_grace(haft_domain *domain, uint64_t done);
+HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket);
+
+/* concurrent/clock/clock_foreign.c */
+
+/*
+ * How clocks wait for the grace periods of a foreign clock.
+ *
+ * One thread drives at a time.  Tickets would allow several drivers, but with some foreign clocks
+ * overlapping waits slow each other down.
+ */
+
+#ifdef HAFT_UNDER_TSAN
+char haft_grace_token;
+#endif
+
+#define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
+
+/*
+ * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
+ * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
+ */
+static _Thread_local struct {
+    const void *ctx;
+    struct standing standing;
+} standings[MOST_CLOCKS];
+
+/* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
+static struct standing *find_standing(const void *ctx)
+{
+    int unused = MOST_CLOCKS;
+
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        if (standings[i].ctx == ctx) {
+            return &standings[i].standing;
+        }
+        unused = standings[i].standing.open == 0 ? i : unused;
+    }
+    if (unused == MOST_CLOCKS) {
+        return NULL;
+    }
+    standings[unused].ctx = ctx;
+    standings[unused].standing = (struct standing){0, 0};
+    return &standings[unused].standing;
+}
+
+/*
+ * A job without a standing would pass for an outermost one, and a parked thread could not come
+ * online again: the program cannot go on.
+ */
+static _Noreturn void too_many_clocks(void)
+{
+    os_print("a thread begins a job of a ninth foreign clock, or parks: 8 at once at most");
+    abort();
+}
+
+HAFT_INTERNAL void foreign_clock_start(haft_domain *domain)
+{
+    os_mutex_open(&domain->driver.lock);
+    os_condition_open(&domain->driver.finished);
+}
+
+HAFT_INTERNAL void foreign_clock_stop(haft_domain *domain)
+{
+    os_condition_close(&domain->driver.finished);
+    os_mutex_close(&domain->driver.lock);
+}
+
+/* Wait one grace period, for all tickets requested before.  The caller is the only driver. */
+static void drive(haft_domain *domain)
+{
+    const uint64_t ticket = domain_requested(domain);
+
+    domain_begin_grace(domain, domain_done(domain));
+    foreign_wait(&domain->foreign);
+    domain_end_grace(domain, ticket);
+}
+
+/* Wait until the driver has finished, or it is time to look for a stall. */
+static void await_driver(haft_domain *domain)
+{
+    struct foreign_driver *driver = &domain->driver;
+
+    if (!os_condition_wait(&driver->finished, &driver->lock, os_now_ns() + domain->stall_ns)) {
+        os_mutex_unlock(&driver->lock);
+        domain_notice_stall(domain);
+        os_mutex_lock(&driver->lock);
+    }
+}
+
+/* Drive, or wait for the driver.  The caller has the lock. */
+static void drive_or_await(haft_domain *domain)
+{
+    struct foreign_driver *driver = &domain->driver;
+
+    if (driver->is_driving) {
+        await_driver(domain);
+        return;
+    }
+    driver->is_driving = true;
+    os_mutex_unlock(&driver->lock);
+    drive(domain);
+    os_mutex_lock(&driver->lock);
+    driver->is_driving = false;
+    os_condition_wake_all(&driver->finished);
+}
+
+/* Brought up to date: a thread may have come online or gone offline without haft. */
+HAFT_INTERNAL struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
+{
+    struct standing *standing = find_standing(domain->foreign.ctx);
+
+    if (standing == NULL && wanted) {
+        too_many_clocks();
+    }
+    if (standing != NULL && foreign_has_online(&domain->foreign)) {
+        const uint32_t least = standing->level > 1 ? standing->level : 1;
+
+        standing->level = foreign_is_inside(&domain->foreign) ? least : 0;
+    }
+    return standing;
+}
+
+/* The calling thread leaves its outermost job, or comes back into it. */
+static void reader_leaves(haft_domain *domain)
+{
+    if (foreign_has_online(&domain->foreign)) {
+        foreign_go_offline(&domain->foreign);
+    } else {
+        foreign_end(&domain->foreign);
+    }
+}
+
+static void reader_enters(haft_domain *domain)
+{
+    if (foreign_has_online(&domain->foreign)) {
+        foreign_go_online(&domain->foreign);
+    } else {
+        foreign_begin(&domain->foreign);
+    }
+}
+
+HAFT_INTERNAL void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
+{
+    if (before == 0 && standing->level != 0) {
+        assert(foreign_thread_is_registered(&domain->foreign));
+        reader_enters(domain);
+    } else if (before != 0 && standing->level == 0) {
+        reader_leaves(domain);
+    }
+}
+
+static uint32_t level_in(const haft_domain *domain)
+{
+    const struct standing *standing = find_standing(domain->foreign.ctx);
+
+    return standing != NULL ? standing->level : 0;
+}
+
+HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain)
+{
+    const haft_foreign_clock *foreign = &domain->foreign;
+    const uint32_t level = level_in(domain);
+
+    if (foreign_has_online(foreign)) {
+        return level > 1 && foreign_is_inside(foreign);
+    }
+    if (level > 1 || !foreign_is_inside(foreign)) {
+        return level > 1;
+    }
+    if (level == 0) {
+        return true;
+    }
+    /* Sections nest, and one is the job's: without it, is there another? */
+    foreign_end(foreign);
+    const bool found = foreign_is_inside(foreign);
+
+    foreign_begin(foreign);
+    return found;
+}
+
+/* Before and after the calling thread blocks, in its outermost job or in none. */
+HAFT_INTERNAL bool foreign_clock_pause(haft_domain *domain)
+{
+    const bool holds = foreign_has_online(&domain->foreign) ? foreign_is_inside(&domain->foreign)
+                                                            : level_in(domain) != 0;
+
+    if (holds) {
+        reader_leaves(domain);
+    }
+    return holds;
+}
+
+HAFT_INTERNAL void foreign_clock_resume(haft_domain *domain, bool held)
+{
+    if (held) {
+        reader_enters(domain);
+    }
+}
+
+HAFT_INTERNAL haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    const bool held = foreign_clock_pause(domain);
+
+    os_mutex_lock(&domain->driver.lock);
+    while (domain_done(domain) < ticket) {
+        drive_or_await(domain);
+    }
+    os_mutex_unlock(&domain->driver.lock);
+    foreign_clock_resume(domain, held);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    (void)member;
+    (void)backlog;
+    foreign_quiescent(&domain->foreign);
+}
+
+/* Its jobs end with the frame clock. */
+static const struct clock *leave_foreign(haft_domain *domain)
+{
+    struct standing *standing = find_standing(domain->foreign.ctx);
+
+    if (standing != NULL) {
+        *standing = (struct standing){0, 0};
+    }
+    domain->foreign = (haft_foreign_clock){.ctx = NULL};
+    return &frame_clock;
+}
+
+/* The lock and the condition begin anew: threads that are gone may have had them. */
+HAFT_INTERNAL const struct clock *foreign_clock_after_fork(haft_domain *domain)
+{
+    if (domain->foreign.after_fork == NULL) {
+        return NULL;
+    }
+    if (!domain->foreign.after_fork(domain->foreign.ctx)) {
+        return leave_foreign(domain);
+    }
+    foreign_clock_start(domain);
+    domain->driver.is_driving = false;
+    return &caller_clock;
+}
+
+/* Whatever jobs have begun; a clock without online() has nothing to go offline from. */
+HAFT_INTERNAL void foreign_clock_offline(haft_domain *domain)
+{
+    /* In an inner job, the outer job's pointers would be void. */
+    assert(!foreign_has_online(&domain->foreign) || !foreign_clock_in_section(domain));
+    foreign_go_offline(&domain->foreign);
+}
+
+HAFT_INTERNAL void foreign_clock_online(haft_domain *domain)
+{
+    foreign_go_online(&domain->foreign);
+}
+
+HAFT_INTERNAL void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+{
+    (void)stall;
+    if (foreign_has_online(&domain->foreign)) {
+        text_add(text,
+                 "a thread is online and passes no quiescent point (haft_worker_quiescent, or "
+                 "haft_thread_park before it blocks)");
+    } else {
+        text_add(text, "a read section or job has begun and does not end (haft_section_end, "
+                       "haft_job_end, or haft_thread_park before the job blocks)");
+    }
+}
+
+/*
+ * concurrent/clock/domain.h - the domain, as workers and tables use it: its clock's functions, each
+ * with a default for clocks that do not have it.
+ */
+
+/* Tell the clock that slots are wanted.  Lock-free. */
+HAFT_INTERNAL void domain_hurry(haft_domain *domain);
+
+/*
+ * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
+ * struct clock.
+ */
+HAFT_INTERNAL haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member);
+HAFT_INTERNAL void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member);
+HAFT_INTERNAL bool domain_may_leave(const haft_domain *domain, const struct member *member);
+
+/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
+HAFT_INTERNAL void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+
+/* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
+HAFT_INTERNAL haft_status domain_check_process(const haft_domain *domain);
+
+/*
+ * Wait until `ticket` is done.  Blocking, outside read sections; a quiescent point of the thread.
+ * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock), or HAFT_FORKED.
+ */
+HAFT_INTERNAL haft_status domain_wait_for(haft_domain *domain, uint64_t ticket);
+
+/* Wait until all tickets requested so far are done.  As above. */
+HAFT_INTERNAL haft_status domain_wait(haft_domain *domain);
+
+/*
+ * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION where domain_in_section() says so.
+ */
+HAFT_INTERNAL haft_status domain_check_moment(const haft_domain *domain);
+
+/*
+ * Whether the calling thread may not wait: it is known to be inside a read section or an inner job.
+ * If not, and it is in an outermost job, pointers resolved in that are void after the call.
+ */
+HAFT_INTERNAL bool domain_in_section(const haft_domain *domain);
+
+/* Fill in which thread holds a grace period up, if the clock can tell. */
+HAFT_INTERNAL void domain_blame(const haft_domain *domain, haft_stall *stall);
+
+/* In the child of a fork: go on as its only thread. */
+HAFT_INTERNAL void domain_after_fork(haft_domain *domain);
+
+/*
+ * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG)
+ * where no foreign clock knows them.
+ *
+ * Edges in this file.
+ *   COUNT  open sections: the program orders the tick after them
+ */
+
+#ifdef NDEBUG
+static inline void section_count(haft_domain *domain, uint64_t by)
+{
+    (void)domain;
+    (void)by;
+}
+#else
+/*
+ * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
+ * those that were open, also the one that it was forked in.
+ */
+static inline void section_count(haft_domain *domain, uint64_t by)
+{
+    const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
+
+    if (!domain->clock->is_foreign && !was_forgotten) {
+        fetch_add_relaxed(COUNT, &domain->sections, by);
+    }
+}
+#endif
+
+static inline uint64_t sections_open(const haft_domain *domain)
+{
+    return load_relaxed(COUNT, &domain->sections);
+}
+
+/* concurrent/clock/clock_frame.c */
+
+/*
+ * The frame clock: a grace period is the time between two ticks.  Only the program knows that no
+ * section is open, so only haft_domain_tick() drives it, and no thread waits.
+ */
+
+static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    (void)domain;
+    (void)ticket;
+    return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
+}
+
+static const struct clock *frame_after_fork(haft_domain *domain)
+{
+    return domain->clock; /* it waits for no thread */
+}
+
+haft_status haft_domain_tick(haft_domain *domain)
+{
+    if (domain->clock != &frame_clock) {
+        return HAFT_WRONG_CLOCK;
+    }
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    assert(sections_open(domain) == 0); /* a section is open during the tick */
+    domain_end_grace(domain, domain_requested(domain));
+    assert(sections_open(domain) == 0);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL const struct clock frame_clock = {
+    .name = "frame",
+    .is_foreign = false,
+    .wait_for = frame_wait_for,
+    .after_fork = frame_after_fork,
+};
+
+/* concurrent/clock/clock_thread.c */
+
+/*
+ * The thread clock: a background thread that drives grace periods when enough are requested.
+ *
+ * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
+ * TICKETS_PER_WAKE posts, and each shortage.  Fewer tickets than that may wait for long: no thread
+ * is short of their slots.
+ *
+ * Edges in this file.
+ *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
+ *   OWN    before the thread starts
+ *   HINT   the stop flag: the semaphore's post orders it
+ */
+
+static void sleep_until_woken(struct thread_clock *clock)
+{
+    os_semaphore_wait(&clock->wake);
+    /* Weakened, this thread could miss the ticket of a thread that found it woken. */
+    exchange_acq_rel(WAKE, &clock->woken, 0);
+}
+
+static void drive_until_stopped(void *arg)
+{
+    haft_domain *domain = arg;
+
+    for (;;) {
+        sleep_until_woken(&domain->thread);
+        if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
+            return;
+        }
+        domain_wait(domain);
+    }
+}
+
+static haft_status thread_start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->thread.stopping, 0);
+    store_relaxed(OWN, &domain->thread.woken, 0);
+    if (!os_semaphore_open(&domain->thread.wake)) {
+        return HAFT_NO_THREAD;
+    }
+    foreign_clock_start(domain);
+    if (!os_thread_start(&domain->thread.thread, drive_until_stopped, domain)) {
+        foreign_clock_stop(domain);
+        os_semaphore_close(&domain->thread.wake);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static void thread_stop(haft_domain *domain)
+{
+    /* The thread's last grace period may wait for this one. */
+    const bool held = foreign_clock_pause(domain);
+
+    store_relaxed(HINT, &domain->thread.stopping, 1);
+    os_semaphore_post(&domain->thread.wake);
+    os_thread_join(&domain->thread.thread);
+    os_semaphore_close(&domain->thread.wake);
+    foreign_clock_stop(domain);
+    foreign_clock_resume(domain, held);
+}
+
+static void hurry(haft_domain *domain)
+{
+    if (exchange_acq_rel(WAKE, &domain->thread.woken, 1) == 0) {
+        os_semaphore_post(&domain->thread.wake);
+    }
+}
+
+static void requested(haft_domain *domain, uint64_t ticket)
+{
+    if (ticket % TICKETS_PER_WAKE == 0) {
+        hurry(domain);
+    }
+}
+
+HAFT_INTERNAL const struct clock thread_clock = {
+    .name = "thread",
+    .is_foreign = true,
+    .start = thread_start,
+    .stop = thread_stop,
+    .requested = requested,
+    .hurry = hurry,
+    .wait_for = foreign_clock_wait_for,
+    .quiescent = foreign_clock_quiescent,
+    .offline = foreign_clock_offline,
+    .online = foreign_clock_online,
+    .standing = foreign_clock_standing,
+    .settle = foreign_clock_settle,
+    .in_section = foreign_clock_in_section,
+    .advise = foreign_clock_advise,
+    .after_fork = foreign_clock_after_fork,
+};
+
+/*
+ * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
+ * haft/domain.h.
+ *
+ * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each
+ * thread and ctx, since a thread is online, or in a section, for all domains with the same one.
+ */
+
+/* Whether a job of the calling thread has begun and not ended, or is parked. */
+HAFT_INTERNAL bool domain_has_open_jobs(haft_domain *domain);
+
+/* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
+HAFT_INTERNAL bool domain_in_inner_job(haft_domain *domain);
+
+/*
+ * The library could not remember that a job of the calling thread began, for want of memory: until
+ * that ends, the thread opens no first worker.
+ */
+HAFT_INTERNAL bool job_is_forgotten(void);
+
+/*
+ * concurrent/clock/thread.h - numbers of threads.
+ */
+
+/* The calling thread's number, which no other thread ever has; not 0.  Wait-free. */
+HAFT_INTERNAL uint64_t thread_number(void);
+
+/* concurrent/clock/clock_workers.c */
+
+/*
+ * The workers clock: each thread with open workers announces its own quiescent points; anyone
+ * adds them up.  Quiescent-state-based reclamation by message passing alone.
+ *
+ * A member is a thread with open workers on the domain.  At a quiescent point it reads `requested`
+ * and stores that number.  All frees under tickets up to this number came before, so the member
+ * resolves none of these objects from now on, and it has let go of the pointers that it had.  The
+ * tickets up to the lowest announcement are done.
+ *
+ * A member that comes online adds 0 to `requested`.  The read-modify-writes of that word are one
+ * sequence: a thread that covers a later ticket has seen the member online, and the member has seen
+ * the frees under earlier tickets.  So no fence is needed between coming online and the first
+ * resolve, and none between a free and the look at the members.
+ *
+ * Members stay in the list until the domain closes.  Once its thread has closed all its workers and
+ * ended its jobs, a member may be another thread's.
+ *
+ * A quiescent point counts for the whole thread, so an inner job must not announce one: the
+ * pointers that the outer job has resolved would be void.  The level in a member's standing tells
+ * the two apart (jobs.h).
+ *
+ * Edges in this file.
+ *   QUIET   announce, go_away (release) -> reach (acquire)
+ *           reads of a section before its end is seen
+ *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
+ *           before later tickets, frees under earlier ones before the first resolve
+ *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
+ *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
+ *           its next thread
+ *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
+ *   HINT    which thread is blamed for a stall
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+#define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
+#define ANNOUNCED_AWAY UINT64_MAX /* holds nothing up: offline, or no thread's */
+
+struct member {
+    atomic_u64 announced; /* tickets whose frees came before its last quiescent point */
+    atomic_u64 thread;    /* thread_number() of its thread; 0: no thread's */
+    atomic_u64 worker;    /* address of one of its workers; 0: not known */
+    atomic_u64 number;    /* the system's for the thread */
+    uint64_t workers;     /* open, of its thread */
+    struct standing standing;
+    struct member *next; /* constant */
+};
+
+_Static_assert(sizeof(struct member) <= CACHE_LINE, "members share no cache line");
+
+/* The calling thread's member that was looked up last, and the number of its domain. */
+static _Thread_local struct {
+    uint64_t domain;
+    struct member *member;
+} latest_member;
+
+static struct member *first_member(const haft_domain *domain)
+{
+    return (struct member *)(uintptr_t)load_acquire(ROSTER, &domain->members);
+}
+
+/* The calling thread's member, or NULL. */
+static struct member *own_member(const haft_domain *domain)
+{
+    const uint64_t number = thread_number();
+
+    if (latest_member.domain == domain->number &&
+        load_relaxed(OWN, &latest_member.member->thread) == number) {
+        return latest_member.member;
+    }
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(OWN, &member->thread) == number) {
+            latest_member.domain = domain->number;
+            latest_member.member = member;
+            return member;
+        }
+    }
+    return NULL;
+}
+
+static bool is_away(const struct member *member)
+{
+    return load_relaxed(OWN, &member->announced) == ANNOUNCED_AWAY;
+}
+
+static void come_back(haft_domain *domain, struct member *member)
+{
+    store_relaxed(OWN, &member->announced, ANNOUNCED_NOTHING);
+    /* Weakened, a later ticket could be covered by a thread that saw the member away. */
+    const uint64_t requested = fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
+
+    store_release(QUIET, &member->announced, requested);
+}
+
+static void go_away(struct member *member)
+{
+    /* Weakened, a slot could be written again before this thread's reads. */
+    store_release(QUIET, &member->announced, ANNOUNCED_AWAY);
+}
+
+static void announce(const haft_domain *domain, struct member *member)
+{
+    const uint64_t requested = domain_requested(domain);
+
+    if (load_relaxed(OWN, &member->announced) != requested) {
+        /* Weakened, a slot could be written again before this thread's reads. */
+        store_release(QUIET, &member->announced, requested);
+    }
+}
+
+/* All members have announced the tickets up to the result; `requested` was read before. */
+static uint64_t reach(const haft_domain *domain, uint64_t requested)
+{
+    uint64_t lowest = requested;
+
+    for (const struct member *member = first_member(domain); member != NULL;
+         member = member->next) {
+        const uint64_t announced = load_acquire(QUIET, &member->announced);
+
+        lowest = announced < lowest ? announced : lowest;
+    }
+    return lowest;
+}
+
+/* Mark the tickets that all members have announced as done. */
+static void advance(haft_domain *domain)
+{
+    const uint64_t requested = domain_requested(domain);
+    const uint64_t done = domain_done(domain);
+
+    if (done >= requested) {
+        return;
+    }
+    const uint64_t reached = reach(domain, requested);
+
+    if (reached > done) {
+        domain_end_grace(domain, reached);
+    } else {
+        domain_begin_grace(domain, done);
+    }
+}
+
+/* Where given memory has the next one. */
+static struct member *take_given_member(haft_domain *domain)
+{
+    uint64_t used = load_relaxed(RETRY, &domain->given_used);
+
+    while (used < domain->given_count && !cas_relaxed(RETRY, &domain->given_used, used, used + 1)) {
+        used = load_relaxed(RETRY, &domain->given_used);
+    }
+    return used < domain->given_count
+               ? (struct member *)(void *)(domain->given_members + used * CACHE_LINE)
+               : NULL;
+}
+
+static struct member *new_member(haft_domain *domain)
+{
+    return domain->given_members != NULL ? take_given_member(domain)
+                                         : aligned_alloc(CACHE_LINE, CACHE_LINE);
+}
+
+static void free_member(const haft_domain *domain, struct member *member)
+{
+    if (domain->given_members == NULL) {
+        free(member);
+    }
+}
+
+static haft_status workers_start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->members, 0);
+    return HAFT_OK;
+}
+
+static void workers_stop(haft_domain *domain)
+{
+    for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
+        next = member->next;
+        free_member(domain, member);
+    }
+}
+
+/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
+static void pause_for(uint64_t turn)
+{
+    if (turn < 64) {
+        os_yield();
+    } else {
+        os_sleep(turn < 128 ? 50000 : 1000000);
+    }
+}
+
+static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    struct member *own = own_member(domain);
+    const bool was_online = own != NULL && !is_away(own);
+
+    assert(own == NULL || own->standing.level <= 1); /* else an outer job's pointers are void */
+    if (was_online) {
+        go_away(own);
+    }
+    advance(domain);
+    for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
+        pause_for(turn);
+        domain_notice_stall(domain);
+        advance(domain);
+    }
+    if (was_online) {
+        come_back(domain, own);
+    }
+    return HAFT_OK;
+}
+
+/* A member that its thread has left, now the calling thread's; NULL if there is none. */
+static struct member *claim_member(const haft_domain *domain)
+{
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(RETRY, &member->thread) == 0 &&
+            cas_acquire(ADOPT, &member->thread, 0, thread_number())) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+static struct member *add_member(haft_domain *domain)
+{
+    struct member *member = new_member(domain);
+
+    if (member == NULL) {
+        return NULL;
+    }
+    memset(member, 0, sizeof *member);
+    store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
+    store_relaxed(OWN, &member->thread, thread_number());
+    do {
+        member->next = first_member(domain);
+    } while (!cas_release(ROSTER, &domain->members, (uint64_t)(uintptr_t)member->next,
+                          (uint64_t)(uintptr_t)member));
+    return member;
+}
+
+/* The calling thread's member; a new one if need be; NULL if there is no memory for one. */
+static struct member *need_member(haft_domain *domain)
+{
+    struct member *own = own_member(domain);
+
+    own = own != NULL ? own : claim_member(domain);
+    return own != NULL ? own : add_member(domain);
+}
+
+/* Release a member whose thread has neither workers nor jobs to the next thread. */
+static void release_if_unused(struct member *member)
+{
+    if (member->workers == 0 && member->standing.open == 0) {
+        member->standing.level = 0;
+        go_away(member);
+        /* Weakened, the next thread could find the member in the state before. */
+        store_release(ADOPT, &member->thread, 0);
+    }
+}
+
+/* A job that has begun, or is parked, goes on as it was; without one the thread is online. */
+static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
+{
+    struct member *own = need_member(domain);
+
+    if (own == NULL || (own->workers == 0 && job_is_forgotten())) {
+        return HAFT_NO_MEMORY;
+    }
+    if (own->workers++ == 0) {
+        store_relaxed(HINT, &own->number, os_thread_number());
+        if (own->standing.open == 0) {
+            own->standing.level = 1;
+        }
+        if (own->standing.level != 0 && is_away(own)) {
+            come_back(domain, own);
+        }
+    }
+    store_relaxed(HINT, &own->worker, (uint64_t)(uintptr_t)worker);
+    *member = own;
+    return HAFT_OK;
+}
+
+/* Only its thread may change a member's state. */
+static bool may_leave(const struct member *member)
+{
+    return load_relaxed(OWN, &member->thread) == thread_number();
+}
+
+/* A job keeps the member: the objects that it has resolved stay until the job ends. */
+static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+{
+    (void)domain;
+    if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
+        store_relaxed(HINT, &member->worker, 0);
+    }
+    if (!may_leave(member)) {
+        member->standing.open = 0; /* its thread has ended, and its jobs with it */
+    }
+    member->workers--;
+    release_if_unused(member);
+}
+
+static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    if (is_away(member)) {
+        return;
+    }
+    announce(domain, member);
+    if (backlog >= BACKLOG_WORTH) {
+        advance(domain);
+    }
+}
+
+/* Offline, whatever jobs have begun. */
+static void offline(haft_domain *domain)
+{
+    struct member *own = own_member(domain);
+
+    if (own != NULL) {
+        assert(own->standing.level <= 1); /* else an outer job's pointers are void: park instead */
+        own->standing.level = 0;
+        go_away(own);
+    }
+}
+
+static void online(haft_domain *domain)
+{
+    struct member *own = own_member(domain);
+
+    if (own != NULL && own->workers != 0 && own->standing.level == 0) {
+        own->standing.level = 1;
+        come_back(domain, own);
+    }
+}
+
+static struct standing *standing(haft_domain *domain, bool wanted)
+{
+    struct member *own = wanted ? need_member(domain) : own_member(domain);
+
+    return own != NULL ? &own->standing : NULL;
+}
+
+/* A thread without workers may not resolve, so it stays away. */
+static void settle_member(haft_domain *domain, struct standing *of, uint32_t before)
+{
+    struct member *own = (struct member *)((char *)of - offsetof(struct member, standing));
+
+    if (before == 0 && of->level != 0 && own->workers != 0) {
+        come_back(domain, own);
+    } else if (before != 0 && of->level == 0) {
+        go_away(own);
+    }
+    release_if_unused(own);
+}
+
+static bool in_section(const haft_domain *domain)
+{
+    const struct member *own = own_member(domain);
+
+    return own != NULL && own->standing.level > 1;
+}
+
+static void blame(const haft_domain *domain, haft_stall *stall)
+{
+    uint64_t lowest = domain_done(domain) + 1;
+
+    for (const struct member *member = first_member(domain); member != NULL;
+         member = member->next) {
+        const uint64_t announced = load_acquire(QUIET, &member->announced);
+
+        if (announced < lowest) {
+            lowest = announced;
+            stall->worker = (haft_worker *)(uintptr_t)load_relaxed(HINT, &member->worker);
+            stall->thread = load_relaxed(HINT, &member->number);
+        }
+    }
+}
+
+static void advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+{
+    (void)domain;
+    if (stall->thread != 0) {
+        text_add(text, "thread %" PRIu64 " is online, ", stall->thread);
+        if (stall->worker != NULL) {
+            text_add(text, "has worker %p open ", (void *)stall->worker);
+        }
+        text_add(text, "and passes no quiescent point (haft_worker_quiescent, or haft_thread_park "
+                       "before it waits in a barrier or blocks)");
+    } else {
+        text_add(text, "all threads have passed a quiescent point since");
+    }
+}
+
+/* Release members whose threads are gone to the next threads. */
+static const struct clock *workers_after_fork(haft_domain *domain)
+{
+    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
+        if (load_relaxed(OWN, &member->thread) != thread_number()) {
+            member->workers = 0;
+            member->standing = (struct standing){0, 0};
+            store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
+            store_relaxed(HINT, &member->worker, 0);
+            store_relaxed(OWN, &member->thread, 0);
+        }
+    }
+    return domain->clock;
+}
+
+HAFT_INTERNAL const struct clock workers_clock = {
+    .name = "workers",
+    .is_foreign = false,
+    .start = workers_start,
+    .stop = workers_stop,
+    .hurry = advance,
+    .wait_for = workers_wait_for,
+    .join = join,
+    .leave = leave,
+    .may_leave = may_leave,
+    .quiescent = quiescent,
+    .offline = offline,
+    .online = online,
+    .standing = standing,
+    .settle = settle_member,
+    .in_section = in_section,
+    .blame = blame,
+    .advise = advise,
+    .after_fork = workers_after_fork,
+};
+
+/*
+ * concurrent/clock/registry.h - the domains that are open in this process, newest first.
+ *
+ * The list is under a lock.  Opening and closing a domain or a table, writing an export and a fork
+ * take it: while a thread has it, no domain or table comes or goes.  That thread may take it again.
+ */
+
+HAFT_INTERNAL void registry_add_domain(haft_domain *domain);
+HAFT_INTERNAL void registry_remove_domain(haft_domain *domain);
+
+HAFT_INTERNAL void registry_lock(void);
+HAFT_INTERNAL void registry_unlock(void);
+
+/* Under the lock: for (d = first_open_domain(); d; d = d->next_open). */
+HAFT_INTERNAL haft_domain *first_open_domain(void);
+
+/*
+ * A number of this process: processes that come from one another by fork have different ones, also
+ * where their process numbers are of several namespaces.
+ */
+HAFT_INTERNAL uint64_t registry_process(void);
+
+/* concurrent/clock/domain.c */
+
+/*
+ * The domain: opening, closing, and its calls of the clock.
+ *
+ * Edges in this file.
+ *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
+ *            no other thread uses the domain
+ *   OWN      in the child of a fork, which has one thread
+ */
+
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
+    [HAFT_CLOCK_THREAD] = &thread_clock,
+    [HAFT_CLOCK_CALLER] = &caller_clock,
+    [HAFT_CLOCK_WORKERS] = &workers_clock,
+    [HAFT_CLOCK_FRAME] = &frame_clock,
+};
+
+static uint64_t domain_number(void)
+{
+    static atomic_u64 given;
+
+    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
+static haft_status check_domain_options(const haft_domain_options *options)
+{
+    if ((unsigned)options->clock >= HAFT_CLOCK_COUNT) {
+        return HAFT_BAD_CLOCK;
+    }
+    const bool is_right =
+        clocks[options->clock]->is_foreign
+            ? options->foreign_clock != NULL && foreign_is_whole(options->foreign_clock)
+            : options->foreign_clock == NULL;
+
+    if (!is_right) {
+        return HAFT_BAD_FOREIGN_CLOCK;
+    }
+    return options->memory != NULL && clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
+}
+
+static haft_status start_clock(haft_domain *domain)
+{
+    return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
+}
+
+/* The struct, and its threads' members: one line each. */
+static haft_domain *take_domain(const haft_domain_options *options, struct given *given)
+{
+    const uint64_t threads = options->threads != 0 ? options->threads : 1;
+    haft_domain *domain = given_take(given, sizeof *domain, CACHE_LINE);
+    char *members = domain == NULL || threads > SIZE_MAX / CACHE_LINE
+                        ? NULL
+                        : given_take(given, threads * CACHE_LINE, CACHE_LINE);
+
+    if (members != NULL && given->at != NULL) {
+        domain->given_members = members;
+        domain->given_count = threads;
+        domain->is_given = true;
+    }
+    return members != NULL ? domain : NULL;
+}
+
+static haft_domain *domain_new(const haft_domain_options *options)
+{
+    struct given given = given_of(options->memory, options->memory_size);
+
+    if (options->memory != NULL) {
+        return take_domain(options, &given);
+    }
+    haft_domain *domain =
+        options->memory_size == 0 ? aligned_alloc(CACHE_LINE, sizeof *domain) : NULL;
+
+    return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
+}
+
+static void domain_free(haft_domain *domain)
+{
+    if (!domain->is_given) {
+        free(domain);
+    }
+}
+
+haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
+                                        haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_domain_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    known.memory = &given; /* any: it is what is asked about */
+    status = status == HAFT_OK ? check_domain_options(&known) : status;
+    if (status == HAFT_OK && take_domain(&known, &given) == NULL) {
+        status = HAFT_NO_MEMORY;
+    }
+    if (status == HAFT_OK) {
+        *footprint = (haft_footprint){given.measured, known.threads != 0 ? known.threads : 1};
+    }
+    return status;
+}
+
+static haft_status open_domain(const haft_domain_options *options, haft_domain **domain)
+{
+    haft_status status = check_domain_options(options);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_domain *opened = domain_new(options);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    opened->number = domain_number();
+    if (options->foreign_clock != NULL) {
+        opened->foreign = *options->foreign_clock;
+    }
+    opened->clock = clocks[options->clock];
+    opened->on_stall = options->on_stall;
+    opened->stall_arg = options->stall_arg;
+    opened->stall_ns = stall_limit(options->stall_ns);
+    opened->process = os_process_number();
+    measure_open(&opened->measure);
+    status = start_clock(opened);
+    if (status != HAFT_OK) {
+        domain_free(opened);
+        return status;
+    }
+    registry_add_domain(opened);
+    *domain = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain)
+{
+    haft_domain_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_domain(&known, domain) : status;
+}
+
+HAFT_INTERNAL haft_status domain_check_process(const haft_domain *domain)
+{
+    return domain->process == os_process_number() ? HAFT_OK : HAFT_FORKED;
+}
+
+haft_status haft_domain_close(haft_domain *domain)
+{
+    if (domain_check_process(domain) != HAFT_OK) {
+        return HAFT_FORKED;
+    }
+    if (load_relaxed(COUNT, &domain->tables) != 0) {
+        return HAFT_IN_USE;
+    }
+    haft_status status = domain_check_moment(domain);
+
+    status = status == HAFT_OK && domain_has_open_jobs(domain) ? HAFT_IN_SECTION : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    assert(sections_open(domain) == 0); /* a section is open */
+    registry_remove_domain(domain);
+    if (domain->clock->stop != NULL) {
+        domain->clock->stop(domain);
+    }
+    domain_free(domain);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void domain_hurry(haft_domain *domain)
+{
+    if (domain->clock->hurry != NULL) {
+        domain->clock->hurry(domain);
+    }
+}
+
+HAFT_INTERNAL bool domain_in_section(const haft_domain *domain)
+{
+    return domain->clock->in_section != NULL && domain->clock->in_section(domain);
+}
+
+HAFT_INTERNAL haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
+{
+    *member = NULL;
+    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member) : HAFT_OK;
+}
+
+HAFT_INTERNAL void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member)
+{
+    if (domain->clock->leave != NULL) {
+        domain->clock->leave(domain, worker, member);
+    }
+}
+
+HAFT_INTERNAL bool domain_may_leave(const haft_domain *domain, const struct member *member)
+{
+    return domain->clock->may_leave == NULL || domain->clock->may_leave(member);
+}
+
+HAFT_INTERNAL void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+{
+    if (domain->clock->quiescent != NULL) {
+        domain->clock->quiescent(domain, member, backlog);
+    }
+}
+
+HAFT_INTERNAL void domain_blame(const haft_domain *domain, haft_stall *stall)
+{
+    if (domain->clock->blame != NULL) {
+        domain->clock->blame(domain, stall);
+    }
+}
+
+HAFT_INTERNAL void domain_after_fork(haft_domain *domain)
+{
+    const struct clock *next = domain->clock->after_fork(domain);
+
+    if (next == NULL) {
+        return; /* calls that wait or close return HAFT_FORKED */
+    }
+    domain->clock = next;
+    domain->process = os_process_number();
+    store_relaxed(OWN, &domain->sections, 0);
+    measure_open(&domain->measure);
+}
+
+HAFT_INTERNAL haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    if (domain_done(domain) >= ticket) {
+        return HAFT_OK;
+    }
+    const haft_status status = domain_check_process(domain);
+
+    return status == HAFT_OK ? domain->clock->wait_for(domain, ticket) : status;
+}
+
+HAFT_INTERNAL haft_status domain_wait(haft_domain *domain)
+{
+    return domain_wait_for(domain, load_relaxed(COUNT, &domain->requested));
+}
+
+HAFT_INTERNAL haft_status domain_check_moment(const haft_domain *domain)
+{
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    return domain_in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
+}
+
+haft_status haft_domain_wait(haft_domain *domain)
+{
+    const haft_status status = domain_check_moment(domain);
+
+    return status == HAFT_OK ? domain_wait(domain) : status;
+}
+
+haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
+{
+    const haft_domain_stats stats = {
+        .grace_periods = load_relaxed(COUNT, &domain->grace_periods),
+        .longest_grace_period_ns = load_relaxed(COUNT, &domain->longest_ns),
+        .backlog = domain_backlog(domain),
+        .stalls = load_relaxed(COUNT, &domain->stalls),
+    };
+    return stats;
+}
+
+/* concurrent/clock/jobs.c */
+
+/*
+ * Jobs that wait for jobs.
+ *
+ * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
+ * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
+ * change only the count, so they cost no store that another thread reads.
+ */
+
+/* In place of a state's number of open jobs. */
+#define OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
+#define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
+
+static _Thread_local uint32_t forgotten;
+
+HAFT_INTERNAL bool job_is_forgotten(void)
+{
+    return forgotten != 0;
+}
+
+/* The calling thread's present standing; NULL if it has none. */
+static struct standing *present(haft_domain *domain)
+{
+    return domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+}
+
+HAFT_INTERNAL bool domain_has_open_jobs(haft_domain *domain)
+{
+    const struct standing *standing = present(domain);
+
+    return standing != NULL && standing->open != 0;
+}
+
+HAFT_INTERNAL bool domain_in_inner_job(haft_domain *domain)
+{
+    const struct standing *standing = present(domain);
+
+    return standing != NULL && standing->level > 1;
+}
+
+static void set_level(haft_domain *domain, struct standing *standing, uint32_t level)
+{
+    const uint32_t before = standing->level;
+
+    standing->level = level;
+    domain->clock->settle(domain, standing, before);
+}
+
+static haft_job_state state_of(const struct standing *standing)
+{
+    return (haft_job_state){thread_number(), standing->level, standing->open};
+}
+
+static haft_job_state unkept(uint32_t open)
+{
+    return (haft_job_state){thread_number(), 0, open};
+}
+
+/* The standing that a state is of; NULL: none was kept. */
+static struct standing *kept(haft_domain *domain, haft_job_state state)
+{
+    assert(state.thread == thread_number()); /* a state ends on the thread where it began */
+    if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
+        return NULL;
+    }
+    struct standing *standing = present(domain);
+
+    assert(standing != NULL && standing->open == state.open + 1); /* the last one goes first */
+    return standing;
+}
+
+haft_job_state haft_job_begin(haft_domain *domain)
+{
+    if (domain->clock->standing == NULL) {
+        section_count(domain, 1);
+        return unkept(OPEN_COUNTED);
+    }
+    struct standing *standing = domain->clock->standing(domain, true);
+
+    if (standing == NULL) {
+        forgotten++;
+        return unkept(OPEN_UNKNOWN);
+    }
+    const haft_job_state state = state_of(standing);
+
+    standing->open++;
+    set_level(domain, standing, state.level + 1);
+    return state;
+}
+
+void haft_job_end(haft_domain *domain, haft_job_state state)
+{
+    struct standing *standing = kept(domain, state);
+
+    if (standing != NULL) {
+        assert(standing->level == state.level + 1 || standing->level == 0);
+        standing->open = state.open;
+        set_level(domain, standing, state.level);
+    } else if (state.open == OPEN_UNKNOWN) {
+        forgotten--;
+    } else if (state.open == OPEN_COUNTED) {
+        section_count(domain, UINT64_MAX);
+    }
+}
+
+/* The calling thread's standing for a park: without jobs, too, it may be online. */
+static struct standing *parked(haft_domain *domain)
+{
+    const haft_foreign_clock *foreign = &domain->foreign;
+    const bool is_online = foreign_has_online(foreign) && foreign_is_inside(foreign);
+
+    return is_online ? domain->clock->standing(domain, true) : present(domain);
+}
+
+haft_job_state haft_thread_park(haft_domain *domain)
+{
+    struct standing *standing = parked(domain);
+
+    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    if (standing == NULL || callback_is_running()) {
+        return unkept(OPEN_UNKNOWN);
+    }
+    const haft_job_state state = state_of(standing);
+
+    standing->open++;
+    set_level(domain, standing, 0);
+    return state;
+}
+
+void haft_thread_unpark(haft_domain *domain, haft_job_state state)
+{
+    struct standing *standing = kept(domain, state);
+
+    if (standing != NULL) {
+        assert(standing->level == 0); /* jobs begun since have ended */
+        standing->open = state.open;
+        set_level(domain, standing, state.level);
+    }
+}
+
+/* concurrent/clock/measure.c */
+
+/*
+ * How long a grace period has been waited for.
+ *
+ * Edges in this file.
+ *   HINT    a first look at the measure; under its lock both words are whole
+ */
+
+#define DEFAULT_STALL_NS NS_PER_S
+#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
+
+HAFT_INTERNAL uint64_t stall_limit(uint64_t stall_ns)
+{
+    if (stall_ns == 0) {
+        return DEFAULT_STALL_NS;
+    }
+    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
+}
+
+HAFT_INTERNAL void measure_open(struct measure *measure)
+{
+    os_mutex_open(&measure->lock);
+    store_relaxed(HINT, &measure->ticket, 0);
+}
+
+HAFT_INTERNAL void measure_begin(struct measure *measure, uint64_t done)
+{
+    if (load_relaxed(HINT, &measure->ticket) > done || !os_mutex_try_lock(&measure->lock)) {
+        return;
+    }
+    if (load_relaxed(HINT, &measure->ticket) <= done) { /* a late thread measures nothing */
+        store_relaxed(HINT, &measure->since, os_now_ns());
+        store_relaxed(HINT, &measure->ticket, done + 1);
+    }
+    os_mutex_unlock(&measure->lock);
+}
+
+HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since)
+{
+    if (load_relaxed(HINT, &measure->ticket) == 0 || !os_mutex_try_lock(&measure->lock)) {
+        return 0;
+    }
+    const uint64_t ticket = load_relaxed(HINT, &measure->ticket);
+
+    *since = load_relaxed(HINT, &measure->since);
+    os_mutex_unlock(&measure->lock);
+    return ticket;
+}
+
+HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
+{
+    uint64_t since = 0;
+
+    return measure_read(measure, &since) == done + 1 ? os_now_ns() - since : 0;
+}
+
+/* concurrent/clock/registry.c */
+
+/*
+ * The list of open domains, and the lock that it is under.
+ *
+ * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
+ * haft/fork.h the lists are whole.  Where the system has no memory for that handler, such a
+ * child may find the lock held.  haft_before_fork() takes the lock as well, before or after the
+ * handler: hence a thread's count.
+ *
+ * Locks are to be taken in one order.  A program opens tables while it holds its locks, and this
+ * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last runs
+ * first before a fork.  So the library gives its handler after the allocator's, and before the
+ * program's.
+ */
+
+static struct os_mutex domains_lock;
+static haft_domain *open_domains; /* under the lock */
+static _Thread_local unsigned taken;
+static uint32_t forks; /* from the first process to this; written where there is one thread */
+
+HAFT_INTERNAL void registry_lock(void)
+{
+    if (taken++ == 0) {
+        os_mutex_lock(&domains_lock);
+    }
+}
+
+HAFT_INTERNAL void registry_unlock(void)
+{
+    if (--taken == 0) {
+        os_mutex_unlock(&domains_lock);
+    }
+}
+
+static void begin_child(void)
+{
+    forks++;
+    registry_unlock();
+}
+
+/* Before main, and before other constructors except those of the same priority. */
+__attribute__((constructor(101))) static void watch_forks(void)
+{
+    const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
+
+    first.free(first.context, first.alloc(first.context, 1, 1), 1);
+    os_on_fork(registry_lock, registry_unlock, begin_child);
+}
+
+HAFT_INTERNAL uint64_t registry_process(void)
+{
+    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
+}
+
+HAFT_INTERNAL void registry_add_domain(haft_domain *domain)
+{
+    registry_lock();
+    domain->next_open = open_domains;
+    domain->open_link = &open_domains;
+    if (open_domains != NULL) {
+        open_domains->open_link = &domain->next_open;
+    }
+    open_domains = domain;
+    registry_unlock();
+}
+
+HAFT_INTERNAL void registry_remove_domain(haft_domain *domain)
+{
+    registry_lock();
+    *domain->open_link = domain->next_open;
+    if (domain->next_open != NULL) {
+        domain->next_open->open_link = domain->open_link;
+    }
+    registry_unlock();
+}
+
+HAFT_INTERNAL haft_domain *first_open_domain(void)
+{
+    return open_domains;
+}
+
+/* concurrent/clock/section.c */
+
+/* Read sections of the domain's foreign clock; without one they last from announcement to
+ * announcement, and begin and end do nothing. */
+
+void haft_thread_register(haft_domain *domain)
+{
+    foreign_register(&domain->foreign);
+}
+
+void haft_thread_unregister(haft_domain *domain)
+{
+    assert(!domain->clock->is_foreign || !domain_has_open_jobs(domain)); /* one has not ended */
+    foreign_unregister(&domain->foreign);
+}
+
+void haft_section_begin(haft_domain *domain)
+{
+    section_count(domain, 1);
+    assert(foreign_thread_is_registered(&domain->foreign));
+    foreign_begin(&domain->foreign);
+}
+
+void haft_section_end(haft_domain *domain)
+{
+    section_count(domain, UINT64_MAX);
+    foreign_end(&domain->foreign);
+}
+
+void haft_thread_offline(haft_domain *domain)
+{
+    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    if (domain->clock->offline != NULL && !callback_is_running()) {
+        domain->clock->offline(domain);
+    }
+}
+
+void haft_thread_online(haft_domain *domain)
+{
+    if (domain->clock->online != NULL) {
+        domain->clock->online(domain);
+    }
+}
+
+/* concurrent/clock/stall.c */
+
+/*
+ * Stalls: the report of a grace period that lasts too long.
+ *
+ * Edges in this file.
+ *   HINT    a first look at the measure
+ *   RETRY   a first look; the compare-and-swap decides.  A read-modify-write that adds 0 reads the
+ *           newest `done`
+ *   COUNT   stalls
+ */
+
+HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain)
+{
+    return load_relaxed(HINT, &domain->measure.ticket) == domain_done(domain) + 1;
+}
+
+/* As domain_waited_ns(); and the ticket that waits. */
+static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
+{
+    uint64_t since = 0;
+
+    *ticket = measure_read(&domain->measure, &since);
+    const uint64_t now = os_now_ns();
+
+    /* In this order: the wait had not ended at `now`. */
+    return *ticket == domain_done(domain) + 1 ? now - since : 0;
+}
+
+HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain)
+{
+    uint64_t ticket;
+
+    return waited_ns(domain, &ticket);
+}
+
+/* True to one thread, if the wait for `ticket` has not ended and was not reported. */
+static bool is_to_report(haft_domain *domain, uint64_t ticket)
+{
+    uint64_t reported = load_relaxed(RETRY, &domain->measure.reported);
+
+    return reported != ticket && fetch_add_relaxed(RETRY, &domain->done, 0) + 1 == ticket &&
+           cas_relaxed(RETRY, &domain->measure.reported, reported, ticket);
+}
+
+static void say(const haft_stall *stall)
+{
+    const haft_domain *domain = stall->domain;
+    char line[400];
+    struct text text = text_in(line, sizeof line);
+
+    text_add(&text, "no grace period has ended for ");
+    text_add_time(&text, stall->waited_ns);
+    text_add(&text, " on domain %" PRIu64 " (%s clock), and ", domain->number, domain->clock->name);
+    text_add_counted(&text, stall->backlog, "ticket");
+    text_add(&text, stall->backlog == 1 ? " waits: " : " wait: ");
+    domain->clock->advise(domain, stall, &text);
+    os_print(line);
+}
+
+static void report(haft_domain *domain, uint64_t waited)
+{
+    haft_stall stall = {.domain = domain, .waited_ns = waited};
+
+    stall.backlog = domain_backlog(domain);
+    domain_blame(domain, &stall);
+    if (domain->on_stall != NULL) {
+        callback_begin();
+        domain->on_stall(&stall, domain->stall_arg);
+        callback_end();
+    } else {
+        say(&stall);
+    }
+}
+
+HAFT_INTERNAL void domain_notice_stall(haft_domain *domain)
+{
+    uint64_t ticket;
+    const uint64_t waited = waited_ns(domain, &ticket);
+
+    if (callback_is_running()) {
+        return; /* a later call notices it */
+    }
+    if (waited >= domain->stall_ns && is_to_report(domain, ticket)) {
+        fetch_add_relaxed(COUNT, &domain->stalls, 1);
+        report(domain, waited);
+    }
+}
+
+/* concurrent/clock/thread.c */
+
+/*
+ * Numbers of threads.
+ *
+ * Edges in this file.
+ *   COUNT   each number is given once, in no order with anything else
+ */
+
+HAFT_INTERNAL uint64_t thread_number(void)
+{
+    static atomic_u64 given;
+    static _Thread_local uint64_t number;
+
+    if (number == 0) {
+        number = fetch_add_relaxed(COUNT, &given, 1) + 1;
+    }
+    return number;
+}
+
+/* concurrent/clock/tickets.c */
+
+/*
+ * Tickets and the ends of grace periods.
+ *
+ * Edges in this file.
+ *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
+ *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
+ *   COUNT    statistics
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL uint64_t domain_ticket(haft_domain *domain)
+{
+    /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
+    const uint64_t ticket = fetch_add_release(TICKET, &domain->requested, 1) + 1;
+
+    if (domain->clock->requested != NULL) {
+        domain->clock->requested(domain, ticket);
+    }
+    return ticket;
+}
+
+HAFT_INTERNAL uint64_t domain_requested(const haft_domain *domain)
+{
+    return load_acquire(TICKET, &domain->requested);
+}
+
+HAFT_INTERNAL uint64_t domain_done(const haft_domain *domain)
+{
+    /* Weakened, a slot could be written again before its last readers' reads. */
+    return load_acquire(ELAPSED, &domain->done);
+}
+
+HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain)
+{
+    /* In this order: `done` never runs ahead of what `requested` is read as. */
+    const uint64_t done = load_acquire(ELAPSED, &domain->done);
+    const uint64_t requested = load_relaxed(COUNT, &domain->requested);
+
+    return requested > done ? requested - done : 0;
+}
+
+/*
+ * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
+ * the highest ticket done before, or `ticket` if that was done already.
+ */
+static uint64_t finish(haft_domain *domain, uint64_t ticket)
+{
+    uint64_t before = load_relaxed(RETRY, &domain->done);
+
+    while (before < ticket) {
+        /* Weakened, a slot could be written again before its last readers' reads. */
+        if (cas_release(ELAPSED, &domain->done, before, ticket)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, &domain->done);
+    }
+    return ticket;
+}
+
+HAFT_INTERNAL void domain_begin_grace(haft_domain *domain, uint64_t done)
+{
+    measure_begin(&domain->measure, done);
+}
+
+HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
+{
+    const uint64_t before = finish(domain, ticket);
+
+    if (before == ticket) {
+        return;
+    }
+    fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
+    const uint64_t lasted = measure_lasted(&domain->measure, before);
+
+    if (lasted > load_relaxed(COUNT, &domain->longest_ns)) {
+        store_relaxed(COUNT, &domain->longest_ns, lasted);
+    }
+}
+
+/*
+ * concurrent/table/state.h - the structs of the shared table and its workers.
+ *
+ * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
+ * worker (private); in a worker's ring or a depot, from which any worker may take it; in one of
+ * the table's lists; or in a call that has not returned.  Batches that wait for a grace period and
+ * batches that are ready never share a ring or a depot.  Workers hold slots privately within a
+ * budget, so the table holds its capacity whatever they hold back.
+ *
+ * Edges in this file.
+ *   COUNT    a counter that one worker writes and any thread may read
+ *   TALLY    tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ */
+
+/*
+ * Each worker counts for itself; sums of differences are the table's statistics
+ * (haft/detail/stats.h).  Counters of beginnings come before those of the ends.
+ */
+#define COUNTERS(X)                                                                                \
+    X(restore_first_used) /* slots of the restore range, used for the first time */                \
+    X(reserved)                                                                                    \
+    X(published)                                                                                   \
+    X(inserted) /* in one call: neither of the two above */                                        \
+    X(aborted)                                                                                     \
+    X(freed)                                                                                       \
+    X(reclaimed) /* freed or aborted, and taken back */                                            \
+    X(exhausted)                                                                                   \
+    X(restore_exhausted) /* the same in the restore range */                                       \
+    X(recycled)          /* exhausted slots that were taken back into use */                       \
+    X(restore_recycled)  /* the same in the restore range */
+
+/* Counters that are statistics as they are. */
+#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)
+
+#define COUNTER_MEMBER(name) atomic_u64 name;
+
+struct counters {
+    COUNTERS(COUNTER_MEMBER)
+    PUBLIC_COUNTERS(COUNTER_MEMBER)
+};
+
+/* A ticket that a worker took, and the slots it had retired until then. */
+struct closing {
+    uint64_t ticket;
+    uint64_t retired;
+};
+
+/* Slots that a worker has retired under tickets that are not done: oldest closing first. */
+struct backlog {
+    uint64_t first;   /* closings ever done or forgotten */
+    uint64_t next;    /* closings ever */
+    uint64_t retired; /* slots ever retired */
+    uint64_t done;    /* of them, done as far as known */
+    struct closing closings[CLOSINGS];
+};
+
+/* The state and the thread of a worker in one word: state | thread_number() << STATE_BITS. */
+enum worker_state {
+    WORKER_CLOSED,  /* no thread's: any may open or borrow it */
+    WORKER_OPEN,    /* between haft_worker_open() and haft_worker_close() */
+    WORKER_BORROWED /* for one call of a thread without a worker, or of trim and its kin */
+};
+#define STATE_BITS 2
+
+struct haft_worker {
+    haft_table *table;
+    struct member *member;               /* the thread, for the domain's clock */
+    struct batch *filling;               /* slots to reserve */
+    struct batch *open;                  /* slots retired since the last closing */
+    struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
+    uint32_t spare_count;
+    uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t look_at;      /* slots in the open batch from which on a free looks further */
+    uint64_t openings;     /* how often it was opened */
+    uint64_t shortage;     /* the table's, when last answered */
+    uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
+    struct counters counters;
+    struct backlog backlog;
+
+    _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
+    _Alignas(CACHE_LINE) struct ring ready;   /* batches that may be reused at once */
+    _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
+    atomic_u64 state;
+    atomic_u64 in_hand;       /* the id whose on_reclaim has begun; 0: none */
+    struct haft_worker *next; /* in the roster; constant */
+    struct segment segment;
+};
+
+/*
+ * A list of slots through the index fields of their words: a stack with a tagged head, for calls
+ * that have no batch (lists.c).
+ */
+struct slot_list {
+    atomic_u64 head;
+};
+
+/* The lists, and where their slots go. */
+enum list_kind {
+    LIST_FREED,    /* by threads without a worker: a ticket, and then like other freed slots */
+    LIST_ABORTED,  /* given up without a worker: ready, as no reader ever had the id */
+    LIST_UNPINNED, /* past their grace period, and the last pin is gone: on_reclaim, then ready */
+    LIST_COUNT
+};
+
+/* The slots of a former local table that the shared one has not used yet: see share.c. */
+struct legacy {
+    haft_local *local; /* the local table's options; NULL: it was none */
+    atomic_u64 listed; /* the first of its free slots, or MARK_END */
+};
+
+/* Runs whose memory was released, to be drawn as fresh slots again: see released.c. */
+struct released {
+    atomic_u64 head;  /* tagged number of the first one */
+    atomic_u64 slots; /* in all of them */
+};
+
+struct haft_table {
+    struct slots slots;
+    haft_domain *domain;
+    struct pool pool;
+    uint32_t batch_max;    /* slots in a full batch */
+    uint32_t extent_slots; /* fresh slots that a worker draws at once */
+    haft_reclaim *on_reclaim;
+    void *reclaim_arg;
+    bool is_exact;        /* the door counts objects live and reserved: see door.h */
+    bool is_quick;        /* haft_insert may do without worker_reserve */
+    bool sifts;           /* each slot that is taken back is looked at */
+    uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
+    uint64_t capacity;
+    uint64_t budget_size;
+    char *name;
+
+    _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
+    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
+    atomic_u64 restored;                      /* objects live in the restore range */
+    atomic_u64 budget;                        /* slots that workers may still hold back */
+    atomic_u64 roster;                        /* address of the worker added last */
+    _Alignas(CACHE_LINE) atomic_u64 door;     /* see door.h */
+    struct depot waiting;                     /* full batches, with their tickets */
+    struct depot ready;                       /* full batches that may be reused at once */
+    _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
+    struct counters counters; /* of threads without a worker: they add atomically */
+    struct legacy legacy;
+    struct released released;
+    atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+
+    uint64_t number;       /* no other table ever has it */
+    bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
+    haft_table *next_open; /* in the list of all: see tables.h */
+    haft_table **open_link; /* the pointer to this one in it */
+
+    haft_worker *given_workers; /* in given memory; NULL: they come from malloc */
+    uint64_t given_count;
+    atomic_u64 given_used;
+    bool is_given; /* all of it is in the program's memory */
+};
+
+/*
+ * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
+ * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
+ */
+#define PIN_TAKEN (UINT64_C(1) << 63)
+#define PIN_COUNT UINT64_C(0xffffffff)
+
+/* Add to a counter that only this thread writes. */
+static inline void count_up(atomic_u64 *counter, uint64_t by)
+{
+    store_relaxed(COUNT, counter, load_relaxed(COUNT, counter) + by);
+}
+
+/* count_up() for a beginning: a thread that sees the count sees all frees that led to it. */
+static inline void tally(atomic_u64 *counter, uint64_t by)
+{
+    store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
+}
+
+/*
+ * concurrent/table/allocate.h - the way in: haft_reserve and haft_insert, as called from `caller`.
+ * The worker's thread; lock-free, except callbacks.
+ */
+
+HAFT_INTERNAL haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller);
+HAFT_INTERNAL haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, const void *caller);
+
+/*
+ * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
+ * the answer.  Blocking.
+ */
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status);
+
+/*
+ * concurrent/table/roster.h - the workers of a table: a list that only grows, newest first.
+ *
+ *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
+ *
+ * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
+ * or borrows it.  All functions: any thread, lock-free.
+ */
+
+HAFT_INTERNAL haft_worker *roster_first(const haft_table *table);
+
+/* A new worker in the state `state` of the calling thread; NULL: no memory. */
+HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state);
+
+/* The memory of all workers, when no thread has any. */
+HAFT_INTERNAL void roster_free(haft_table *table);
+
+/* A worker that was closed, or else a new one, in that state; NULL: no memory. */
+HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state);
+
+/* The worker, which is open, is the calling thread's from now on: it was handed over. */
+HAFT_INTERNAL void roster_hand_over(haft_worker *worker);
+
+/* The worker is closed from now on: another thread may have it. */
+HAFT_INTERNAL void roster_leave(haft_worker *worker);
+
+/* A snapshot of its state; whether the thread with that number has it open; whether it is the
+ * calling thread's, open or borrowed. */
+HAFT_INTERNAL enum worker_state worker_state(const haft_worker *worker);
+HAFT_INTERNAL bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
+HAFT_INTERNAL bool worker_is_own(const haft_worker *worker);
+
+/* Set the worker's batch limit. */
+HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share);
+
+/*
+ * concurrent/table/debug.h - the check of each call with a worker in debug builds (those without
+ * NDEBUG).
+ *
+ * In hooked builds a worker's thread is not checked: that would only be more steps to explore.
+ */
+
+#if defined(NDEBUG)
+static inline void debug_check(const haft_worker *worker)
+{
+    (void)worker;
+}
+#else
+static inline void debug_check(const haft_worker *worker)
+{
+    assert(worker_is_own(worker)); /* another thread's worker, or one that is closed */
+}
+#endif
+
+/*
+ * concurrent/table/door.h - the door of a table with an exact capacity.
+ *
+ * One word counts the units of the capacity: committed ones (objects live or reserved) and
+ * searching ones (a call looks for a slot).  A unit is searching until its slot is found.  So a
+ * call returns HAFT_FULL only while committed units fill the capacity, and a search in vain makes
+ * no other call return HAFT_FULL.  No callback runs while a unit is searching.
+ *
+ * All functions: any thread, lock-free, one read-modify-write; in tables with is_exact only.
+ */
+
+/*
+ * Up to `most` units search from now on: how many in `*units`, HAFT_OK.  HAFT_FULL if committed
+ * units fill the capacity, HAFT_BUSY if those that search do.
+ */
+HAFT_INTERNAL haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units);
+
+/* Of `units` that searched, `found` are committed, the others end. */
+HAFT_INTERNAL void door_settle(haft_table *table, uint64_t units, uint64_t found);
+
+/* Enter and settle at once, for slots at hand: up to `most` units are committed. */
+HAFT_INTERNAL haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units);
+
+/* A committed unit ends. */
+HAFT_INTERNAL void door_leave(haft_table *table);
+
+/* A snapshot: committed units. */
+HAFT_INTERNAL uint64_t door_committed(const haft_table *table);
+
+/* A snapshot: units that search; none while no call is under way. */
+HAFT_INTERNAL uint64_t door_searching(const haft_table *table);
+
+/* Set the committed units of a table that no other thread uses. */
+HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed);
+
+/*
+ * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
+ * single calls, calls of many, and calls without a worker are made of them.
+ *
+ * Edges in this file.
+ *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the
+ *            thread that frees the object
+ *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
+ *            slot whose last life is given up
+ *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it
+ *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
+ *   OWN      only this worker writes the word
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+/* The id of the next life of slot `index`, whose word is `at` and the caller's. */
+static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *at, uint64_t index)
+{
+    const uint64_t word = slots_begin(slots, load_relaxed(OWN, at));
+    const haft_id id = {word_with_index(&slots->format, word, index)};
+
+    return id;
+}
+
+/* The slot is reserved for `id`. */
+static inline void life_reserve(const struct slots *slots, atomic_u64 *word, haft_id id)
+{
+    slots_unpoison(slots, word);
+    store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+}
+
+/* The id is live from now on. */
+static inline void life_publish(atomic_u64 *word, haft_id id)
+{
+    /* Weakened, a reader could match the id and read the object's bytes from before. */
+    store_release(PUBLISH, word, id.bits);
+}
+
+/* Whether `id` is reserved. */
+static inline bool life_is_reserved(const struct slots *slots, haft_id id)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    return load_relaxed(OWN, slots_word(slots, index)) ==
+           word_with_index(&slots->format, id.bits, MARK_RESERVED);
+}
+
+/*
+ * End the life of `id`: true to one of all threads that try.  `*next`: the word that the slot has
+ * now; in the last life its generation is 0.
+ */
+static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *next)
+{
+    atomic_u64 *word = slots_word(slots, id.bits & slots->view.mask);
+
+    /* A compare-and-swap that must fail would still dirty the line. */
+    if (load_relaxed(RETRY, word) != id.bits) {
+        return false;
+    }
+    *next = word_next_life(&slots->format, id.bits, MARK_FREE);
+    /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
+    return cas_acquire(PUBLISH, word, id.bits, *next);
+}
+
+/*
+ * The word of a slot that is taken back: free for the life that `word` has the generation of, or
+ * exhausted.
+ */
+static inline uint64_t life_after(const struct slots *slots, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t next = slots->wrapped ? word_wrapped(format, word) : word;
+
+    return word_with_index(format, next,
+                           word_generation(format, next) == 0 ? MARK_EXHAUSTED : MARK_END);
+}
+
+/* A reservation is given up.  False: it was the slot's last life, and the slot is exhausted. */
+static inline bool life_give_up(const struct slots *slots, haft_id id)
+{
+    const struct word_format *format = &slots->format;
+    atomic_u64 *word = slots_word(slots, word_index(format, id.bits));
+    const uint64_t next = life_after(slots, word_next_life(format, id.bits, MARK_END));
+
+    assert(life_is_reserved(slots, id));
+    slots_poison(slots, word);
+    if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
+        /* Weakened, a thread that recycles the slot could write before the bytes written here. */
+        store_release(REVIVE, word, next);
+        return false;
+    }
+    store_relaxed(OWN, word, next);
+    return true;
+}
+
+/* An object of slot `index` is no longer counted, in tables that count them one by one. */
+static inline void life_uncount(haft_table *table, uint64_t index)
+{
+    if (table->is_exact) {
+        door_leave(table);
+    }
+    if (index < table->restore_end) {
+        /* Weakened, the free could be missed by a thread that sees this. */
+        fetch_add_release(TALLY, &table->restored, UINT64_MAX);
+    }
+}
+
+/*
+ * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
+ */
+
+/* An object has come, and is counted: on_fill, if it is time; not in a callback. */
+HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
+
+/* The counts that a walk over all slots has found. */
+struct stock {
+    uint64_t live;
+    uint64_t restored; /* live in the restore range */
+    uint64_t reserved;
+    uint64_t retired;
+    uint64_t exhausted;
+    uint64_t restore_exhausted;
+    uint64_t restore_first_used; /* slots of the range that were ever used */
+};
+
+/* Set the counters to these.  One thread, when no other uses the table. */
+HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock);
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
+ * `fresh` slots.
+ */
+HAFT_INTERNAL haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
+
+/*
+ * concurrent/table/supply.h - where a worker finds slots.
+ */
+
+/* Slots that the worker has taken from its filling batch; they stay until it is filled again. */
+struct supply {
+    const uint32_t *indices;
+    uint32_t count;
+    bool is_new; /* the filling batch was filled for them */
+};
+
+/*
+ * Up to `most` slots, at least one, counted at the door of an exact table.  HAFT_OK, or why there
+ * are none.  The worker's thread; lock-free, except callbacks.
+ */
+HAFT_INTERNAL haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply);
+
+/*
+ * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
+ * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
+ */
+HAFT_INTERNAL void supply_gather(haft_worker *worker);
+
+/* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
+HAFT_INTERNAL bool supply_gather_all(haft_worker *worker);
+
+/* supply_gather_all(), then take back all due batches; outside callbacks. */
+HAFT_INTERNAL void supply_take_back(haft_worker *worker);
+
+/* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh);
+
+/* concurrent/table/allocate.c */
+
+/* The way in: reserve, publish, insert. */
+
+/* The word of slot `index`, and the id of its next life. */
+static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, haft_id *id)
+{
+    atomic_u64 *word = slots_word(slots, index);
+
+    *id = life_next_id(slots, word, index);
+    return word;
+}
+
+/* A slot; `*is_new` if the filling batch was filled for it. */
+static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
+{
+    struct batch *filling = worker->filling;
+    haft_table *table = worker->table;
+    struct supply supply;
+    uint64_t units;
+
+    *is_new = false;
+    /* A unit that the door refuses has its answer from the search. */
+    if (filling->count != 0 && (!table->is_exact || door_pass(table, 1, &units) == HAFT_OK)) {
+        *index = filling->indices[--filling->count];
+        return HAFT_OK;
+    }
+    const haft_status status = supply_take(worker, 1, &supply);
+
+    if (status == HAFT_OK) {
+        *index = supply.indices[0];
+        *is_new = supply.is_new;
+    }
+    return status;
+}
+
+HAFT_INTERNAL haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller)
+{
+    const struct slots *slots = &worker->table->slots;
+    uint64_t index;
+    bool is_new;
+    const haft_status status = take_index(worker, &index, &is_new);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    atomic_u64 *word = begin_life(slots, index, id);
+
+    sites_note_birth(&slots->sites, index, caller);
+    life_reserve(slots, word, *id);
+    tally(&worker->counters.reserved, 1);
+    if (object != NULL) {
+        *object = slots_object(word);
+    }
+    if (is_new) {
+        stats_look_at_fill(worker->table);
+    }
+    return HAFT_OK;
+}
+
+void haft_publish(haft_worker *worker, haft_id id)
+{
+    debug_check(worker);
+    const struct slots *slots = &worker->table->slots;
+
+    assert(life_is_reserved(slots, id));
+    count_up(&worker->counters.published, 1);
+    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+}
+
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
+{
+    debug_check(worker);
+    const haft_status status = worker_reserve(worker, id, object, CALLER);
+
+    return status;
+}
+
+/*
+ * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
+ * inlined: its calls would cost haft_insert a stack frame.
+ */
+HAFT_INTERNAL __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,
+                                                                  haft_id *id, const void *caller)
+{
+    void *bytes;
+    const haft_status status = worker_reserve(worker, id, &bytes, caller);
+
+    if (status == HAFT_OK) {
+        slots_fill(&worker->table->slots, bytes, object);
+        haft_publish(worker, *id);
+    }
+    return status;
+}
+
+static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
+                                 const void *caller)
+{
+    const struct slots *slots = &worker->table->slots;
+    struct batch *filling = worker->filling;
+
+    if (filling->count == 0 || object == NULL || !worker->table->is_quick) {
+        return worker_insert(worker, object, id, caller);
+    }
+    haft_id taken;
+    atomic_u64 *word = begin_life(slots, filling->indices[--filling->count], &taken);
+
+    *id = taken;
+    slots_copy_words(slots, slots_object(word), object);
+    tally(&worker->counters.inserted, 1);
+    life_publish(word, taken);
+    return HAFT_OK;
+}
+
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
+{
+    debug_check(worker);
+    const haft_status status = insert(worker, object, id, CALLER);
+
+    return status;
+}
+
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status)
+{
+    haft_domain *domain = table->domain;
+
+    if (*status != HAFT_BUSY) {
+        return false;
+    }
+    *status = domain_check_process(domain);
+    if (*status == HAFT_OK) {
+        *status = haft_domain_wait(domain);
+    }
+    if (*status == HAFT_OK) {
+        os_yield(); /* if nothing waits, slots are on their way between workers */
+    }
+    return *status == HAFT_OK;
+}
+
+static haft_status reserve_wait(haft_worker *worker, haft_id *id, void **object, const void *caller)
+{
+    haft_status status;
+
+    do {
+        status = worker_reserve(worker, id, object, caller);
+    } while (worker_await_slots(worker->table, &status));
+    return status;
+}
+
+haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
+{
+    debug_check(worker);
+    const haft_status status = reserve_wait(worker, id, object, CALLER);
+
+    return status;
+}
+
+haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id)
+{
+    debug_check(worker);
+    haft_status status;
+
+    do {
+        status = insert(worker, object, id, CALLER);
+    } while (worker_await_slots(worker->table, &status));
+    return status;
+}
+
+/*
+ * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
+ *
+ * Its batch limit is 1, so it holds nothing back; it is no member of a clock, since its thread
+ * resolves nothing through it.  Any thread, lock-free except malloc.
+ */
+
+/* A closed worker, or a new one; NULL: no memory. */
+HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table);
+
+/* A worker of the table with this number; NULL also if that table is closed. */
+HAFT_INTERNAL haft_worker *worker_borrow_by_number(uint64_t number);
+
+/* Return it, with nothing in hand. */
+HAFT_INTERNAL void worker_return(haft_worker *worker);
+
+/*
+ * concurrent/table/retire.h - the way out: free and abort, and the batches they fill.
+ *
+ * All functions: the worker's thread, lock-free; never allocate, never call back.
+ */
+
+/* The batch, whose slots' lives have ended, takes its ticket and waits. */
+HAFT_INTERNAL void retire_batch(haft_worker *worker, struct batch *batch);
+
+/* The open batch takes its ticket and waits, if there is anything in it. */
+HAFT_INTERNAL void retire_open(haft_worker *worker);
+
+/* Hand all slots that the worker holds on to others. */
+HAFT_INTERNAL void retire_hand_on(haft_worker *worker);
+
+/* haft_abort, as called from `caller`. */
+HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller);
+
+/* The answer of a free to an id that was not live when it looked; counted. */
+HAFT_INTERNAL haft_status worker_refusal(haft_worker *worker, haft_id id);
+
+/*
+ * End the life of `id`: its slot is the caller's to put into the open batch.  HAFT_OK to one of all
+ * threads that try, else worker_refusal().
+ */
+static inline haft_status worker_end_life(haft_worker *worker, haft_id id)
+{
+    const struct slots *slots = &worker->table->slots;
+    uint64_t next;
+
+    if (!life_end(slots, id, &next)) {
+        return worker_refusal(worker, id);
+    }
+    count_up(&worker->counters.freed, 1);
+    if (word_generation(&slots->format, next) == 0) {
+        worker->open->has_last_lives = true;
+    }
+    return HAFT_OK;
+}
+
+/*
+ * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
+ * the registry's lock.
+ */
+
+/* A table is in the list while its statistics can be taken. */
+HAFT_INTERNAL void tables_add(haft_table *table);
+HAFT_INTERNAL void tables_remove(haft_table *table);
+
+/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
+HAFT_INTERNAL haft_table *first_open_table(void);
+
+/* concurrent/table/borrow.c */
+
+/* Workers for one call. */
+
+HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table)
+{
+    haft_worker *worker = roster_take(table, WORKER_BORROWED);
+
+    if (worker != NULL) {
+        worker->member = NULL;
+        worker_set_batch_limit(worker, 1);
+    }
+    return worker;
+}
+
+HAFT_INTERNAL haft_worker *worker_borrow_by_number(uint64_t number)
+{
+    haft_worker *worker = NULL;
+
+    registry_lock();
+    for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (table->number == number && !table->is_closing) {
+            worker = worker_borrow(table);
+        }
+    }
+    registry_unlock();
+    return worker;
+}
+
+HAFT_INTERNAL void worker_return(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    roster_leave(worker);
+}
+
+/*
+ * concurrent/table/census.h - a walk over a whole table: each slot is in exactly one place, and
+ * the counters agree.
+ */
+
+/*
+ * Whether all is right with a table while no call on it is under way; if not, a line on stderr
+ * says what.  True if there is no memory for a byte a slot.  Blocking; O(slots ever used).
+ */
+HAFT_INTERNAL bool census_is_right(const haft_table *table);
+
+/*
+ * concurrent/table/fresh.h - slots never used, or not since their memory was released.
+ *
+ * All functions but the last two: the worker's thread, lock-free.
+ */
+
+/* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
+HAFT_INTERNAL void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again);
+
+/*
+ * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
+ * HAFT_NO_MEMORY in `*status`.
+ */
+HAFT_INTERNAL uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
+
+/* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
+HAFT_INTERNAL uint64_t fresh_at_hand(const haft_worker *worker, bool again);
+
+/* The range of these slots: it has no slot whose object the caller knows to be inserted. */
+HAFT_INTERNAL haft_range fresh_range(const haft_worker *worker);
+
+/*
+ * concurrent/table/released.h - runs of slots whose memory was released.
+ *
+ * All functions: any thread, lock-free.
+ */
+
+/* A list of runs, from `first` through their links to `last`; their slots, `slots` of them. */
+struct run_list {
+    uint64_t first;
+    uint64_t last;
+    uint64_t slots;
+};
+
+/* Put runs into the list, to be drawn. */
+HAFT_INTERNAL void released_push(haft_table *table, struct run_list runs);
+
+/* Take a run, its words ready: how many slots, from `*first` on; 0 if there is none. */
+HAFT_INTERNAL uint64_t released_take(haft_table *table, uint64_t *first);
+
+/* Write into the words of fresh slots of released runs where their next lives begin. */
+HAFT_INTERNAL void released_apply_floor(const haft_table *table, uint64_t first, uint64_t count);
+
+/* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
+HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run);
+
+/* concurrent/table/census.c */
+
+/*
+ * The census.
+ *
+ * First all containers are walked, and each slot in them gets its place; then all slots, and each
+ * word must fit its place.  A free slot without a place is lost.
+ *
+ * Edges in this file.
+ *   OWN     no call is under way
+ */
+
+/* The places of slots that are in a container. */
+enum whereabouts {
+    NOWHERE,
+    AT_HAND, /* in a filling batch, or ready */
+    WAITING, /* in an open batch, or one that waits */
+    FRESH,   /* in an extent, a released run, or the list of a local table */
+    LISTED,  /* in the table's lists */
+    PLACE_COUNT
+};
+
+struct census {
+    const haft_table *table;
+    uint8_t *places; /* of each slot */
+    uint64_t live;
+    uint64_t restored; /* live in the restore range */
+    uint64_t reserved;
+    uint64_t exhausted;
+    uint64_t retired;
+    uint64_t batches; /* descriptors met */
+    bool is_right;
+};
+
+static __attribute__((format(printf, 2, 3))) void object(struct census *census, const char *format,
+                                                         ...)
+{
+    char line[400]; /* a longer name cuts the text */
+    struct text text = text_in(line, sizeof line);
+    va_list arguments;
+
+    census->is_right = false;
+    text_add(&text, "%s: census: ", census->table->name);
+    va_start(arguments, format);
+    text_add_list(&text, format, arguments);
+    va_end(arguments);
+    os_print(line);
+}
+
+/* --- containers --- */
+
+static void place_slot(struct census *census, uint64_t index, enum whereabouts place)
+{
+    if (index < HAFT_FIRST_INDEX || index >= census->table->slots.limit) {
+        object(census, "index %" PRIu64 " is none of a slot", index);
+    } else if (census->places[index] != NOWHERE) {
+        object(census, "slot %" PRIu64 " is in two places", index);
+    } else {
+        census->places[index] = (uint8_t)place;
+        census->retired += place == WAITING || place == LISTED;
+    }
+}
+
+static void place_batch(struct census *census, const struct batch *batch, enum whereabouts place)
+{
+    census->batches++;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        place_slot(census, batch->indices[i], place);
+    }
+}
+
+static void put_ring(struct census *census, const struct ring *ring, enum whereabouts place)
+{
+    const uint64_t tail = load_relaxed(OWN, &ring->tail);
+
+    for (uint64_t i = load_relaxed(OWN, &ring->head); i != tail; i++) {
+        const uint64_t number = load_relaxed(OWN, &ring->cells[i % RING_BATCHES]);
+
+        place_batch(census, pool_batch(&census->table->pool, number), place);
+    }
+}
+
+static void put_depot(struct census *census, const struct depot *depot, enum whereabouts place)
+{
+    const struct pool *pool = &census->table->pool;
+    const struct batch *node = pool_batch(pool, tagged_number(load_relaxed(OWN, &depot->head)));
+    uint64_t next;
+
+    census->batches++; /* the node before the first */
+    while ((next = tagged_number(load_relaxed(OWN, &node->node_next))) != NUMBER_NONE) {
+        node = pool_batch(pool, next);
+        place_batch(census, pool_batch(pool, load_relaxed(OWN, &node->node_batch)), place);
+    }
+}
+
+static void put_range(struct census *census, haft_range range)
+{
+    for (uint64_t index = range.from; index < range.to; index++) {
+        place_slot(census, index, FRESH);
+    }
+}
+
+static void put_worker(struct census *census, const haft_worker *worker)
+{
+    asan_unpoison(worker, sizeof *worker);
+    place_batch(census, worker->filling, AT_HAND);
+    place_batch(census, worker->open, WAITING);
+    put_ring(census, &worker->ready, AT_HAND);
+    put_ring(census, &worker->waiting, WAITING);
+    put_range(census, fresh_range(worker));
+    census->batches += worker->spare_count;
+}
+
+static void put_released(struct census *census)
+{
+    const struct runs *runs = &census->table->slots.runs;
+    uint64_t run = tagged_number(load_relaxed(OWN, &census->table->released.head));
+
+    while (run != NUMBER_NONE) {
+        put_range(census, HAFT_RANGE(runs_first(runs, run), runs_end(runs, run)));
+        run = tagged_number(runs_link(runs, run)); /* RUN_LAST ends as NUMBER_NONE */
+    }
+}
+
+/* A list through the words, from slot `index` to one whose index field is a mark. */
+static void put_list(struct census *census, uint64_t index, enum whereabouts place)
+{
+    const struct slots *slots = &census->table->slots;
+
+    while (index >= HAFT_FIRST_INDEX && index < slots->limit) {
+        place_slot(census, index, place);
+        index = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, index)));
+    }
+}
+
+static void put_lists(struct census *census)
+{
+    const haft_table *table = census->table;
+
+    put_list(census, load_relaxed(OWN, &table->legacy.listed), FRESH);
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        put_list(census, tagged_number(load_relaxed(OWN, &table->lists[kind].head)), LISTED);
+    }
+}
+
+/* --- slots --- */
+
+/* A slot that is neither live, reserved nor exhausted. */
+static void check_free(struct census *census, uint64_t index, uint64_t word, enum whereabouts place)
+{
+    const haft_table *table = census->table;
+    const struct slots *slots = &table->slots;
+    const uint64_t mark = word_index(&slots->format, word);
+    const bool is_retired = word != 0 && mark == MARK_FREE;
+
+    if (place != NOWHERE || (index < table->restore_end && !is_retired)) {
+        return;
+    }
+    if (is_retired && slots->has_pins &&
+        load_relaxed(OWN, slots_pins(slots, slots_word(slots, index))) > PIN_TAKEN) {
+        census->retired++; /* its last unpin will take it back */
+        return;
+    }
+    object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);
+}
+
+static void check_whereabouts(struct census *census, uint64_t index)
+{
+    const haft_table *table = census->table;
+    const struct slots *slots = &table->slots;
+    const uint64_t word = load_relaxed(OWN, slots_word(slots, index));
+    const uint64_t mark = word_index(&slots->format, word);
+    const enum whereabouts place = (enum whereabouts)census->places[index];
+    const bool is_used =
+        word != 0 && (mark == index || mark == MARK_RESERVED || mark == MARK_EXHAUSTED);
+
+    census->live += mark == index;
+    census->restored += mark == index && index < table->restore_end;
+    census->reserved += mark == MARK_RESERVED;
+    census->exhausted += mark == MARK_EXHAUSTED;
+    if (!is_used) {
+        check_free(census, index, word, place);
+    } else if (place != NOWHERE) {
+        object(census, "slot %" PRIu64 " is in use and in a container (word %#" PRIx64 ")", index,
+               word);
+    }
+}
+
+/* --- counters --- */
+
+static void check_count(struct census *census, const char *what, uint64_t counted, uint64_t found)
+{
+    if (counted != found) {
+        object(census, "%" PRIu64 " %s are counted, %" PRIu64 " found", counted, what, found);
+    }
+}
+
+static void check_counters(struct census *census)
+{
+    const haft_table *table = census->table;
+    const haft_table_stats stats = haft_table_stats_get(table);
+
+    check_count(census, "live slots", stats.live, census->live);
+    check_count(census, "reserved slots", stats.reserved, census->reserved);
+    check_count(census, "retired slots", stats.retired, census->retired);
+    check_count(census, "exhausted slots", stats.exhausted, census->exhausted);
+    check_count(census, "restored objects", load_relaxed(OWN, &table->restored), census->restored);
+    if (table->is_exact) {
+        check_count(census, "units at the door", door_committed(table),
+                    census->live + census->reserved);
+        check_count(census, "searches", door_searching(table), 0);
+    }
+}
+
+static void check_descriptors(struct census *census)
+{
+    const struct pool *pool = &census->table->pool;
+
+    check_count(census, "batch descriptors", pool_handed_out(pool),
+                census->batches + pool_unused(pool));
+}
+
+HAFT_INTERNAL bool census_is_right(const haft_table *table)
+{
+    struct census census = {.table = table, .is_right = true};
+    const uint64_t end = load_relaxed(OWN, &table->fresh);
+
+    census.places = calloc((size_t)table->slots.limit, 1);
+    if (census.places == NULL) {
+        return true;
+    }
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        put_worker(&census, worker);
+    }
+    put_depot(&census, &table->ready, AT_HAND);
+    put_depot(&census, &table->waiting, WAITING);
+    put_released(&census);
+    put_lists(&census);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        check_whereabouts(&census, index);
+    }
+    check_counters(&census);
+    check_descriptors(&census);
+    free(census.places);
+    return census.is_right;
+}
+
+/* concurrent/table/door.c */
+
+/*
+ * The door of a table with an exact capacity.
+ *
+ * Edges in this file.
+ *   OWN     no other thread uses the table
+ *   COUNT   a number; the slots travel in batches
+ *   RETRY   the counter, decided by its compare-and-swap.  It carries numbers only
+ */
+
+/* Committed units in the upper half, searching ones in the lower. */
+#define COMMITTED_ONE (UINT64_C(1) << 32)
+#define SEARCHING (COMMITTED_ONE - 1)
+
+static uint64_t committed(uint64_t door)
+{
+    return door / COMMITTED_ONE;
+}
+
+/* Up to `most` units come, each of which adds `one`. */
+static haft_status come(haft_table *table, uint64_t most, uint64_t one, uint64_t *units)
+{
+    for (;;) {
+        const uint64_t door = load_relaxed(RETRY, &table->door);
+        const uint64_t inside = committed(door) + (door & SEARCHING);
+
+        if (inside >= table->capacity) {
+            return committed(door) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+        }
+        const uint64_t room = table->capacity - inside;
+
+        *units = most < room ? most : room;
+        if (cas_relaxed(RETRY, &table->door, door, door + *units * one)) {
+            return HAFT_OK;
+        }
+    }
+}
+
+HAFT_INTERNAL haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units)
+{
+    return come(table, most, 1, units);
+}
+
+HAFT_INTERNAL haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units)
+{
+    return come(table, most, COMMITTED_ONE, units);
+}
+
+HAFT_INTERNAL void door_settle(haft_table *table, uint64_t units, uint64_t found)
+{
+    fetch_add_relaxed(RETRY, &table->door, found * COMMITTED_ONE - units);
+}
+
+HAFT_INTERNAL void door_leave(haft_table *table)
+{
+    fetch_add_relaxed(RETRY, &table->door, UINT64_C(0) - COMMITTED_ONE);
+}
+
+HAFT_INTERNAL uint64_t door_committed(const haft_table *table)
+{
+    return committed(load_relaxed(COUNT, &table->door));
+}
+
+HAFT_INTERNAL uint64_t door_searching(const haft_table *table)
+{
+    return load_relaxed(COUNT, &table->door) & SEARCHING;
+}
+
+HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed_units)
+{
+    store_relaxed(OWN, &table->door, committed_units * COMMITTED_ONE);
+}
+
+/* concurrent/table/fresh.c */
+
+/*
+ * Fresh slots: never used, or not since their memory was released; handed out in extents.
+ *
+ * A worker draws an extent from the table and takes its batches from there, so that the slots of
+ * one thread lie together.  If batches of different threads were neighbours, each thread's hardware
+ * prefetcher would keep pulling the other's slots out of its cache: two threads that churned took
+ * more than twice the time.  Extents are not private: any worker may steal from them.
+ *
+ * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
+ *
+ * Edges in this file.
+ *   EXTENT  fresh_give (release) -> take_from_extent (acquire)
+ *           the bump above a slot before its use
+ *   COUNT   statistics
+ *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
+ *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: no thread has
+ *           touched it
+ */
+
+/*
+ * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
+ * have been used before.
+ */
+#define AGAIN (UINT64_C(1) << 31)
+
+static uint64_t extent_of(uint64_t first, uint64_t count, uint64_t flag)
+{
+    return first << 32 | flag | count;
+}
+
+static uint64_t extent_first(uint64_t extent)
+{
+    return extent >> 32;
+}
+
+static uint64_t extent_count(uint64_t extent)
+{
+    return extent & (AGAIN - 1);
+}
+
+HAFT_INTERNAL uint64_t fresh_at_hand(const haft_worker *worker, bool again)
+{
+    const uint64_t extent = load_relaxed(COUNT, &worker->extent);
+
+    return again == ((extent & AGAIN) != 0) ? extent_count(extent) : 0;
+}
+
+HAFT_INTERNAL haft_range fresh_range(const haft_worker *worker)
+{
+    const uint64_t extent = load_relaxed(ONWARD, &worker->extent);
+
+    return HAFT_RANGE(extent_first(extent), extent_first(extent) + extent_count(extent));
+}
+
+/* Up to `most` slots from an extent, to a multiple of `most`: how many, from `*first` on. */
+static uint64_t take_from_extent(atomic_u64 *extent, uint64_t most, uint64_t *first)
+{
+    for (;;) {
+        const uint64_t before = load_relaxed(RETRY, extent);
+        const uint64_t count = extent_count(before);
+
+        *first = extent_first(before);
+        const uint64_t aligned = most - *first % most;
+        const uint64_t taken = count < aligned ? count : aligned;
+
+        if (taken == 0 ||
+            /* Weakened, a scan could end below the slots that this worker has from another's. */
+            cas_acquire(EXTENT, extent, before,
+                        extent_of(*first + taken, count - taken, before & AGAIN))) {
+            return taken;
+        }
+    }
+}
+
+/* Memory for the slots below `end`, and for the batches they may be in. */
+static haft_status commit(haft_table *table, uint64_t end)
+{
+    const haft_status status = slots_commit(&table->slots, end);
+
+    return status != HAFT_OK ? status
+                             : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
+}
+
+HAFT_INTERNAL void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
+{
+    store_release(EXTENT, &worker->extent, extent_of(first, count, again ? AGAIN : 0));
+}
+
+/* A new extent for the worker, whose own is empty.  HAFT_OK, HAFT_FULL or HAFT_NO_MEMORY. */
+static haft_status draw(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t most = table->extent_slots;
+    uint64_t run;
+    const uint64_t run_slots = released_take(table, &run);
+
+    if (run_slots != 0) {
+        fresh_give(worker, run, run_slots, true);
+        return HAFT_OK;
+    }
+
+    for (;;) {
+        const uint64_t first = load_relaxed(RETRY, &table->fresh);
+        const uint64_t left = table->slots.limit - first;
+        const uint64_t aligned = most - first % most;
+        const uint64_t drawn = left < aligned ? left : aligned;
+
+        if (drawn == 0) {
+            return HAFT_FULL;
+        }
+        const haft_status status = commit(table, first + drawn);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if (cas_relaxed(RETRY, &table->fresh, first, first + drawn)) {
+            fresh_give(worker, first, drawn, false);
+            return HAFT_OK;
+        }
+    }
+}
+
+/* Take from the extents of others, open or closed. */
+static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
+{
+    uint64_t taken = 0;
+
+    for (haft_worker *other = roster_first(worker->table); other != NULL && taken == 0;
+         other = other->next) {
+        taken = take_from_extent(&other->extent, most, first);
+    }
+    /* The worker that drew them committed the memory; this load acquires that. */
+    commit(worker->table, *first + taken);
+    return taken;
+}
+
+HAFT_INTERNAL uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
+{
+    uint64_t taken;
+
+    *status = HAFT_OK;
+    while ((taken = take_from_extent(&worker->extent, most, first)) == 0) {
+        *status = draw(worker);
+        if (*status != HAFT_OK) {
+            return steal(worker, most, first);
+        }
+    }
+    return taken;
+}
+
+/*
+ * concurrent/table/legacy.h - the free slots of the local table that a shared one was.
+ */
+
+/* Up to `most` of them into `indices`: how many.  Lock-free. */
+HAFT_INTERNAL uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices);
+
+/* concurrent/table/legacy.c */
+
+/*
+ * Free slots that a local table has left, in a list through their words.
+ *
+ * No thread adds to the list.  So an unchanged head means an unchanged list, and a compare-and-swap
+ * of the head may cut off all slots that were walked over.
+ *
+ * Edges in this file.
+ *   RETRY   the list's head, and words of slots that were still in the list when they were
+ *           read if the compare-and-swap succeeds.  They were written before haft_share()
+ */
+
+/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
+static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
+                     uint64_t *rest)
+{
+    const struct slots *slots = &table->slots;
+    uint64_t count = 0;
+
+    for (*rest = first; count < most && *rest != MARK_END; count++) {
+        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
+        *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
+    }
+    return count;
+}
+
+HAFT_INTERNAL uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
+{
+    haft_table *table = worker->table;
+    uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
+
+    while (first != MARK_END) {
+        uint64_t rest;
+        const uint64_t count = walk(table, first, most, indices, &rest);
+
+        if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
+            return count;
+        }
+        first = load_relaxed(RETRY, &table->legacy.listed);
+    }
+    return 0;
+}
+
+/*
+ * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
+ *
+ * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
+ * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
+ * both are lock-free, and neither allocates.
+ */
+
+/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
+static inline uint64_t list_mark(enum list_kind kind)
+{
+    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
+}
+
+HAFT_INTERNAL void lists_open(haft_table *table);
+
+/* Slot `index`, whose word is in the state FREE or END and this thread's alone. */
+HAFT_INTERNAL void list_push(haft_table *table, enum list_kind kind, uint64_t index);
+
+/* A look, which may be a moment old. */
+HAFT_INTERNAL bool list_is_empty(const haft_table *table, enum list_kind kind);
+
+/* Whether any list has a slot. */
+HAFT_INTERNAL bool lists_have_slots(const haft_table *table);
+
+/*
+ * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
+ * aborted ones.  How many.
+ */
+HAFT_INTERNAL uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
+
+/* concurrent/table/lists.c */
+
+/*
+ * Slots in lists.
+ *
+ * The stack of R. K. Treiber ("Systems programming: coping with parallelism", IBM RJ 5118, 1986),
+ * with indices and a tag instead of pointers.
+ *
+ * Edges in this file.
+ *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
+ *           its ticket or its next life; the words of the slots behind it
+ *   OWN     the slot is this thread's: not in the list yet, or not any more
+ *   HINT    whether a list is empty: a slot that is missed is found at the next look
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL void lists_open(haft_table *table)
+{
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        store_relaxed(OWN, &table->lists[kind].head, NUMBER_NONE);
+    }
+}
+
+HAFT_INTERNAL void list_push(haft_table *table, enum list_kind kind, uint64_t index)
+{
+    const struct word_format *format = &table->slots.format;
+    atomic_u64 *at = slots_word(&table->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    atomic_u64 *head = &table->lists[kind].head;
+    uint64_t before;
+
+    do {
+        before = load_relaxed(RETRY, head);
+        const uint64_t next = tagged_number(before);
+
+        store_relaxed(OWN, at,
+                      word_with_index(format, word, next == NUMBER_NONE ? list_mark(kind) : next));
+        /* Weakened, the slot's ticket could be taken before the free that it stands for. */
+    } while (!cas_release(LIST, head, before, tagged_next(before, index)));
+}
+
+HAFT_INTERNAL bool list_is_empty(const haft_table *table, enum list_kind kind)
+{
+    return tagged_number(load_relaxed(HINT, &table->lists[kind].head)) == NUMBER_NONE;
+}
+
+HAFT_INTERNAL bool lists_have_slots(const haft_table *table)
+{
+    bool found = false;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        found = found || !list_is_empty(table, (enum list_kind)kind);
+    }
+    return found;
+}
+
+/* The index of a slot that is this thread's now, or NUMBER_NONE. */
+static uint64_t pop_slot(haft_table *table, enum list_kind kind)
+{
+    const struct slots *slots = &table->slots;
+    atomic_u64 *head = &table->lists[kind].head;
+
+    for (;;) {
+        /* Weakened, a slot could be written again before its list's pushers are done with it. */
+        const uint64_t before = load_acquire(LIST, head);
+        const uint64_t index = tagged_number(before);
+
+        if (index == NUMBER_NONE) {
+            return NUMBER_NONE;
+        }
+        /* If another thread has the slot, the tag has changed. */
+        const uint64_t link =
+            word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index)));
+        const uint64_t next = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+
+        if (cas_relaxed(RETRY, head, before, tagged_next(before, next))) {
+            return index;
+        }
+    }
+}
+
+HAFT_INTERNAL uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most)
+{
+    const struct slots *slots = &table->slots;
+    uint64_t index;
+
+    while (batch->count < most && (index = pop_slot(table, kind)) != NUMBER_NONE) {
+        atomic_u64 *at = slots_word(slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
+        if (kind == LIST_UNPINNED) {
+            store_relaxed(OWN, slots_pins(slots, at), 0);
+        }
+        batch->has_last_lives = batch->has_last_lives || word_generation(&slots->format, word) == 0;
+        batch->indices[batch->count++] = (uint32_t)index;
+    }
+    return batch->count;
+}
+
+/*
+ * concurrent/table/reclaim.h - taking slots back after their grace period.
+ */
+
+/* Whether the table's callback runs for slots that are taken back. */
+static inline bool reclaim_calls_back(const haft_table *table)
+{
+    return table->on_reclaim != NULL;
+}
+
+/*
+ * Take back the slots of a batch whose ticket is done; those that may be used again are ready for
+ * any worker.  The worker's thread, outside callbacks and the door; lock-free, except on_reclaim.
+ */
+HAFT_INTERNAL void reclaim_batch(haft_worker *worker, struct batch *source);
+
+/*
+ * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
+ * The batch stays the caller's, with the slots that may be used again.
+ */
+HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch);
+
+/*
+ * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * table; else NULL.
+ */
+HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
+
+/*
+ * Inside a callback: a search has found nothing.  The thread takes a due batch of the table back
+ * when the callback's batch is done; nothing in a callback outside a take-back (on_fill).
+ * `worker`: NULL if it is a borrowed one.
+ */
+HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
+
+/*
+ * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
+ *
+ * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
+ * the caller's any more.
+ */
+
+/* An empty batch for this worker; and an empty one back. */
+HAFT_INTERNAL struct batch *shelf_empty_batch(haft_worker *worker);
+HAFT_INTERNAL void shelf_give_batch(haft_worker *worker, struct batch *batch);
+
+/* The batch waits under its ticket: in the worker's ring, or in the depot. */
+HAFT_INTERNAL void shelf_wait(haft_worker *worker, struct batch *batch);
+
+/* The batch may be reused at once: in the worker's ring, or in the depot. */
+HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch);
+
+/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
+HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch);
+
+/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
+HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most);
+
+/*
+ * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
+ * workers, open or closed.  NULL: none.
+ */
+HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker);
+
+/*
+ * A batch whose ticket is done: the worker's own, or the depot's; or from the rings of others.
+ * NULL: none.
+ */
+HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker);
+
+/* Such a batch, the worker's own or the depot's before those of other workers. */
+HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker);
+
+/* Any batch that waits, when no other thread uses the table.  NULL: none. */
+HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
+
+/* concurrent/table/reclaim.c */
+
+/*
+ * The way back: a slot between its grace period and its next life.
+ *
+ * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
+ * the slots that survive go into another batch, the destination.  A callback may use any worker
+ * meanwhile; it finds the slots of the destination, and never those of the source.
+ *
+ * Edges in this file.
+ *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
+ *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
+ *   REVIVE  sift (release) -> haft_restore, haft_recycle_exhausted (acquire)
+ *           the object's last use, before the slot is taken by its word alone
+ *   OWN     this worker has the batch, and so the words of its slots
+ */
+
+#define REFUSALS_MOST 8 /* remembered; of more, the last ones */
+
+/* A search that found nothing inside a callback. */
+struct refusal {
+    uint64_t table; /* its number */
+    haft_worker *worker;
+};
+
+/* The batch that the calling thread takes back. */
+static _Thread_local struct taking {
+    const haft_table *table; /* NULL: nothing */
+    struct batch *destination;
+    struct refusal refusals[REFUSALS_MOST];
+    unsigned refused;
+} taking;
+
+/* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
+static bool is_pinned(const haft_table *table, atomic_u64 *at)
+{
+    atomic_u64 *pins = slots_pins(&table->slots, at);
+
+    /* Weakened, the slot could be written again before the last use under a pin. */
+    if (fetch_or_acq_rel(PIN, pins, PIN_TAKEN) != 0) {
+        return true;
+    }
+    store_relaxed(OWN, pins, 0);
+    return false;
+}
+
+static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint64_t word)
+{
+    const haft_table *table = worker->table;
+    const haft_id id = word_last_life(&table->slots.format, word, index);
+
+    store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
+    callback_begin();
+    /* NULL tells a callback that the table closes: it need not insert further objects. */
+    table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
+    callback_end();
+}
+
+/* One retired slot.  True if it may be used again: not pinned, exhausted, or set aside. */
+static bool sift(haft_worker *worker, uint64_t index)
+{
+    const haft_table *table = worker->table;
+    const struct word_format *format = &table->slots.format;
+    atomic_u64 *at = slots_word(&table->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+
+    if (word_index(format, word) != MARK_FREE) { /* given up before it was live */
+        count_up(&worker->counters.reclaimed, 1);
+        return true;
+    }
+    if (table->slots.has_pins && is_pinned(table, at)) {
+        return false;
+    }
+    if (table->on_reclaim != NULL) {
+        call_back(worker, index, at, word);
+    }
+    const uint64_t next = life_after(&table->slots, word);
+    const bool is_last = word_index(format, next) == MARK_EXHAUSTED;
+    const bool is_aside = index < table->restore_end;
+
+    count_up(&worker->counters.reclaimed, 1);
+    count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
+    slots_poison(&table->slots, at);
+    /* Weakened, a restored object could be written before the last use of the one before. */
+    store_release(REVIVE, at, next);
+    if (table->on_reclaim != NULL) {
+        store_relaxed(OWN, &worker->in_hand, 0);
+    }
+    return !is_last && !is_aside;
+}
+
+HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch)
+{
+    const uint32_t count = batch->count;
+
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (!worker->table->sifts && !batch->has_last_lives) {
+        count_up(&worker->counters.reclaimed, count);
+        return;
+    }
+    batch->count = 0;
+    batch->has_last_lives = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sift(worker, batch->indices[i])) {
+            batch->indices[batch->count++] = batch->indices[i];
+        }
+    }
+}
+
+static void call_back_for(haft_worker *worker, struct batch *source)
+{
+    struct batch *destination = shelf_empty_batch(worker);
+
+    taking.table = worker->table;
+    taking.destination = destination;
+    for (uint32_t i = 0; i < source->count; i++) {
+        if (sift(worker, source->indices[i])) {
+            destination->indices[destination->count++] = source->indices[i];
+        }
+    }
+    taking.table = NULL;
+    source->count = 0;
+    shelf_give_batch(worker, source);
+    shelf_ready(worker, destination);
+}
+
+static void take_back(haft_worker *worker, struct batch *source)
+{
+    if (reclaim_calls_back(worker->table)) {
+        call_back_for(worker, source);
+    } else {
+        reclaim_quietly(worker, source);
+        shelf_ready(worker, source);
+    }
+}
+
+static void take_due_batch(haft_worker *worker)
+{
+    struct batch *batch = shelf_find_due(worker);
+
+    if (batch != NULL) {
+        take_back(worker, batch);
+    }
+}
+
+static void serve(const struct refusal *refusal)
+{
+    if (refusal->worker != NULL) {
+        take_due_batch(refusal->worker);
+        return;
+    }
+    haft_worker *worker = worker_borrow_by_number(refusal->table);
+
+    if (worker != NULL) {
+        take_due_batch(worker);
+        worker_return(worker);
+    }
+}
+
+HAFT_INTERNAL void reclaim_batch(haft_worker *worker, struct batch *source)
+{
+    take_back(worker, source);
+    while (taking.refused != 0) {
+        const struct refusal refusal = taking.refusals[--taking.refused];
+
+        serve(&refusal);
+    }
+}
+
+HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table)
+{
+    return taking.table == table && taking.destination->count != 0 ? taking.destination : NULL;
+}
+
+HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker)
+{
+    if (taking.table == NULL) {
+        return; /* a callback outside: by the next take-back its worker may be closed */
+    }
+    for (unsigned i = 0; i < taking.refused; i++) {
+        if (taking.refusals[i].table == table->number) {
+            return;
+        }
+    }
+    if (taking.refused == REFUSALS_MOST) {
+        taking.refused--;
+    }
+    taking.refusals[taking.refused++] = (struct refusal){table->number, worker};
+}
+
+/* concurrent/table/released.c */
+
+/*
+ * Runs whose memory was released: a stack through the links of their records (lib/slots/runs.h).
+ *
+ * haft_trim() adds runs all of whose slots it has taken out of batches; a local table that was
+ * trimmed brings some.  A worker that draws fresh slots takes a run before it raises the table's
+ * bump.  The head has a tag, since a run may leave the list and come back.
+ *
+ * Edges in this file.
+ *   FLOOR   released_push (release) -> released_take (acquire)   the floor, and the last use of
+ *           the run's slots, before the next one
+ *   ONWARD  a run leaves the list before its slots are used, and comes into it when no object is
+ *           left there
+ *   OWN     the run is this thread's alone
+ *   COUNT   slots in the list
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL void released_push(haft_table *table, struct run_list runs)
+{
+    struct released *list = &table->released;
+    uint64_t head;
+
+    fetch_add_relaxed(COUNT, &list->slots, runs.slots);
+    do {
+        head = load_relaxed(RETRY, &list->head);
+        const uint64_t next = tagged_number(head);
+
+        runs_set_link(&table->slots.runs, runs.last, next == NUMBER_NONE ? RUN_LAST : next);
+        /* Weakened, slots could begin below their floor: ids from before would live again. */
+    } while (!cas_release(FLOOR, &list->head, head, tagged_next(head, runs.first)));
+}
+
+/* The number of a run that is this thread's now, or NUMBER_NONE. */
+static uint64_t pop_run(haft_table *table)
+{
+    for (;;) {
+        const uint64_t head = load_acquire(FLOOR, &table->released.head);
+        const uint64_t run = tagged_number(head);
+
+        if (run == NUMBER_NONE) {
+            return NUMBER_NONE;
+        }
+        /* RUN_LAST ends as NUMBER_NONE.  If another thread has the run, the tag has changed. */
+        const uint64_t next = load_relaxed(RETRY, &table->slots.runs.records[run].link);
+
+        if (cas_relaxed(RETRY, &table->released.head, head,
+                        tagged_next(head, tagged_number(next)))) {
+            return run;
+        }
+    }
+}
+
+HAFT_INTERNAL void released_apply_floor(const haft_table *table, uint64_t first, uint64_t count)
+{
+    const struct slots *slots = &table->slots;
+
+    for (uint64_t index = first; index < first + count; index++) {
+        store_relaxed(OWN, slots_word(slots, index), slots_begin_at(slots, index, 0));
+    }
+}
+
+HAFT_INTERNAL uint64_t released_take(haft_table *table, uint64_t *first)
+{
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t run = pop_run(table);
+
+    if (run == NUMBER_NONE) {
+        return 0;
+    }
+    const uint64_t count = runs_end(runs, run) - runs_first(runs, run);
+
+    runs_set_link(runs, run, RUN_IN_USE);
+    fetch_add_relaxed(COUNT, &table->released.slots, UINT64_MAX - count + 1);
+    *first = runs_first(runs, run);
+    /* Now, so that reserving need not look the floor up. */
+    released_apply_floor(table, *first, count);
+    return count;
+}
+
+HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run)
+{
+    const struct runs *runs = &table->slots.runs;
+
+    return !runs->stay && load_relaxed(ONWARD, &runs->records[run].link) != RUN_IN_USE;
+}
+
+/* concurrent/table/require.c */
+
+/* Required ids that did not resolve in a shared table. */
+
+void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
+{
+    assert(slots == table->slots.view.base);
+    (void)slots;
+    for (;;) {
+        const haft_status status = haft_diagnose(table, id);
+
+        if (status != HAFT_OK) {
+            bad_access(&table->slots, table->name, id, status);
+            return NULL;
+        }
+        /* Published since the caller looked; if it is gone again, its status says so. */
+        void *object = haft_resolve(table->slots.view, id);
+
+        if (object != NULL) {
+            return object;
+        }
+    }
+}
+
+/* concurrent/table/retire.c */
+
+/*
+ * The way out: free and abort, and closing the batches they fill.
+ *
+ * Edges in this file.
+ *   OWN     only this worker has the batch
+ */
+
+static void remember(struct backlog *backlog, uint64_t ticket)
+{
+    if (backlog->next - backlog->first == CLOSINGS) {
+        backlog->first++; /* its slots count with the next closing's, so as not done */
+    }
+    backlog->closings[backlog->next % CLOSINGS] = (struct closing){ticket, backlog->retired};
+    backlog->next++;
+}
+
+HAFT_INTERNAL void retire_batch(haft_worker *worker, struct batch *batch)
+{
+    /* Only now: the ticket stands for every free in the batch. */
+    const uint64_t ticket = domain_ticket(worker->table->domain);
+
+    store_relaxed(OWN, &batch->ticket, ticket);
+    worker->backlog.retired += batch->count;
+    remember(&worker->backlog, ticket);
+    shelf_wait(worker, batch);
+}
+
+HAFT_INTERNAL void retire_open(haft_worker *worker)
+{
+    struct batch *batch = worker->open;
+
+    if (batch->count != 0) {
+        worker->open = shelf_empty_batch(worker);
+        retire_batch(worker, batch);
+    }
+}
+
+HAFT_INTERNAL void retire_hand_on(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+
+    retire_open(worker);
+    if (filling->count != 0) {
+        worker->filling = shelf_empty_batch(worker);
+        shelf_ready(worker, filling);
+    }
+}
+
+/*
+ * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
+ * keeps allocation sites.  Not inlined: it would cost haft_free a stack frame.
+ */
+static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
+{
+    haft_table *table = worker->table;
+    const struct batch *open = worker->open;
+    const uint64_t index = open->indices[open->count - 1];
+
+    sites_note_death(&table->slots.sites, index, caller);
+    life_uncount(table, index);
+    if (open->count >= worker->batch_limit) {
+        retire_open(worker);
+    }
+}
+
+/* Slot `index`, whose life has ended, goes into the open batch.  True: look_further(). */
+static inline bool retire(haft_worker *worker, uint64_t index)
+{
+    struct batch *batch = worker->open;
+
+    batch->indices[batch->count++] = (uint32_t)index;
+    return batch->count >= worker->look_at;
+}
+
+HAFT_INTERNAL haft_status worker_refusal(haft_worker *worker, haft_id id)
+{
+    const haft_status status = slots_diagnose(&worker->table->slots, id);
+
+    count_up(&worker->counters.refused_frees, 1);
+    return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
+}
+
+static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
+{
+    const haft_status status = worker_end_life(worker, id);
+
+    *looks = false;
+    if (status == HAFT_OK) {
+        *looks = retire(worker, id.bits & worker->table->slots.view.mask);
+    }
+    return status;
+}
+
+haft_status haft_free(haft_worker *worker, haft_id id)
+{
+    debug_check(worker);
+    bool looks;
+    const haft_status status = end_life(worker, id, &looks);
+
+    if (__builtin_expect(looks, 0)) {
+        look_further(worker, CALLER);
+    }
+    return status;
+}
+
+HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller)
+{
+    haft_table *table = worker->table;
+    const uint64_t index = word_index(&table->slots.format, id.bits);
+
+    count_up(&worker->counters.aborted, 1);
+    if (!life_give_up(&table->slots, id)) {
+        sites_note_death(&table->slots.sites, index, caller);
+        count_up(&worker->counters.reclaimed, 1);
+        count_up(&worker->counters.exhausted, 1);
+        life_uncount(table, index);
+    } else if (retire(worker, index)) {
+        look_further(worker, caller);
+    }
+}
+
+void haft_abort(haft_worker *worker, haft_id id)
+{
+    debug_check(worker);
+
+    worker_abort(worker, id, CALLER);
+}
+
+/* concurrent/table/roster.c */
+
+/*
+ * The roster: a table's workers.
+ *
+ * Edges in this file.
+ *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
+ *   ADOPT   roster_leave (release) -> roster_take, worker_state (acquire)   its last state, to the
+ *           thread that has it next, or that closes the table
+ *   OWN     before others can find the worker; a thread's own state
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+#define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
+
+HAFT_INTERNAL haft_worker *roster_first(const haft_table *table)
+{
+    return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
+}
+
+static uint64_t own(enum worker_state state)
+{
+    return state == WORKER_CLOSED ? WORKER_CLOSED : (uint64_t)state | thread_number() << STATE_BITS;
+}
+
+HAFT_INTERNAL enum worker_state worker_state(const haft_worker *worker)
+{
+    /* Weakened, a table could be closed before its workers' last use of it. */
+    return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
+}
+
+HAFT_INTERNAL bool worker_is_open_by(const haft_worker *worker, uint64_t thread)
+{
+    return load_relaxed(OWN, &worker->state) == (WORKER_OPEN | thread << STATE_BITS);
+}
+
+HAFT_INTERNAL bool worker_is_own(const haft_worker *worker)
+{
+    const uint64_t state = load_relaxed(OWN, &worker->state);
+
+    return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
+}
+
+HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share)
+{
+    const haft_table *table = worker->table;
+    const bool has_more_to_do = table->is_exact || table->slots.sites.records != NULL ||
+                                table->restore_end != HAFT_FIRST_INDEX;
+
+    worker->batch_limit = share;
+    worker->look_at = has_more_to_do ? 0 : share;
+}
+
+/* The next of those in given memory. */
+static haft_worker *take_given_worker(haft_table *table)
+{
+    uint64_t used = load_relaxed(RETRY, &table->given_used);
+
+    while (used < table->given_count && !cas_relaxed(RETRY, &table->given_used, used, used + 1)) {
+        used = load_relaxed(RETRY, &table->given_used);
+    }
+    return used < table->given_count ? &table->given_workers[used] : NULL;
+}
+
+static haft_worker *new_worker(haft_table *table)
+{
+    return table->given_workers != NULL ? take_given_worker(table)
+                                        : aligned_alloc(CACHE_LINE, sizeof(haft_worker));
+}
+
+static void free_worker(const haft_table *table, haft_worker *worker)
+{
+    if (table->given_workers == NULL) {
+        free(worker);
+    } else {
+        asan_unpoison(worker, sizeof *worker);
+    }
+}
+
+HAFT_INTERNAL void roster_free(haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
+        next = worker->next;
+        free_worker(table, worker);
+    }
+}
+
+HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state)
+{
+    haft_worker *worker = new_worker(table);
+
+    if (worker == NULL) {
+        return NULL;
+    }
+    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
+    worker->table = table;
+    if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
+        free_worker(table, worker);
+        return NULL;
+    }
+    worker->filling = pool_take(&table->pool, &worker->segment);
+    worker->open = pool_take(&table->pool, &worker->segment);
+    worker_set_batch_limit(worker, 1);
+    store_relaxed(OWN, &worker->state, own(state));
+    do {
+        worker->next = roster_first(table);
+    } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
+                          (uint64_t)(uintptr_t)worker));
+    return worker;
+}
+
+/* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
+static size_t private_size(void)
+{
+    return offsetof(struct haft_worker, counters) - offsetof(struct haft_worker, member);
+}
+
+HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
+            cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state))) {
+            asan_unpoison(&worker->member, private_size());
+            return worker;
+        }
+    }
+    return roster_add(table, state);
+}
+
+HAFT_INTERNAL void roster_hand_over(haft_worker *worker)
+{
+    store_relaxed(OWN, &worker->state, own(WORKER_OPEN));
+}
+
+HAFT_INTERNAL void roster_leave(haft_worker *worker)
+{
+    asan_poison(&worker->member, private_size());
+    /* Weakened, the next thread could find the batches as they were before. */
+    store_release(ADOPT, &worker->state, WORKER_CLOSED);
+}
+
+/* concurrent/table/shelf.c */
+
+/*
+ * Batches on their way: from a worker to its rings or the depots, and back to some worker.
+ *
+ * One rule bounds the number of batches: only full ones go to a depot.  If a ring has no room for a
+ * partial batch, its oldest batch is put together with the new one.  Slots of a batch whose ticket
+ * is done are never put under a ticket that is not.
+ *
+ * Edges in this file.
+ *   OWN   this worker has the batch
+ */
+
+HAFT_INTERNAL struct batch *shelf_empty_batch(haft_worker *worker)
+{
+    if (worker->spare_count == 0) {
+        return pool_take(&worker->table->pool, &worker->segment);
+    }
+    return worker->spares[--worker->spare_count];
+}
+
+HAFT_INTERNAL void shelf_give_batch(haft_worker *worker, struct batch *batch)
+{
+    batch->has_last_lives = false;
+    if (worker->spare_count == SPARE_BATCHES) {
+        pool_give(&worker->table->pool, batch);
+    } else {
+        worker->spares[worker->spare_count++] = batch;
+    }
+}
+
+static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
+{
+    depot_push(depot, &worker->table->pool, batch);
+    count_up(&worker->counters.batches_moved, 1);
+}
+
+/* One of a worker's rings, and the depot for full batches that the ring has no room for. */
+struct shelf {
+    struct ring *ring;
+    struct depot *depot;
+};
+
+/*
+ * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
+ * the depot.  Returns the batch that is still to be pushed.
+ */
+static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
+                                  struct batch *batch, struct batch *oldest)
+{
+    batch_move(batch, oldest, worker->table->batch_max);
+    if (oldest->count == 0) {
+        shelf_give_batch(worker, oldest);
+        return batch;
+    }
+    to_depot(worker, shelf->depot, batch);
+    return oldest;
+}
+
+/*
+ * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
+ * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ */
+static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, struct batch *due,
+                               struct batch *batch, uint64_t done)
+{
+    struct batch *next = ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+
+    if (next == NULL) {
+        /* others have emptied the ring meanwhile */
+    } else if (load_relaxed(OWN, &next->ticket) <= done) {
+        due = put_together(worker, shelf, due, next);
+    } else {
+        batch = put_together(worker, shelf, batch, next);
+    }
+    ring_push(shelf->ring, due); /* there is room: two were taken, and only the owner pushes */
+    return batch;
+}
+
+/* Push the batch to the ring, or to the depot. */
+static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct batch *batch,
+                         uint64_t done)
+{
+    haft_table *table = worker->table;
+
+    while (!ring_push(shelf->ring, batch)) {
+        if (batch->count == table->batch_max) {
+            to_depot(worker, shelf->depot, batch);
+            return;
+        }
+        struct batch *oldest = ring_take(shelf->ring, &table->pool, UINT64_MAX);
+
+        if (oldest == NULL) {
+            continue; /* others have emptied the ring meanwhile */
+        }
+        const bool is_due = load_relaxed(OWN, &oldest->ticket) <= done;
+
+        batch = is_due && load_relaxed(OWN, &batch->ticket) > done
+                    ? pass_over(worker, shelf, oldest, batch, done)
+                    : put_together(worker, shelf, batch, oldest);
+    }
+}
+
+HAFT_INTERNAL void shelf_wait(haft_worker *worker, struct batch *batch)
+{
+    const struct shelf shelf = {&worker->waiting, &worker->table->waiting};
+
+    put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
+}
+
+HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch)
+{
+    const struct shelf shelf = {&worker->ready, &worker->table->ready};
+
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (batch->count == 0) {
+        shelf_give_batch(worker, batch);
+    } else {
+        put_on_shelf(worker, &shelf, batch, 0);
+    }
+}
+
+HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch)
+{
+    if (batch->count == worker->table->batch_max) {
+        store_relaxed(OWN, &batch->ticket, 0);
+        to_depot(worker, &worker->table->ready, batch);
+    } else {
+        shelf_ready(worker, batch);
+    }
+}
+
+HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most)
+{
+    batch_move(to, from, to->count + most);
+}
+
+HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = ring_take(&worker->ready, &table->pool, UINT64_MAX);
+
+    if (batch == NULL) {
+        batch = depot_take(&table->ready, &table->pool, UINT64_MAX);
+        count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t done = domain_done(table->domain);
+    struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
+
+    if (batch == NULL) {
+        batch = depot_take(&table->waiting, &table->pool, done);
+        count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->ready, &table->pool, UINT64_MAX);
+    }
+    count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->waiting, &table->pool, done);
+    }
+    count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker)
+{
+    return steal_waiting(worker, domain_done(worker->table->domain));
+}
+
+HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_ready(worker);
+
+    return batch != NULL ? batch : shelf_steal_ready(worker);
+}
+
+HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_due(worker);
+
+    return batch != NULL ? batch : shelf_steal_due(worker);
+}
+
+HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = steal_waiting(worker, UINT64_MAX);
+
+    return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
+}
+
+/* concurrent/table/stats.c */
+
+/*
+ * Statistics: sums over the workers' own counters.
+ *
+ * Edges in this file.
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   COUNT   each number alone; ends are read before beginnings
+ *   RETRY   the budget, as a number
+ */
+
+#define SUM_MEMBER(name) uint64_t name;
+
+struct sums {
+    COUNTERS(SUM_MEMBER)
+    PUBLIC_COUNTERS(SUM_MEMBER)
+    uint64_t open;
+};
+
+/* Where each counter is, and its sum. */
+#define SUM_PLACES(name) {offsetof(struct counters, name), offsetof(struct sums, name)},
+
+static const struct {
+    size_t counter, sum;
+} places[] = {COUNTERS(SUM_PLACES) PUBLIC_COUNTERS(SUM_PLACES)};
+
+/*
+ * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
+ * meanwhile; what one worker begins and another ends may still be seen the other way round.
+ */
+static void add_counters(struct sums *sums, const struct counters *counters)
+{
+    for (size_t i = sizeof places / sizeof places[0]; i-- > 0;) {
+        const void *counter = (const char *)counters + places[i].counter;
+        void *total = (char *)sums + places[i].sum;
+
+        *(uint64_t *)total += load_relaxed(COUNT, (const atomic_u64 *)counter);
+    }
+}
+
+static struct sums sum(const haft_table *table)
+{
+    struct sums sums = {0};
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        add_counters(&sums, &worker->counters);
+        sums.open += worker_state(worker) == WORKER_OPEN;
+    }
+    add_counters(&sums, &table->counters);
+    sums.exhausted += sums.restore_exhausted;
+    sums.recycled += sums.restore_recycled;
+    return sums;
+}
+
+/* a - b, or 0 where calls under way make it negative. */
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Fresh slots in all extents: those used before, or those never used. */
+static uint64_t slots_at_hand(const haft_table *table, bool again)
+{
+    uint64_t slots = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        slots += fresh_at_hand(worker, again);
+    }
+    return slots;
+}
+
+/* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
+static uint64_t used_slots(const haft_table *table)
+{
+    return difference(load_relaxed(COUNT, &table->fresh),
+                      table->restore_end + slots_at_hand(table, false));
+}
+
+#define SUM_AS_IT_IS(name) .name = sums.name,
+
+haft_table_stats haft_table_stats_get(const haft_table *table)
+{
+    const struct sums sums = sum(table);
+    const uint64_t used = used_slots(table) + sums.restore_first_used;
+    haft_table_stats stats = {
+        .live = difference(sums.published + sums.inserted, sums.freed),
+        .reserved = difference(sums.reserved, sums.published + sums.aborted),
+        .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
+        .exhausted = difference(sums.exhausted, sums.recycled),
+        .released = load_relaxed(COUNT, &table->released.slots) + slots_at_hand(table, true),
+        .high_water = used,
+        .capacity = table->capacity,
+        .limit = table->slots.limit - HAFT_FIRST_INDEX,
+        .workers = sums.open,
+        .created = sums.published + sums.inserted,
+        .freed = sums.freed,
+        PUBLIC_COUNTERS(SUM_AS_IT_IS).clock = haft_domain_stats_get(table->domain),
+    };
+    stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
+                                      stats.released);
+    return stats;
+}
+
+void haft_count_stale(haft_worker *worker)
+{
+    count_up(&worker->counters.stale_resolves, 1);
+}
+
+/*
+ * Slots taken (live or reserved) or exhausted, outside the restore range.  Beginnings are read
+ * before ends, of all workers: so the result was never above the true number at some moment,
+ * however long this thread is delayed in between.  Restored objects are read after they were
+ * counted as begun, and before their frees are counted.
+ */
+static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
+{
+    uint64_t begun = load_relaxed(COUNT, &table->counters.reserved) +
+                     load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
+    uint64_t ended = 0;
+    uint64_t recycled = 0;
+
+    *exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+        begun += load_acquire(TALLY, &worker->counters.reserved);
+        begun += load_acquire(TALLY, &worker->counters.inserted);
+    }
+    const uint64_t restored = load_acquire(TALLY, &table->restored);
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        ended += load_relaxed(COUNT, &worker->counters.aborted);
+        ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+    }
+    ended += load_relaxed(COUNT, &table->counters.aborted);
+    ended += load_relaxed(COUNT, &table->counters.freed);
+    *exhausted = difference(*exhausted, recycled);
+    return difference(begun, ended + restored);
+}
+
+/* Add the difference; sums are modulo 2^64, and so may a counter be. */
+static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
+{
+    count_up(counter, wanted - is);
+}
+
+HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock)
+{
+    struct counters *counters = &table->counters;
+    struct sums is = sum(table);
+    /* Frees that ended a life and were not counted: no difference may become negative. */
+    const uint64_t uncounted = difference(stock->retired, is.freed + is.aborted);
+
+    count_up(&counters->freed, uncounted);
+    is.freed += uncounted;
+    correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
+    correct(&counters->reserved, stock->reserved, is.reserved - is.published - is.aborted);
+    correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
+    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted,
+            is.exhausted - is.recycled);
+    correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
+}
+
+HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
+{
+    struct fill *fill = &table->slots.fill;
+    uint64_t exhausted;
+
+    if (fill->warn_at == 0 || callback_is_running()) {
+        return;
+    }
+    const uint64_t seen = fill_seen(fill);
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t objects = table->is_exact ? door_committed(table) : taken;
+
+    callback_begin();
+    fill_look(fill, seen, table->name, objects + exhausted, table->capacity);
+    callback_end();
+}
+
+HAFT_INTERNAL haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
+                                       2 * (uint64_t)(worker->batch_limit - 1));
+    const uint64_t slots =
+        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
+
+    /* Slots not taken, exhausted or held back by others come within reach in time. */
+    if (taken + exhausted + others >= slots) {
+        return fresh;
+    }
+    if (table->is_exact) {
+        return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+    }
+    return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+}
+
+/* concurrent/table/supply.c */
+
+/*
+ * The search for a slot, in one place and in order:
+ *
+ *   1. inside a callback: the slots that its thread has taken back so far
+ *   2. the worker's own ready batches, then the depot's
+ *   3. the worker's own batches that are due, then the depot's
+ *   4. the lists: slots freed, aborted or unpinned without a worker
+ *   5. slots that no worker has had: a local table's free ones, then fresh ones
+ *   6. the ready batches of other workers, then their due ones
+ *
+ * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
+ * over when the batch has been taken back.  Inside a callback it leaves due batches alone.
+ *
+ * Edges in this file.
+ *   OWN      only this worker has the batch
+ *   HINT     shortage: other workers hand on their slots sooner or later
+ */
+
+/* The worker uses the slots of a ready batch next; false: the batch is empty. */
+static bool use(haft_worker *worker, struct batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    if (batch->count == 0) {
+        shelf_give_batch(worker, batch);
+        return false;
+    }
+    shelf_give_batch(worker, worker->filling);
+    worker->filling = batch;
+    return true;
+}
+
+/* Inside a callback: use the slots that its thread has taken back so far. */
+static bool use_destination(haft_worker *worker)
+{
+    struct batch *destination = reclaim_destination(worker->table);
+
+    if (destination == NULL) {
+        return false;
+    }
+    shelf_split(worker->filling, destination, worker->batch_limit);
+    return true;
+}
+
+/* The results of a search besides slots. */
+struct search {
+    struct batch *due;  /* to be taken back, before the search starts over */
+    haft_status status; /* why there are no fresh slots */
+};
+
+/* A batch that is due: use it, or take it back first.  False: go on. */
+static bool use_due(haft_worker *worker, struct search *search, struct batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    if (reclaim_calls_back(worker->table)) {
+        search->due = batch;
+        return true;
+    }
+    reclaim_quietly(worker, batch);
+    return use(worker, batch);
+}
+
+/* Whether this search may take due batches out. */
+static bool takes_due(const haft_worker *worker)
+{
+    return !reclaim_calls_back(worker->table) || !callback_is_running();
+}
+
+static bool look_at_own(haft_worker *worker, struct search *search)
+{
+    struct batch *batch;
+
+    if (use_destination(worker) || use(worker, shelf_take_ready(worker))) {
+        return true;
+    }
+    while (takes_due(worker) && (batch = shelf_take_due(worker)) != NULL) {
+        if (use_due(worker, search, batch)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A batch of slots from a list, or NULL. */
+static struct batch *take_list(haft_worker *worker, enum list_kind kind)
+{
+    struct batch *batch;
+
+    if (list_is_empty(worker->table, kind)) {
+        return NULL;
+    }
+    batch = shelf_empty_batch(worker);
+    if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
+        shelf_give_batch(worker, batch);
+        return NULL;
+    }
+    return batch;
+}
+
+static void gather_freed(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_FREED);
+
+    if (batch != NULL) {
+        retire_batch(worker, batch);
+    }
+}
+
+/* Slots whose reservation was given up, which no reader ever had an id of. */
+static struct batch *take_aborted(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_ABORTED);
+
+    if (batch != NULL) {
+        count_up(&worker->counters.reclaimed, batch->count);
+        store_relaxed(OWN, &batch->ticket, 0);
+    }
+    return batch;
+}
+
+static bool look_at_lists(haft_worker *worker, struct search *search)
+{
+    gather_freed(worker);
+    return use(worker, take_aborted(worker)) ||
+           (takes_due(worker) && use_due(worker, search, take_list(worker, LIST_UNPINNED)));
+}
+
+/* Fill the empty filling batch with slots that no worker has had, the lowest on top. */
+static bool use_fresh(haft_worker *worker, struct search *search)
+{
+    struct batch *batch = worker->filling;
+    /* Inside a callback no more than it asks for: the batch it works on has slots to come. */
+    const uint64_t most = callback_is_running() ? 1 : worker->batch_limit;
+    uint64_t first;
+    uint64_t taken = legacy_take(worker, most, batch->indices);
+
+    if (taken == 0) {
+        taken = fresh_take(worker, most, &first, &search->status);
+        for (uint64_t i = 0; i < taken; i++) {
+            batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+        }
+    }
+    batch->count = (uint32_t)taken;
+    return taken != 0;
+}
+
+static bool look_at_others(haft_worker *worker, struct search *search)
+{
+    struct batch *batch;
+
+    if (use(worker, shelf_steal_ready(worker))) {
+        return true;
+    }
+    while (takes_due(worker) && (batch = shelf_steal_due(worker)) != NULL) {
+        if (use_due(worker, search, batch)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Hand on the slots of the filling batch beyond the batch limit. */
+static void keep_share(haft_worker *worker)
+{
+    struct batch *filling = worker->filling;
+
+    if (filling->count > worker->batch_limit) {
+        struct batch *rest = shelf_empty_batch(worker);
+
+        shelf_split(rest, filling, filling->count - worker->batch_limit);
+        shelf_ready(worker, rest);
+    }
+}
+
+/* True: the filling batch has slots, or a batch is due. */
+static bool find_slots(haft_worker *worker, struct search *search)
+{
+    return look_at_own(worker, search) || look_at_lists(worker, search) ||
+           use_fresh(worker, search) || look_at_others(worker, search);
+}
+
+HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh)
+{
+    haft_table *table = worker->table;
+
+    retire_open(worker);
+    fetch_add_relaxed(HINT, &table->shortage, 1);
+    domain_hurry(table->domain);
+    domain_notice_stall(table->domain);
+    if (callback_is_running() && reclaim_calls_back(table)) {
+        reclaim_later(table, worker_state(worker) == WORKER_OPEN ? worker : NULL);
+    }
+    return stats_shortage(table, worker, fresh);
+}
+
+/*
+ * One search, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
+ * `*units` search still; or there were callbacks, and it is time to look again.
+ */
+static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
+{
+    haft_table *table = worker->table;
+    struct search search = {NULL, HAFT_OK};
+
+    if (table->is_exact) {
+        const haft_status status = door_enter(table, most, units);
+
+        if (status != HAFT_OK) {
+            return status == HAFT_FULL ? status : supply_shortage(worker, status);
+        }
+    }
+    const bool found = find_slots(worker, &search);
+
+    if (found && search.due == NULL) {
+        keep_share(worker);
+        return HAFT_OK;
+    }
+    if (table->is_exact) {
+        door_settle(table, *units, 0);
+        *units = 0;
+    }
+    if (!found) {
+        return supply_shortage(worker, search.status);
+    }
+    reclaim_batch(worker, search.due);
+    return HAFT_OK;
+}
+
+/* Count up to `*count` slots at hand at the door; `units` search already. */
+static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *count)
+{
+    haft_table *table = worker->table;
+
+    if (units != 0) {
+        *count = *count < units ? *count : units;
+        door_settle(table, units, *count);
+        return HAFT_OK;
+    }
+    const haft_status status = door_pass(table, *count, count);
+
+    return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
+}
+
+HAFT_INTERNAL haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply)
+{
+    uint64_t units = 0;
+    haft_status status;
+
+    supply->is_new = worker->filling->count == 0;
+    while (worker->filling->count == 0) {
+        status = fill(worker, most, &units);
+        if (status != HAFT_OK) {
+            return status;
+        }
+    }
+    struct batch *filling = worker->filling;
+    uint64_t count = most < filling->count ? most : filling->count;
+
+    if (worker->table->is_exact) {
+        status = pass_door(worker, units, &count);
+        if (status != HAFT_OK) {
+            return status;
+        }
+    }
+    filling->count -= (uint32_t)count;
+    supply->indices = &filling->indices[filling->count];
+    supply->count = (uint32_t)count;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void supply_gather(haft_worker *worker)
+{
+    struct batch *batch;
+
+    gather_freed(worker);
+    batch = take_aborted(worker);
+    if (batch != NULL) {
+        shelf_ready(worker, batch);
+    }
+    /* Each may unpin the next one of a chain. */
+    for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
+        reclaim_batch(worker, batch);
+    }
+}
+
+/* Looks at the lists, or batches, that can follow one another: other threads may go on. */
+static uint64_t most_looks(const haft_table *table)
+{
+    return table->slots.limit - HAFT_FIRST_INDEX;
+}
+
+HAFT_INTERNAL bool supply_gather_all(haft_worker *worker)
+{
+    const uint64_t most = most_looks(worker->table);
+    uint64_t looks = 0;
+
+    while (looks < most && lists_have_slots(worker->table)) {
+        supply_gather(worker);
+        looks++;
+    }
+    return looks != 0;
+}
+
+HAFT_INTERNAL void supply_take_back(haft_worker *worker)
+{
+    const uint64_t most = most_looks(worker->table);
+    struct batch *batch;
+
+    supply_gather_all(worker);
+    for (uint64_t i = 0; i < most && (batch = shelf_find_due(worker)) != NULL; i++) {
+        reclaim_batch(worker, batch);
+    }
+}
+
+/*
+ * concurrent/table/table.h - opening and ending a table.  One thread has it meanwhile.
+ */
+
+/* A table of that name, with nothing in it, in given memory if that is not NULL; NULL: no memory.
+ * table_free() ends it. */
+HAFT_INTERNAL haft_table *table_new(const char *name, struct given *given);
+HAFT_INTERNAL void table_free(haft_table *table);
+
+/*
+ * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
+ * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
+ */
+HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, struct given *given);
+HAFT_INTERNAL void table_stop(haft_table *table);
+
+/* concurrent/table/table.c */
+
+/*
+ * The shared table: opening, and its end when no thread uses it any more.
+ *
+ * Edges in this file.
+ *   OWN     before the table is handed to other threads, or after the last has left it
+ *   COUNT   the number of tables on the domain; numbers that are given once
+ */
+
+OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
+
+static uint32_t batch_max_for(uint64_t budget)
+{
+    const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
+
+    return most < BATCH_SLOTS ? (uint32_t)most : BATCH_SLOTS;
+}
+
+/* Large enough that its ends do not matter, small beside the table. */
+static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
+{
+    const uint64_t part = slots / EXTENTS_LEAST / batch_max * batch_max;
+
+    return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
+}
+
+/* What slots are asked for; HAFT_OK, or why the options are wrong. */
+static haft_status table_slots_wanted(const haft_table_options *options,
+                                      struct slots_options *wanted)
+{
+    uint64_t most;
+
+    *wanted = (struct slots_options){
+        .extra = options->memory != NULL ? options->hold_back : geometry_spare(options->capacity),
+        .aside = options->restore_range,
+        .pins = options->pins,
+        .huge_pages = options->huge_pages,
+        .wrapped = options->wrap,
+    };
+    const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
+
+    return status == HAFT_OK && options->restore_range > most - options->capacity
+               ? HAFT_BAD_RESTORE_RANGE
+               : status;
+}
+
+/* Descriptors for what the depots may hold. */
+static uint64_t depot_batches(uint64_t slots, uint64_t budget)
+{
+    return slots / batch_max_for(budget) + DEPOT_NODES;
+}
+
+static uint64_t workers_of(const haft_table_options *options)
+{
+    return options->workers != 0 ? options->workers : 1;
+}
+
+static haft_status open_pool(haft_table *table, struct given *given)
+{
+    const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
+    haft_status status;
+
+    /* The slots beyond the capacity are there for workers to hold back. */
+    table->budget_size = table->slots.limit - table->restore_end - table->capacity;
+    table->batch_max = batch_max_for(table->budget_size);
+    table->extent_slots = extent_for(slots, table->batch_max);
+    if (given != NULL) {
+        return pool_open_given(&table->pool,
+                               depot_batches(table->slots.view.mask + 1, table->budget_size),
+                               table->given_count, given);
+    }
+    status = pool_open(&table->pool, depot_batches(slots, table->budget_size));
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = pool_commit(&table->pool, table->restore_end / table->batch_max + DEPOT_NODES);
+    if (status != HAFT_OK) {
+        pool_close(&table->pool);
+    }
+    return status;
+}
+
+static uint64_t table_number(void)
+{
+    static atomic_u64 given;
+
+    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
+HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, struct given *given)
+{
+    const haft_status status = open_pool(table, given);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    table->domain = domain;
+    table->is_quick =
+        slots_has_words(&table->slots) && !table->is_exact && table->slots.sites.records == NULL;
+    table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
+                   table->restore_end != HAFT_FIRST_INDEX;
+    table->number = table_number();
+    store_relaxed(OWN, &table->fresh, table->restore_end);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->released.head, NUMBER_NONE);
+    store_relaxed(OWN, &table->released.slots, 0);
+    store_relaxed(OWN, &table->budget, table->budget_size);
+    depot_open(&table->waiting, &table->pool);
+    depot_open(&table->ready, &table->pool);
+    lists_open(table);
+    fetch_add_relaxed(COUNT, &domain->tables, 1);
+    tables_add(table);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void table_stop(haft_table *table)
+{
+    tables_remove(table);
+    roster_free(table);
+    pool_close(&table->pool);
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
+}
+
+HAFT_INTERNAL haft_table *table_new(const char *name, struct given *given)
+{
+    const size_t length = strlen(name) + 1;
+    haft_table *table = given != NULL ? given_take(given, sizeof *table, CACHE_LINE)
+                                      : aligned_alloc(CACHE_LINE, sizeof *table);
+    char *copy = given != NULL ? given_take(given, length, 1) : malloc(length);
+
+    if (table == NULL || copy == NULL) {
+        if (given == NULL) {
+            free(copy);
+            free(table);
+        }
+        return NULL;
+    }
+    memset(table, 0, sizeof *table);
+    table->restore_end = HAFT_FIRST_INDEX;
+    table->name = memcpy(copy, name, length);
+    table->is_given = given != NULL;
+    return table;
+}
+
+HAFT_INTERNAL void table_free(haft_table *table)
+{
+    if (!table->is_given) {
+        free(table->name);
+        free(table);
+    }
+}
+
+static const char *table_name_of(const haft_table_options *options)
+{
+    return options->name != NULL ? options->name : "table";
+}
+
+static haft_status start_opened(haft_table *table, haft_domain *domain, struct given *given)
+{
+    haft_status status = slots_commit(&table->slots, table->restore_end);
+
+    status = status == HAFT_OK ? runs_reserve(&table->slots.runs) : status;
+    status = status == HAFT_OK ? table_start(table, domain, given) : status;
+    if (status != HAFT_OK) {
+        slots_close(&table->slots);
+    }
+    return status;
+}
+
+/* Memory of declared workers, after all else. */
+static haft_status take_workers(haft_table *table, uint64_t count, struct given *given)
+{
+    table->given_count = count;
+    table->given_workers = given_take(given, count * sizeof(haft_worker), CACHE_LINE);
+    return table->given_workers != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
+static haft_status fill_table(haft_table *table, haft_domain *domain,
+                              const haft_table_options *options, const struct slots_options *wanted)
+{
+    haft_status status = HAFT_OK;
+
+    table->capacity = options->capacity;
+    table->on_reclaim = options->on_reclaim;
+    table->reclaim_arg = options->reclaim_arg;
+    table->is_exact = options->exact_capacity;
+    table->restore_end += options->restore_range;
+    if (wanted->given != NULL) {
+        status = take_workers(table, workers_of(options), wanted->given);
+    }
+    status = status == HAFT_OK ? slots_open(&table->slots, wanted) : status;
+    return status == HAFT_OK ? start_opened(table, domain, wanted->given) : status;
+}
+
+static haft_status open_table(haft_domain *domain, const haft_table_options *options,
+                              haft_table **table)
+{
+    struct given given = given_of(options->memory, options->memory_size);
+    struct slots_options wanted;
+    haft_status status = table_slots_wanted(options, &wanted);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (options->memory == NULL && options->memory_size != 0) {
+        return HAFT_NO_MEMORY;
+    }
+    wanted.given = options->memory != NULL ? &given : NULL;
+    haft_table *opened = table_new(table_name_of(options), wanted.given);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    status = fill_table(opened, domain, options, &wanted);
+    if (status != HAFT_OK) {
+        table_free(opened);
+        return status;
+    }
+    *table = opened;
+    return HAFT_OK;
+}
+
+/* The takes of table_new(), fill_table() and open_pool(). */
+static void measure_table(const haft_table_options *options, const struct geometry *geometry,
+                          const struct slots_options *wanted)
+{
+    const uint64_t room = geometry->count - geometry->end;
+    const uint64_t budget = wanted->extra < room ? wanted->extra : room;
+    const uint64_t workers = workers_of(options);
+
+    given_take(wanted->given, sizeof(haft_table), CACHE_LINE);
+    given_take(wanted->given, strlen(table_name_of(options)) + 1, 1);
+    given_take(wanted->given, workers * sizeof(haft_worker), CACHE_LINE);
+    geometry_measure(wanted);
+    given_take(wanted->given, depot_batches(geometry->count, budget) * sizeof(struct batch),
+               _Alignof(struct batch));
+    given_take(wanted->given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+}
+
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    struct given given = given_to_measure();
+    haft_table_options known;
+    struct slots_options wanted;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    known.memory = &given; /* any: it is what is asked about */
+    status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    wanted.given = &given;
+    const struct geometry geometry = geometry_of(&wanted);
+    const uint64_t room = geometry.count - geometry.end;
+
+    measure_table(&known, &geometry, &wanted);
+    footprint->bytes = given.measured;
+    footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
+    return HAFT_OK;
+}
+
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table)
+{
+    haft_table_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_table(domain, &known, table) : status;
+}
+
+haft_view haft_table_view(const haft_table *table)
+{
+    return table->slots.view;
+}
+
+haft_layout haft_table_layout(const haft_table *table)
+{
+    return table->slots.format.layout;
+}
+
+const char *haft_table_name(const haft_table *table)
+{
+    return table->name;
+}
+
+haft_domain *haft_table_domain(const haft_table *table)
+{
+    return table->domain;
+}
+
+size_t haft_table_object_size(const haft_table *table)
+{
+    return table->slots.object_size;
+}
+
+bool haft_table_has_pins(const haft_table *table)
+{
+    return table->slots.has_pins;
+}
+
+haft_status haft_diagnose(const haft_table *table, haft_id id)
+{
+    return slots_diagnose(&table->slots, id);
+}
+
+/* concurrent/table/tables.c */
+
+/* The list of open tables. */
+
+static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
+
+HAFT_INTERNAL void tables_add(haft_table *table)
+{
+    registry_lock();
+    table->next_open = open_tables;
+    table->open_link = &open_tables;
+    if (open_tables != NULL) {
+        open_tables->open_link = &table->next_open;
+    }
+    open_tables = table;
+    registry_unlock();
+}
+
+HAFT_INTERNAL void tables_remove(haft_table *table)
+{
+    registry_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    registry_unlock();
+}
+
+HAFT_INTERNAL haft_table *first_open_table(void)
+{
+    return open_tables;
+}
+
+/*
+ * concurrent/table/worker.h - a worker between its calls.
+ */
+
+/*
+ * The duties of a worker between jobs: take back batches that are due, and collect slots in lists.
+ * The worker's thread, outside locks; inside a callback nothing happens.
+ */
+HAFT_INTERNAL void worker_do_duties(haft_worker *worker);
+
+/* haft_worker_flush() without the duties, also for a worker of a thread that does not use it. */
+HAFT_INTERNAL void worker_flush(haft_worker *worker);
+
+/* The end of haft_worker_close(), after worker_flush(). */
+HAFT_INTERNAL void worker_end(haft_worker *worker);
+
+/* concurrent/table/worker.c */
+
+/*
+ * Workers: opening, closing, and the duties between jobs.
+ *
+ * Edges in this file.
+ *   HINT    shortage: answered now or at the next quiescent point
+ *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
+ */
+
+/* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
+static void draw_budget(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
+    uint64_t left;
+    uint64_t drawn;
+
+    do {
+        left = load_relaxed(RETRY, &table->budget);
+        drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
+    } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn));
+    worker_set_batch_limit(worker, (uint32_t)(drawn / 2 + 1));
+}
+
+static void return_budget(haft_worker *worker)
+{
+    fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->batch_limit - 1));
+    worker_set_batch_limit(worker, 1);
+}
+
+haft_status haft_worker_open(haft_table *table, haft_worker **worker)
+{
+    haft_domain *domain = table->domain;
+    haft_worker *opened = roster_take(table, WORKER_OPEN);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (domain_join(domain, opened, &opened->member) != HAFT_OK) {
+        roster_leave(opened);
+        return HAFT_NO_MEMORY;
+    }
+    opened->openings++;
+    draw_budget(opened);
+    *worker = opened;
+    return HAFT_OK;
+}
+
+/* Take back some of the worker's own due batches, if the table looks at slots taken back. */
+static void reclaim_due(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
+        struct batch *batch = ring_take(&worker->waiting, &table->pool, domain_done(table->domain));
+
+        if (batch == NULL) {
+            return;
+        }
+        reclaim_batch(worker, batch);
+    }
+}
+
+HAFT_INTERNAL void worker_do_duties(haft_worker *worker)
+{
+    if (callback_is_running()) {
+        return;
+    }
+    reclaim_due(worker);
+    supply_gather(worker);
+}
+
+HAFT_INTERNAL void worker_flush(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    domain_hurry(worker->table->domain);
+}
+
+/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
+static void let_go(haft_worker *worker)
+{
+    retire_hand_on(worker);
+    worker_do_duties(worker);
+    worker_flush(worker);
+}
+
+haft_status haft_worker_flush(haft_worker *worker)
+{
+    debug_check(worker);
+    const bool may = !callback_is_running();
+
+    if (may) {
+        let_go(worker);
+    }
+    return may ? HAFT_OK : HAFT_IN_CALLBACK;
+}
+
+HAFT_INTERNAL void worker_end(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+
+    return_budget(worker);
+    domain_leave(domain, worker, worker->member);
+    roster_leave(worker);
+}
+
+haft_status haft_worker_close(haft_worker *worker)
+{
+    assert(worker_state(worker) == WORKER_OPEN);
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    roster_hand_over(worker); /* by a thread that has joined its own, perhaps */
+    let_go(worker);
+    worker_end(worker);
+    return HAFT_OK;
+}
+
+haft_table *haft_worker_table(const haft_worker *worker)
+{
+    return worker->table;
+}
+
+/*
+ * If partial batches filled the ring, they would be put together, and their slots would wait for
+ * the latest ticket among them: longer than the backlog says.
+ */
+static bool is_worth_closing(const haft_worker *worker)
+{
+    return worker->open->count >= WORTH_CLOSING && ring_length(&worker->waiting) < PARTIAL_BATCHES;
+}
+
+/* Close the open batch if that is worth a ticket.  True after a shortage. */
+static bool close_if_worth(haft_worker *worker)
+{
+    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
+    const uint64_t retired = worker->backlog.retired + worker->open->count;
+    const bool idle = retired == worker->retired_seen;
+    const bool waits = idle && worker->open->count != 0;
+    const bool is_short = shortage != worker->shortage;
+
+    if (idle || is_short || is_worth_closing(worker)) {
+        retire_open(worker);
+    }
+    if (waits && worker->table->sifts) {
+        domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
+    }
+    worker->shortage = shortage;
+    worker->retired_seen = retired;
+    return is_short;
+}
+
+/* Forget the closings that are done; the slots that wait still. */
+static uint64_t waiting(struct backlog *backlog, uint64_t done)
+{
+    while (backlog->first != backlog->next) {
+        const struct closing *oldest = &backlog->closings[backlog->first % CLOSINGS];
+
+        if (oldest->ticket > done) {
+            break;
+        }
+        backlog->done = oldest->retired;
+        backlog->first++;
+    }
+    return backlog->retired - backlog->done;
+}
+
+static void pass_quiescent_point(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+    const bool is_short = close_if_worth(worker);
+    uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+
+    /* Slots that wait for on_reclaim are worth a wait, however few they are. */
+    const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
+
+    domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
+    backlog = waiting(&worker->backlog, domain_done(domain));
+    const bool wanted = backlog > BACKLOG_SLOTS || is_short;
+
+    if (wanted) {
+        domain_notice_stall(domain);
+    }
+    if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
+        domain_wait(domain);
+    }
+    worker_do_duties(worker);
+}
+
+/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
+static void pass_in_inner_job(haft_worker *worker)
+{
+    close_if_worth(worker);
+    domain_hurry(worker->table->domain);
+}
+
+haft_status haft_worker_quiescent(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+    debug_check(worker);
+    haft_status status = domain_check_moment(domain);
+
+    if (status == HAFT_OK) {
+        pass_quiescent_point(worker);
+    } else if (status == HAFT_IN_SECTION && domain_in_inner_job(domain)) {
+        pass_in_inner_job(worker);
+        status = HAFT_OK;
+    }
+    return status;
+}
+
+/*
+ * concurrent/extra/drain.h - draining a table before it is closed or handed over.
+ */
+
+/*
+ * Bring the table to the state in which it can be ended: no worker is open, no reader has a
+ * pointer, all freed slots are taken back.  HAFT_OK; or why not, and it can be used as before.
+ * Blocking; one thread, when no other thread uses the table.
+ */
+HAFT_INTERNAL haft_status drain_table(haft_table *table);
+
+/* concurrent/extra/close.c */
+
+/*
+ * Closing a table.
+ *
+ * Edges in this file.
+ *   OWN     no other thread uses the table
+ */
+
+/* A table that came from a local one is handed back, and closed as a local table. */
+static haft_status close_shared(haft_table *table)
+{
+    haft_local *local;
+    const haft_status status = haft_unshare(table, &local);
+
+    if (status == HAFT_OK) {
+        haft_local_close(local);
+    }
+    return status;
+}
+
+haft_status haft_table_close(haft_table *table)
+{
+    if (table->legacy.local != NULL) {
+        return close_shared(table);
+    }
+    const haft_status status = drain_table(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    leaks_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
+    table_stop(table);
+    slots_unpoison_all(&table->slots, load_relaxed(OWN, &table->fresh));
+    slots_close(&table->slots);
+    table_free(table);
+    return HAFT_OK;
+}
+
+/*
+ * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim()
+ * and haft_recycle_exhausted().
+ */
+
+/*
+ * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
+ * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, except malloc.
+ */
+HAFT_INTERNAL haft_status collect_begin(haft_table *table, haft_worker **worker);
+HAFT_INTERNAL void collect_end(haft_worker *worker);
+
+/* concurrent/extra/collect.c */
+
+/*
+ * One thread at a time goes through a table's slots.
+ *
+ * Edges in this file.
+ *   RETRY   whether a thread does: decided by the compare-and-swap; the slots travel in batches
+ */
+
+HAFT_INTERNAL haft_status collect_begin(haft_table *table, haft_worker **worker)
+{
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (!cas_relaxed(RETRY, &table->collecting, 0, 1)) {
+        return HAFT_BUSY;
+    }
+    *worker = worker_borrow(table);
+    if (*worker == NULL) {
+        store_relaxed(RETRY, &table->collecting, 0);
+        return HAFT_NO_MEMORY;
+    }
+    supply_take_back(*worker);
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void collect_end(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    store_relaxed(RETRY, &table->collecting, 0);
+    worker_return(worker);
+}
+
+/*
+ * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
+ */
+
+/* Open ones that the calling thread may close.  Blocking: a lock. */
+HAFT_INTERNAL uint64_t implicit_count(const haft_table *table);
+
+/* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
+HAFT_INTERNAL void implicit_flush(const haft_table *table);
+
+/* Around a fork: the list of all is whole. */
+HAFT_INTERNAL void implicit_lock(void);
+HAFT_INTERNAL void implicit_unlock(void);
+
+/* They close with the table. */
+HAFT_INTERNAL void implicit_close(const haft_table *table);
+
+/* concurrent/extra/drain.c */
+
+/*
+ * Draining a table: each pass takes back all freed slots, until a pass finds none.  A callback may
+ * free and unpin meanwhile.
+ *
+ * Edges in this file.
+ *   OWN     no other thread uses the table
+ */
+
+/* Whether a worker is in use that does not close with the table. */
+static bool is_in_use(haft_table *table)
+{
+    uint64_t open = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        open += worker_state(worker) != WORKER_CLOSED;
+    }
+    return open != implicit_count(table);
+}
+
+static bool has_pins(const haft_table *table)
+{
+    const struct slots *slots = &table->slots;
+    const uint64_t end = load_relaxed(OWN, &table->fresh);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; slots->has_pins && index < end; index++) {
+        const atomic_u64 *pins = slots_pins(slots, slots_word(slots, index));
+
+        if ((load_relaxed(OWN, pins) & PIN_COUNT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Until no reader has an object.  Those that live, and those in the lists, take a ticket; the other
+ * freed ones have theirs.  In a table without either there is none: readers of objects taken back
+ * have left.
+ */
+static void wait_for_readers(haft_table *table)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+
+    if (stats.live != 0 || lists_have_slots(table)) {
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+    } else if (stats.retired != 0) {
+        domain_wait(table->domain);
+    }
+}
+
+/*
+ * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
+ * thread uses the table: its readers have left before the wait was over, and no thread has resolved
+ * since.  True if there was anything.
+ */
+static bool take_all_back(haft_worker *worker)
+{
+    bool found = supply_gather_all(worker);
+    struct batch *batch;
+
+    while ((batch = shelf_take_waiting(worker)) != NULL) {
+        reclaim_batch(worker, batch);
+        found = true;
+    }
+    return found;
+}
+
+/* Callbacks may free and unpin meanwhile, so a pass that found something is not the last one. */
+static void run_passes(haft_table *table, haft_worker *worker)
+{
+    do {
+        implicit_flush(table);
+        wait_for_readers(table);
+    } while (take_all_back(worker) && table->on_reclaim != NULL);
+}
+
+/* A table that no worker was ever opened on never had an object. */
+static haft_status take_table_back(haft_table *table)
+{
+    if (roster_first(table) == NULL) {
+        return HAFT_OK;
+    }
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    run_passes(table, worker);
+    worker_return(worker);
+    return HAFT_OK;
+}
+
+static void set_closing(haft_table *table, bool is_closing)
+{
+    registry_lock();
+    table->is_closing = is_closing;
+    registry_unlock();
+}
+
+static haft_status try_to_close(haft_table *table)
+{
+    if (is_in_use(table)) {
+        return HAFT_IN_USE;
+    }
+    haft_status status = domain_check_moment(table->domain);
+
+    status = status == HAFT_OK ? take_table_back(table) : status;
+    return status == HAFT_OK && has_pins(table) ? HAFT_IN_USE : status;
+}
+
+HAFT_INTERNAL haft_status drain_table(haft_table *table)
+{
+    haft_status status =
+        callback_is_running() ? HAFT_IN_CALLBACK : domain_check_process(table->domain);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    set_closing(table, true);
+    status = try_to_close(table);
+    if (status != HAFT_OK) {
+        set_closing(table, false);
+        return status;
+    }
+    implicit_close(table);
+    assert(census_is_right(table));
+    assert(haft_table_stats_get(table).retired == 0);
+    return HAFT_OK;
+}
+
+/* concurrent/extra/explain_table.c */
+
+/* Statuses of the shared table, in words. */
+
+/* The reason why slots still wait for a grace period. */
+static void add_wait(struct text *text, haft_domain *domain)
+{
+    const uint64_t waited_ns = domain_waited_ns(domain);
+    haft_stall stall = {.domain = NULL};
+
+    if (domain->clock == &frame_clock) {
+        text_add(text, ": the next haft_domain_tick()");
+        return;
+    }
+    if (waited_ns == 0) {
+        return;
+    }
+    text_add(text, ", which has lasted ");
+    text_add_time(text, waited_ns);
+    domain_blame(domain, &stall);
+    if (stall.worker != NULL && stall.thread == os_thread_number()) {
+        text_add(text, "; this thread holds it up until its next quiescent point");
+    } else if (stall.worker != NULL) {
+        text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
+                 stall.thread);
+    }
+}
+
+static void add_busy(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    text_add(text, "busy: ");
+    if (stats->retired == 0) {
+        text_add(text, "free slots are on their way between workers");
+        return;
+    }
+    text_add_counted(text, stats->retired, "slot");
+    text_add(text, " %s for ", stats->retired == 1 ? "waits" : "wait");
+    text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
+    text_add(text, "a grace period");
+    add_wait(text, table->domain);
+}
+
+static void add_full(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    const struct use use = {stats->live, stats->reserved, stats->exhausted};
+
+    explain_full(text, table->capacity, &use);
+    if (stats->live + stats->reserved + stats->exhausted < table->capacity) {
+        text_add(text, "; other workers may hold the rest back");
+    }
+}
+
+int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+    struct text text = text_in(line, size);
+
+    text_add(&text, "%s: ", table->name);
+    if (status == HAFT_FULL) {
+        add_full(&text, table, &stats);
+    } else if (status == HAFT_BUSY) {
+        add_busy(&text, table, &stats);
+    } else if (status == HAFT_NO_MEMORY) {
+        explain_no_memory(&text, &table->slots, stats.high_water);
+    } else {
+        text_add(&text, "%s", haft_status_text(status));
+    }
+    return text_length(&text);
+}
+
+int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
+{
+    return sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
+}
+
+/*
+ * concurrent/extra/orphans.h - a table whose other threads have gone, in the middle of any call.
+ */
+
+/*
+ * Close the workers of all other threads, and put every free slot where it can be found again.  The
+ * process has one thread, outside callbacks; O(slots ever used).
+ */
+HAFT_INTERNAL void orphans_collect(haft_table *table);
+
+/* concurrent/extra/fork.c */
+
+/*
+ * Fork: a child goes on with its parent's tables.
+ *
+ * The thread that forks has the locks of the lists of tables and implicit workers, so these lists
+ * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
+ * the slots that they have left (orphans.c).
+ */
+
+static _Thread_local unsigned depth;
+
+void haft_before_fork(void)
+{
+    if (depth++ == 0) {
+        registry_lock();
+        implicit_lock();
+    }
+}
+
+void haft_after_fork_parent(void)
+{
+    if (--depth == 0) {
+        implicit_unlock();
+        registry_unlock();
+    }
+}
+
+void haft_after_fork_child(void)
+{
+    if (--depth != 0) {
+        return;
+    }
+    for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
+        domain_after_fork(domain);
+    }
+    assert(!callback_is_running()); /* it may have slots in hand, which would be found twice */
+    for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();
+         table = table->next_open) {
+        orphans_collect(table);
+    }
+    implicit_unlock();
+    registry_unlock();
+}
+
+/* concurrent/extra/implicit.c */
+
+/*
+ * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
+ *
+ * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
+ * worker only while that is open and was not opened again since; so a worker that was closed by
+ * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
+ * closes the workers: from then on a thread that closes the table counts these workers as open, and
+ * so the table outlives them.
+ */
+
+/* A worker, and the table and the thread that it was opened for. */
+struct opened {
+    uint64_t number; /* the table's */
+    haft_worker *worker;
+    uint64_t openings; /* the worker's */
+    uint64_t thread;   /* thread_number() of the one that opened it */
+};
+
+struct entry {
+    struct opened opened;
+    struct entry *next;     /* of the thread; newest first */
+    struct entry *next_all; /* in the list of all */
+    struct entry **link;    /* the pointer to this one in it; NULL: it has left the list */
+};
+
+static struct os_mutex entries_lock;
+static struct os_key key;
+static bool has_key;      /* under the lock */
+static struct entry *all; /* under the lock */
+static _Thread_local struct entry *own_entries;
+static _Thread_local struct opened latest;
+
+HAFT_INTERNAL void implicit_lock(void)
+{
+    os_mutex_lock(&entries_lock);
+}
+
+HAFT_INTERNAL void implicit_unlock(void)
+{
+    os_mutex_unlock(&entries_lock);
+}
+
+/* Under the lock. */
+static void unlink_entry(struct entry *entry)
+{
+    if (entry->link != NULL) {
+        *entry->link = entry->next_all;
+        if (entry->next_all != NULL) {
+            entry->next_all->link = entry->link;
+        }
+        entry->link = NULL;
+    }
+}
+
+/* Under the lock. */
+static void link_entry(struct entry *entry)
+{
+    entry->next_all = all;
+    entry->link = &all;
+    if (all != NULL) {
+        all->link = &entry->next_all;
+    }
+    all = entry;
+}
+
+/* Whether the worker, of a table that is open, is still the one that was opened. */
+static bool is_current(const struct opened *opened)
+{
+    return worker_is_open_by(opened->worker, opened->thread) &&
+           opened->worker->openings == opened->openings;
+}
+
+/* The thread's entry leaves its list; true if its worker is to be closed. */
+static bool end_entry(struct entry *entry)
+{
+    bool is_open;
+
+    os_mutex_lock(&entries_lock);
+    is_open = entry->link != NULL && is_current(&entry->opened);
+    unlink_entry(entry);
+    os_mutex_unlock(&entries_lock);
+    return is_open;
+}
+
+/* The thread ends. */
+static void close_own(void *arg)
+{
+    (void)arg;
+    latest = (struct opened){0};
+    while (own_entries != NULL) {
+        struct entry *entry = own_entries;
+
+        own_entries = entry->next;
+        if (end_entry(entry)) {
+            haft_worker_close(entry->opened.worker);
+        }
+        free(entry);
+    }
+}
+
+/* The library is unloaded before its threads end, or the process ends: their workers stay open. */
+static __attribute__((destructor)) void forget_key(void)
+{
+    if (has_key) {
+        os_key_close(&key);
+    }
+}
+
+/* The calling thread's workers close with it.  False: not this time. */
+static bool watch_thread(void)
+{
+    bool done;
+
+    os_mutex_lock(&entries_lock);
+    has_key = has_key || os_key_open(&key, close_own);
+    done = has_key && os_key_set(&key, &own_entries);
+    os_mutex_unlock(&entries_lock);
+    return done;
+}
+
+/* Entries of tables that have ended, and of workers closed by hand, go. */
+static void tidy(void)
+{
+    struct entry **link = &own_entries;
+
+    os_mutex_lock(&entries_lock);
+    while (*link != NULL) {
+        struct entry *entry = *link;
+
+        if (entry->link == NULL || !is_current(&entry->opened)) {
+            unlink_entry(entry);
+            *link = entry->next;
+            free(entry);
+        } else {
+            link = &entry->next;
+        }
+    }
+    os_mutex_unlock(&entries_lock);
+}
+
+static haft_status open_one(haft_table *table)
+{
+    struct entry *entry = watch_thread() ? malloc(sizeof *entry) : NULL;
+    haft_worker *worker;
+
+    if (entry == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = haft_worker_open(table, &worker);
+
+    if (status != HAFT_OK) {
+        free(entry);
+        return status;
+    }
+    latest = (struct opened){table->number, worker, worker->openings, thread_number()};
+    *entry = (struct entry){latest, own_entries, NULL, NULL};
+    own_entries = entry;
+    os_mutex_lock(&entries_lock);
+    link_entry(entry);
+    os_mutex_unlock(&entries_lock);
+    return HAFT_OK;
+}
+
+static haft_status find_or_open(haft_table *table)
+{
+    tidy();
+    for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
+        if (entry->opened.number == table->number) {
+            latest = entry->opened;
+            return HAFT_OK;
+        }
+    }
+    return open_one(table);
+}
+
+/* Whether the entry looked at last is the table's, and its worker is still the thread's. */
+static bool is_latest(const haft_table *table)
+{
+    return latest.number == table->number && is_current(&latest);
+}
+
+haft_status haft_worker_current(haft_table *table, haft_worker **worker)
+{
+    if (!is_latest(table)) {
+        const haft_status status = find_or_open(table);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+    }
+    *worker = latest.worker;
+    return HAFT_OK;
+}
+
+/* --- closing --- */
+
+/* Whether it closes with the table, on the calling thread.  Under the lock. */
+static bool closes_with(const struct entry *entry, const haft_table *table)
+{
+    return entry->opened.number == table->number && is_current(&entry->opened) &&
+           domain_may_leave(table->domain, entry->opened.worker->member);
+}
+
+HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
+{
+    uint64_t count = 0;
+
+    os_mutex_lock(&entries_lock);
+    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+        count += closes_with(entry, table);
+    }
+    os_mutex_unlock(&entries_lock);
+    return count;
+}
+
+HAFT_INTERNAL void implicit_flush(const haft_table *table)
+{
+    os_mutex_lock(&entries_lock);
+    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+        if (closes_with(entry, table)) {
+            worker_flush(entry->opened.worker);
+        }
+    }
+    os_mutex_unlock(&entries_lock);
+}
+
+HAFT_INTERNAL void implicit_close(const haft_table *table)
+{
+    struct entry *next;
+
+    os_mutex_lock(&entries_lock);
+    for (struct entry *entry = all; entry != NULL; entry = next) {
+        next = entry->next_all;
+        if (entry->opened.number == table->number) {
+            if (closes_with(entry, table)) {
+                worker_end(entry->opened.worker);
+            }
+            unlink_entry(entry);
+        }
+    }
+    os_mutex_unlock(&entries_lock);
+}
+
+/* concurrent/extra/many.c */
+
+/*
+ * Many at once: reserve, publish, insert and free do their common steps once for a batch.
+ *
+ * Reservations and insertions are counted together, before the first of them is seen.  Frees are
+ * counted one by one: if the count lagged behind by a batch while others insert, stats_shortage()
+ * could say HAFT_FULL of a table that was never full.
+ */
+
+#define SLOTS_AHEAD 8 /* slots fetched ahead, to be written */
+
+static void fetch(const struct slots *slots, uint64_t index)
+{
+    __builtin_prefetch(slots_word(slots, index), 1);
+}
+
+/* The slots in `taken` are in use: on_fill, if it is time for it. */
+static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
+{
+    if (taken->is_new) {
+        stats_look_at_fill(worker->table);
+    }
+}
+
+/* The slots' words are on their way. */
+static void fetch_first(const struct slots *slots, struct supply taken)
+{
+    for (uint32_t i = taken.count; i > 0 && i + SLOTS_AHEAD > taken.count; i--) {
+        fetch(slots, taken.indices[i - 1]);
+    }
+}
+
+/* The next one of them, with another on its way. */
+static uint64_t take_next(const struct slots *slots, struct supply *taken)
+{
+    const uint64_t index = taken->indices[--taken->count];
+
+    if (taken->count >= SLOTS_AHEAD) {
+        fetch(slots, taken->indices[taken->count - SLOTS_AHEAD]);
+    }
+    return index;
+}
+
+static void reserve_taken(haft_worker *worker, struct supply taken, const void *caller,
+                          haft_id *ids, void **objects)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    tally(&worker->counters.reserved, taken.count);
+    fetch_first(slots, taken);
+    for (size_t i = 0; taken.count != 0; i++) {
+        const uint64_t index = take_next(slots, &taken);
+        atomic_u64 *word = slots_word(slots, index);
+
+        ids[i] = life_next_id(slots, word, index);
+        sites_note_birth(&slots->sites, index, caller);
+        life_reserve(slots, word, ids[i]);
+        if (objects != NULL) {
+            objects[i] = slots_object(word);
+        }
+    }
+}
+
+size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
+                         haft_status *why)
+{
+    debug_check(worker);
+    haft_status status = HAFT_OK;
+    size_t done = 0;
+    struct supply taken;
+    const void *caller = CALLER;
+
+    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
+        reserve_taken(worker, taken, caller, ids + done, objects != NULL ? objects + done : NULL);
+        done += taken.count;
+        look_at_fill_after(worker, &taken);
+    }
+    if (why != NULL) {
+        *why = status;
+    }
+    return done;
+}
+
+void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
+{
+    debug_check(worker);
+    const struct slots *slots = &worker->table->slots;
+
+    count_up(&worker->counters.published, count);
+    for (size_t i = 0; i < count; i++) {
+        assert(life_is_reserved(slots, ids[i]));
+        life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
+    }
+}
+
+/* Fill the slot's object, and publish it. */
+static void insert_into(const struct slots *slots, uint64_t index, const void *object, haft_id *id)
+{
+    atomic_u64 *word = slots_word(slots, index);
+
+    *id = life_next_id(slots, word, index);
+    if (object != NULL && slots_has_words(slots)) {
+        slots_copy_words(slots, slots_object(word), object);
+    } else {
+        slots_fill(slots, slots_object(word), object);
+    }
+    life_publish(word, *id);
+}
+
+static void insert_taken(haft_worker *worker, struct supply taken, const void *caller,
+                         const char *objects, haft_id *ids)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    tally(&worker->counters.inserted, taken.count);
+    fetch_first(slots, taken);
+    for (size_t i = 0; taken.count != 0; i++) {
+        const uint64_t index = take_next(slots, &taken);
+
+        sites_note_birth(&slots->sites, index, caller);
+        insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
+                    &ids[i]);
+    }
+}
+
+size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
+                        haft_status *why)
+{
+    debug_check(worker);
+    const size_t size = worker->table->slots.object_size;
+    const char *bytes = objects;
+    haft_status status = HAFT_OK;
+    size_t done = 0;
+    struct supply taken;
+    const void *caller = CALLER;
+
+    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
+        insert_taken(worker, taken, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
+        done += taken.count;
+        look_at_fill_after(worker, &taken);
+    }
+    if (why != NULL) {
+        *why = status;
+    }
+    return done;
+}
+
+/* The progress of haft_free_many(). */
+struct freeing {
+    const haft_id *ids;
+    haft_status *statuses;
+    size_t count;
+    const void *caller;
+    size_t next;
+    size_t freed;
+};
+
+/* Free ids until the open batch is full, or all are done. */
+static void free_some(haft_worker *worker, struct freeing *freeing)
+{
+    const struct slots *slots = &worker->table->slots;
+    struct batch *open = worker->open;
+    const uint32_t before = open->count;
+
+    while (open->count < worker->batch_limit && freeing->next < freeing->count) {
+        const size_t i = freeing->next++;
+        const haft_id id = freeing->ids[i];
+
+        if (freeing->count - i > SLOTS_AHEAD) {
+            fetch(slots, freeing->ids[i + SLOTS_AHEAD].bits & slots->view.mask);
+        }
+        const haft_status status = worker_end_life(worker, id);
+
+        if (status == HAFT_OK) {
+            life_uncount(worker->table, id.bits & slots->view.mask);
+            sites_note_death(&slots->sites, id.bits & slots->view.mask, freeing->caller);
+            open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
+        }
+        if (freeing->statuses != NULL) {
+            freeing->statuses[i] = status;
+        }
+    }
+    freeing->freed += open->count - before;
+}
+
+size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
+{
+    const struct slots *slots = &worker->table->slots;
+    struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
+    debug_check(worker);
+
+    for (size_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
+        fetch(slots, ids[i].bits & slots->view.mask);
+    }
+    while (freeing.next < count) {
+        free_some(worker, &freeing);
+        if (worker->open->count >= worker->batch_limit) {
+            retire_open(worker);
+        }
+    }
+    return freeing.freed;
+}
+
+/* concurrent/extra/orphans.c */
+
+/*
+ * Slots that no thread leads to any more, after a fork.
+ *
+ * The threads that are gone may have been anywhere: with a batch in hand, in the middle of a push,
+ * inside on_reclaim.  Of all that leads to free slots, the child believes only the words of the
+ * slots, the extents, the lists through the words, and the list of released runs: each of these
+ * changes in one step.  All rings, depots, batches and descriptors begin anew, and each slot that
+ * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had
+ * been taken back or was never used, else under a new ticket.
+ *
+ * An on_reclaim that had begun on a thread that is gone does not begin again.  Nor does one begin
+ * for a slot that such a thread was moving into or out of a list: its link hides the mark.
+ *
+ * Edges in this file.
+ *   OWN   the process has one thread
+ */
+
+struct orphans {
+    haft_table *table;
+    haft_worker *worker; /* whose rings the batches go to */
+    struct batch *ready;
+    struct batch *waiting;
+    struct stock stock;
+    uint64_t known_to; /* below, slots from the one looked at on are fresh, or are not */
+    bool is_fresh;
+};
+
+/* --- the state that the other threads left --- */
+
+/* A callback had begun for `id`: its slot is as good as taken back. */
+static void forget_callback(const haft_table *table, uint64_t id)
+{
+    const struct word_format *format = &table->slots.format;
+    const uint64_t index = word_index(format, id);
+    atomic_u64 *at = slots_word(&table->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+
+    /* Another thread may have restored or recycled the slot since. */
+    if (id != 0 && word_index(format, word) == MARK_FREE &&
+        word_last_life(format, word, index).bits == id) {
+        store_relaxed(OWN, at, life_after(&table->slots, word));
+    }
+}
+
+static void reset_worker(haft_worker *worker)
+{
+    asan_unpoison(worker, sizeof *worker);
+    worker->filling = pool_take(&worker->table->pool, &worker->segment);
+    worker->open = pool_take(&worker->table->pool, &worker->segment);
+    worker->spare_count = 0;
+    memset(&worker->backlog, 0, sizeof worker->backlog);
+    store_relaxed(OWN, &worker->waiting.head, load_relaxed(OWN, &worker->waiting.tail));
+    store_relaxed(OWN, &worker->ready.head, load_relaxed(OWN, &worker->ready.tail));
+    forget_callback(worker->table, load_relaxed(OWN, &worker->in_hand));
+    store_relaxed(OWN, &worker->in_hand, 0);
+}
+
+/* Each worker holds nothing, and nothing of the budget if its thread is gone. */
+static void reset_workers(haft_table *table)
+{
+    uint64_t budget = table->budget_size;
+
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        reset_worker(worker);
+        if (worker_is_own(worker)) {
+            budget -= 2 * (uint64_t)(worker->batch_limit - 1);
+        } else {
+            worker_set_batch_limit(worker, 1);
+        }
+    }
+    store_relaxed(OWN, &table->budget, budget);
+}
+
+/* Not before the slots have been put: a worker that is closed may not be used. */
+static void close_others(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (!worker_is_own(worker)) {
+            roster_leave(worker);
+        }
+    }
+}
+
+/* The slots of a list have their marks again. */
+static void dissolve_list(haft_table *table, enum list_kind kind)
+{
+    const struct slots *slots = &table->slots;
+    uint64_t index = tagged_number(load_relaxed(OWN, &table->lists[kind].head));
+
+    while (index != NUMBER_NONE) {
+        atomic_u64 *at = slots_word(slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+        const uint64_t link = word_index(&slots->format, word);
+
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
+        index = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+    }
+}
+
+#define SEEN (UINT64_C(1) << NUMBER_BITS) /* in the link of a run that is in the list */
+
+/* A run that some thread had taken out of the list, or not put into it, is like any other. */
+static void mend_runs(haft_table *table)
+{
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t end = runs_of(runs, load_relaxed(OWN, &table->fresh));
+    uint64_t run = tagged_number(load_relaxed(OWN, &table->released.head));
+    uint64_t slots = 0;
+
+    while (run != NUMBER_NONE) {
+        const uint64_t next = tagged_number(runs_link(runs, run));
+
+        runs_set_link(runs, run, SEEN | next);
+        slots += runs_end(runs, run) - runs_first(runs, run);
+        run = next;
+    }
+    for (run = 0; run < end; run++) {
+        const uint64_t link = runs_link(runs, run);
+        const uint64_t next = tagged_number(link);
+
+        if (link - next == SEEN) {
+            runs_set_link(runs, run, next == NUMBER_NONE ? RUN_LAST : next);
+        } else if (link != RUN_IN_USE) {
+            runs_set_link(runs, run, RUN_IN_USE);
+        }
+    }
+    store_relaxed(OWN, &table->released.slots, slots);
+}
+
+/* --- the slots --- */
+
+/* Whether slot `index` is in an extent; up to `*until` the answer is the same. */
+static bool is_in_extent(const haft_table *table, uint64_t index, uint64_t *until)
+{
+    *until = UINT64_MAX;
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        const haft_range range = fresh_range(worker);
+
+        if (range.from <= index && index < range.to) {
+            *until = range.to;
+            return true;
+        }
+        if (index < range.from && range.from < range.to && range.from < *until) {
+            *until = range.from;
+        }
+    }
+    return false;
+}
+
+/* Whether slot `index`, one after the last that was asked for, is there to be drawn. */
+static bool is_fresh(struct orphans *orphans, uint64_t index)
+{
+    const haft_table *table = orphans->table;
+    const uint64_t run = runs_of(&table->slots.runs, index);
+
+    if (index >= orphans->known_to) {
+        orphans->is_fresh = is_in_extent(table, index, &orphans->known_to);
+    }
+    return orphans->is_fresh || released_has(table, run);
+}
+
+static void put_ready(struct orphans *orphans, uint64_t index)
+{
+    struct batch *batch = orphans->ready;
+
+    batch->indices[batch->count++] = (uint32_t)index;
+    if (batch->count == orphans->table->batch_max) {
+        orphans->ready = shelf_empty_batch(orphans->worker);
+        shelf_offer(orphans->worker, batch);
+    }
+}
+
+static void put_waiting(struct orphans *orphans, uint64_t index)
+{
+    struct batch *batch = orphans->waiting;
+
+    orphans->stock.retired++;
+    batch->has_last_lives = true; /* perhaps */
+    batch->indices[batch->count++] = (uint32_t)index;
+    if (batch->count == orphans->table->batch_max) {
+        orphans->waiting = shelf_empty_batch(orphans->worker);
+        retire_batch(orphans->worker, batch);
+    }
+}
+
+/* A freed slot, whose callback has not begun.  A slot that has pins goes nowhere. */
+static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const uint64_t pins = slots->has_pins ? load_relaxed(OWN, slots_pins(slots, at)) : 0;
+
+    if (pins > PIN_TAKEN) {
+        orphans->stock.retired++;
+        return;
+    }
+    if (pins == PIN_TAKEN) {
+        store_relaxed(OWN, slots_pins(slots, at), 0);
+    }
+    put_waiting(orphans, index);
+}
+
+/*
+ * A slot that was taken back, or never used: ready.  One with a link in its word may have been
+ * freed just before the fork, and the thread that forked may read its object still: it waits.
+ */
+static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, uint64_t word)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const bool is_aside = index < orphans->table->restore_end;
+
+    if (is_aside && word == 0) {
+        return;
+    }
+    const bool is_linked = word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
+
+    word = life_after(slots, slots_begin_at(slots, index, word));
+    if (!is_linked) {
+        slots_poison(slots, at);
+    }
+    store_relaxed(OWN, at, word);
+    if (word_index(&slots->format, word) == MARK_EXHAUSTED) {
+        orphans->stock.exhausted += !is_aside;
+        orphans->stock.restore_exhausted += is_aside;
+    } else if (is_linked) {
+        put_waiting(orphans, index);
+    } else if (!is_aside) {
+        put_ready(orphans, index);
+    }
+}
+
+/*
+ * Whether a slot with a link in its word was on its way into a list of freed slots, or out of it.
+ * It may also have been given up, or come from a local table; where that cannot be told, no
+ * callback runs for it.
+ */
+static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
+{
+    const bool has_others =
+        table->legacy.local != NULL || load_relaxed(OWN, &table->counters.aborted) != 0;
+
+    return !has_others || index < table->restore_end ||
+           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) == PIN_TAKEN);
+}
+
+static void look_at(struct orphans *orphans, uint64_t index)
+{
+    const struct slots *slots = &orphans->table->slots;
+    const bool is_aside = index < orphans->table->restore_end;
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    const uint64_t mark = word_index(&slots->format, word);
+
+    orphans->stock.restore_first_used += is_aside && word != 0;
+    if (mark == index) {
+        orphans->stock.live++;
+        orphans->stock.restored += is_aside;
+    } else if (mark == MARK_RESERVED) {
+        orphans->stock.reserved++;
+    } else if (mark == MARK_EXHAUSTED) {
+        orphans->stock.exhausted += !is_aside;
+        orphans->stock.restore_exhausted += is_aside;
+    } else if (mark == MARK_FREE) {
+        put_freed(orphans, index, at);
+    } else if (mark >= HAFT_FIRST_INDEX && was_freed(orphans->table, index, at)) {
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_FREE));
+        put_freed(orphans, index, at);
+    } else if (is_aside || !is_fresh(orphans, index)) {
+        put_free(orphans, index, at, word);
+    }
+}
+
+static void look_at_all(struct orphans *orphans)
+{
+    const uint64_t end = load_relaxed(OWN, &orphans->table->fresh);
+
+    orphans->ready = shelf_empty_batch(orphans->worker);
+    orphans->waiting = shelf_empty_batch(orphans->worker);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        look_at(orphans, index);
+    }
+    shelf_ready(orphans->worker, orphans->ready);
+    if (orphans->waiting->count != 0) {
+        retire_batch(orphans->worker, orphans->waiting);
+    } else {
+        shelf_give_batch(orphans->worker, orphans->waiting);
+    }
+}
+
+HAFT_INTERNAL void orphans_collect(haft_table *table)
+{
+    struct orphans orphans = {.table = table, .worker = roster_first(table)};
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        dissolve_list(table, (enum list_kind)kind);
+    }
+    lists_open(table);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->collecting, 0);
+    mend_runs(table);
+    pool_reset(&table->pool);
+    reset_workers(table);
+    depot_open(&table->waiting, &table->pool);
+    depot_open(&table->ready, &table->pool);
+    if (orphans.worker != NULL) {
+        look_at_all(&orphans);
+    }
+    close_others(table);
+    stats_correct(table, &orphans.stock);
+    store_relaxed(OWN, &table->restored, orphans.stock.restored);
+    door_set(table, orphans.stock.live + orphans.stock.reserved);
+}
+
+/* concurrent/extra/pin.c */
+
+/*
+ * Pins: a counter behind each object.
+ *
+ * After its grace period a retired slot gets no further pins: its id matches no more, and every
+ * section that had resolved it has ended.  The thread that takes the slot back sets PIN_TAKEN in
+ * the counter; if it had pins, the thread that gives the last one back puts the slot into the
+ * table's list of unpinned ones, from which it is taken back.  The flag decides, not the word: both
+ * threads would read "retired" there.  No callback runs in an unpin, so a chain of objects of which
+ * each holds a pin on the next is taken back one by one.
+ *
+ * Edges in this file.
+ *   PIN      haft_unpin (release) -> is_pinned, haft_unpin (acquire): the use of the object before
+ *            the reuse of its memory; is_pinned (release) -> haft_unpin (acquire): the grace period
+ *            before it
+ *   RETRY    a first look; the compare-and-swap decides
+ *   COUNT    an addition within a section that the grace period waits for; a snapshot
+ */
+
+static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
+{
+    assert(table->slots.has_pins);
+    return slots_pins(&table->slots, slots_word(&table->slots, index));
+}
+
+void *haft_pin(haft_table *table, haft_id id)
+{
+    void *object = haft_resolve(table->slots.view, id);
+
+    if (object == NULL) {
+        return NULL;
+    }
+    atomic_u64 *pins = pins_of(table, word_index(&table->slots.format, id.bits));
+
+    if ((fetch_add_relaxed(COUNT, pins, 1) & PIN_COUNT) >= HAFT_PINS_MOST) {
+        fetch_add_relaxed(COUNT, pins, UINT64_MAX);
+        return NULL;
+    }
+    return object;
+}
+
+/* Whether the word is that of the object that `id` names, or named until it was freed. */
+static bool is_of(const haft_table *table, haft_id id)
+{
+    const struct word_format *format = &table->slots.format;
+    const uint64_t index = id.bits & table->slots.view.mask;
+    const uint64_t word = load_relaxed(COUNT, slots_word(&table->slots, index));
+    const uint64_t mark = word_index(format, word);
+
+    /* From the word to the id: the other way, bits above the layout would get lost.  A freed slot
+     * is marked FREE, or has the next one in a list there. */
+    return word == id.bits || (mark >= MARK_FREE && mark != index &&
+                               word_last_life(format, word, index).bits == id.bits);
+}
+
+haft_status haft_unpin(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    atomic_u64 *pins = pins_of(table, index);
+    uint64_t before;
+
+    do {
+        before = load_relaxed(RETRY, pins);
+        if ((before & PIN_COUNT) == 0 || !is_of(table, id)) {
+            return HAFT_NOT_PINNED;
+        }
+        /* Weakened, the slot could be written again before the last use under a pin. */
+    } while (!cas_acq_rel(PIN, pins, before, before - 1));
+    if (before == (PIN_TAKEN | 1)) {
+        list_push(table, LIST_UNPINNED, index);
+    }
+    return HAFT_OK;
+}
+
+uint32_t haft_pins(const haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+
+    return is_of(table, id) ? (uint32_t)(load_relaxed(COUNT, pins_of(table, index)) & PIN_COUNT)
+                            : 0;
+}
+
+/* concurrent/extra/recycle.c */
+
+/*
+ * Exhausted slots taken back into use.
+ *
+ * An exhausted slot is in no batch, and only its word tells of it.  The thread that recycles it
+ * takes it by the word, as haft_restore() takes a slot of its range.
+ *
+ * Edges in this file.
+ *   REVIVE  sift, life_give_up (release) -> revive (acquire)
+ *           the last use of the slot's object before its bytes are written;
+ *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
+ *           the flag that ids repeat, before the word: with that alone, an old id would pass for
+ *           one never issued
+ *   COUNT   how far the table's slots were ever used
+ *   HINT    ids repeat from now on: haft_diagnose() tells less
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+struct recycling {
+    haft_worker *worker;
+    struct batch *batch; /* to be filled */
+    uint64_t slots;
+};
+
+/* Take the slot if it is exhausted: then it is free, and this thread's. */
+static bool revive(const struct slots *slots, uint64_t index)
+{
+    atomic_u64 *at = slots_word(slots, index);
+    const uint64_t word = load_relaxed(RETRY, at);
+
+    /* Weakened, the object could be written before the last use of the one before; and an id from
+     * before could be said never to have been issued. */
+    return word_index(&slots->format, word) == MARK_EXHAUSTED &&
+           cas_acq_rel(REVIVE, at, word,
+                       word_with_index(&slots->format, slots->format.first, MARK_END));
+}
+
+static void recycle_slot(struct recycling *recycling, uint64_t index)
+{
+    haft_worker *worker = recycling->worker;
+    haft_table *table = worker->table;
+
+    /* Before any thread has an id of it. */
+    store_relaxed(HINT, &table->slots.recycled, 1);
+    if (!revive(&table->slots, index)) {
+        return;
+    }
+    recycling->slots++;
+    if (index < table->restore_end) {
+        count_up(&worker->counters.restore_recycled, 1);
+        return;
+    }
+    count_up(&worker->counters.recycled, 1);
+    recycling->batch->indices[recycling->batch->count++] = (uint32_t)index;
+    if (recycling->batch->count == table->batch_max) {
+        shelf_offer(worker, recycling->batch);
+        recycling->batch = shelf_empty_batch(worker);
+    }
+}
+
+static bool is_exhausted(const haft_table *table, uint64_t index)
+{
+    const struct slots *slots = &table->slots;
+
+    return word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index))) ==
+           MARK_EXHAUSTED;
+}
+
+static void recycle_all(struct recycling *recycling)
+{
+    const haft_table *table = recycling->worker->table;
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t end = load_relaxed(COUNT, &table->fresh);
+
+    recycling->batch = shelf_empty_batch(recycling->worker);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        if (released_has(table, runs_of(runs, index))) {
+            index = runs_end(runs, runs_of(runs, index)) - 1; /* none is in there */
+        } else if (is_exhausted(table, index)) {
+            recycle_slot(recycling, index);
+        }
+    }
+    shelf_offer(recycling->worker, recycling->batch);
+}
+
+haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled)
+{
+    struct recycling recycling = {0};
+    const haft_status status = collect_begin(table, &recycling.worker);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    recycle_all(&recycling);
+    collect_end(recycling.worker);
+    if (recycled != NULL) {
+        *recycled = recycling.slots;
+    }
+    return HAFT_OK;
+}
+
+/* concurrent/extra/restore.c */
+
+/*
+ * Slots that are set aside for ids chosen elsewhere.
+ *
+ * Such a slot is in a batch only after a free: it waits with all others for its grace period, and
+ * the thread that takes it back puts it nowhere.  From then on only its word leads to it, and one
+ * compare-and-swap of the word takes it.
+ *
+ * Edges in this file.
+ *   REVIVE   sift (release) -> take_word (acquire)   the last use of the slot's former object
+ *            before its bytes are written
+ *   COUNT    slots in use: read with the insertions that were counted after it
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+/* What `word` says of restoring `id` in its slot. */
+static haft_status check_word(const struct slots *slots, haft_id id, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t begin = slots_begin(slots, word);
+    const uint64_t next =
+        word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
+    const uint64_t mark = word_index(format, word);
+
+    if (mark == MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (mark == MARK_RESERVED || mark == word_index(format, id.bits)) {
+        return HAFT_OCCUPIED;
+    }
+    if (next == 0) {
+        return HAFT_EXHAUSTED; /* as soon as it is taken back */
+    }
+    if (word_generation(format, id.bits) < next) {
+        return HAFT_STALE;
+    }
+    return mark == MARK_END ? HAFT_OK : HAFT_BUSY;
+}
+
+/* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
+static void hurry_back(haft_worker *worker)
+{
+    supply_shortage(worker, HAFT_FULL);
+    if (!callback_is_running()) {
+        supply_take_back(worker);
+    }
+}
+
+/* A look at the slot: HAFT_OK, or why its id cannot be restored now. */
+static haft_status look(haft_worker *worker, haft_id id, const atomic_u64 *at)
+{
+    const struct slots *slots = &worker->table->slots;
+    haft_status status = check_word(slots, id, load_relaxed(RETRY, at));
+
+    if (status == HAFT_BUSY) {
+        hurry_back(worker);
+        status = check_word(slots, id, load_relaxed(RETRY, at));
+    }
+    return status;
+}
+
+/* The slot of `id` is reserved for it: HAFT_OK and the word before, or why not. */
+static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *at,
+                             uint64_t *before)
+{
+    const uint64_t reserved = word_with_index(&slots->format, id.bits, MARK_RESERVED);
+    haft_status status;
+
+    do {
+        *before = load_relaxed(RETRY, at);
+        status = check_word(slots, id, *before);
+        /* Weakened, the object could be written before the last use of the one before. */
+    } while (status == HAFT_OK && !cas_acquire(REVIVE, at, *before, reserved));
+    return status;
+}
+
+/* take_word(), with a unit of an exact table, which is counted before the word is touched. */
+static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, uint64_t *before)
+{
+    uint64_t units = 0;
+    haft_status status = table->is_exact ? door_enter(table, 1, &units) : HAFT_OK;
+
+    if (status == HAFT_OK) {
+        status = take_word(&table->slots, id, at, before);
+        if (table->is_exact) {
+            door_settle(table, units, status == HAFT_OK);
+        }
+    }
+    return status;
+}
+
+static haft_status restore(haft_worker *worker, haft_id id, const void *object, const void *caller)
+{
+    haft_table *table = worker->table;
+    const struct slots *slots = &table->slots;
+    atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits) & slots->view.mask);
+    haft_status status = slots_check_chosen(slots, id, table->restore_end);
+    uint64_t before;
+
+    status = status == HAFT_OK ? look(worker, id, at) : status;
+    status = status == HAFT_OK ? take_counted(table, id, at, &before) : status;
+    if (status == HAFT_OK) {
+        count_up(&worker->counters.restore_first_used, before == 0);
+        fetch_add_relaxed(COUNT, &table->restored, 1);
+        tally(&worker->counters.inserted, 1);
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
+        slots_fill(slots, slots_object(at), object);
+        life_publish(at, id);
+    }
+    return status;
+}
+
+haft_status haft_restore(haft_worker *worker, haft_id id, const void *object)
+{
+    debug_check(worker);
+    const haft_status status = restore(worker, id, object, CALLER);
+
+    return status;
+}
+
+/* concurrent/extra/scan.c */
+
+/*
+ * Scans: the ranges of slots to look at.
+ *
+ * A slot is fresh from the table's bump on, while it is in some worker's extent, and while its run
+ * is in the list of released ones.  It leaves its extent, or its run the list, before its first
+ * object is inserted, and comes back into none while that lives.  So a thread that knows of the
+ * object sees the bump above it, and no extent or run in the list around it, however late they are
+ * read.
+ *
+ * Edges in this file.
+ *   ONWARD  the bump only rises: objects that the caller knows to be inserted lie below it.  (Of
+ *           slots from another worker's extent it knows by EXTENT; see fresh.c)
+ *   HINT    whether there are released runs: if they are missed, their slots are looked at
+ */
+
+#define PAGE_BYTES 4096u
+#define PAGES_WORTH 8 /* parts as large as this meet at ends of pages */
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t length(haft_range range)
+{
+    return range.to - range.from;
+}
+
+/* `range` without slots that can hold no object now: its end is that of a scan. */
+static haft_range clipped(const haft_table *table, haft_range range)
+{
+    const uint64_t to = lesser(range.to, load_relaxed(ONWARD, &table->fresh));
+    const uint64_t from = range.from < HAFT_FIRST_INDEX ? HAFT_FIRST_INDEX : range.from;
+
+    return HAFT_RANGE(lesser(from, to), to);
+}
+
+/*
+ * Move the start of `range` behind an extent that it lies in, or its end before the next extent.
+ * True if the start was moved: then the end may be wrong.
+ */
+static bool cut(haft_range *range, haft_range extent)
+{
+    if (extent.from <= range->from && range->from < extent.to) {
+        range->from = lesser(extent.to, range->to);
+        return true;
+    }
+    if (extent.from != extent.to && range->from < extent.from && extent.from < range->to) {
+        range->to = extent.from;
+    }
+    return false;
+}
+
+/* The first released run with slots in `range`, and those in a row behind it. */
+static haft_range given_range(const haft_table *table, haft_range range)
+{
+    const struct runs *runs = &table->slots.runs;
+    const uint64_t runs_to = runs_of(runs, range.to - 1) + 1;
+    uint64_t run = runs_of(runs, range.from);
+
+    while (run < runs_to && !released_has(table, run)) {
+        run++;
+    }
+    const uint64_t from = run;
+
+    while (run < runs_to && released_has(table, run)) {
+        run++;
+    }
+    return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
+}
+
+haft_range haft_used_range(const haft_table *table, haft_range range)
+{
+    const haft_range whole = clipped(table, range);
+    haft_range used = whole;
+    bool moved = true;
+
+    while (moved && used.from != whole.to) {
+        moved = false;
+        used.to = whole.to;
+        for (const haft_worker *worker = roster_first(table); worker != NULL && !moved;
+             worker = worker->next) {
+            moved = cut(&used, fresh_range(worker));
+        }
+        /* Only to save time: a run in the list has nothing to be found. */
+        if (!moved && load_relaxed(HINT, &table->released.slots) != 0) {
+            moved = cut(&used, given_range(table, used));
+        }
+    }
+    return used;
+}
+
+haft_cursor haft_cursor_over(const haft_table *table, haft_range range)
+{
+    const haft_range whole = clipped(table, range);
+    const haft_view view = table->slots.view;
+    const haft_cursor cursor = {
+        .table = table,
+        .run = haft_run_over(view, HAFT_RANGE(whole.from, whole.from)),
+        .end = whole.to,
+    };
+    return cursor;
+}
+
+uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit, void *arg)
+{
+    haft_cursor cursor = haft_cursor_over(table, range);
+    uint64_t calls = 0;
+    bool go_on = true;
+    haft_id id;
+    void *object;
+
+    while (go_on && haft_cursor_next(&cursor, &id, &object)) {
+        calls++;
+        go_on = visit(id, object, arg);
+    }
+    return calls;
+}
+
+/* --- dividing --- */
+
+/* Slots after which a multiple of `bytes`, a power of two, is reached again. */
+static uint64_t slots_in_step(uint64_t stride, uint64_t bytes)
+{
+    const uint64_t common = stride & (UINT64_MAX - stride + 1); /* its lowest bit */
+
+    return common < bytes ? bytes / common : 1;
+}
+
+/* Where two parts of `used` slots each may meet: at multiples of this. */
+static uint64_t granule(uint64_t stride, uint64_t used)
+{
+    const uint64_t page = slots_in_step(stride, PAGE_BYTES);
+
+    return used / PAGES_WORTH >= page ? page : slots_in_step(stride, CACHE_LINE);
+}
+
+static haft_range next_used(const haft_table *table, haft_range before, uint64_t end)
+{
+    return haft_used_range(table, HAFT_RANGE(before.to, end));
+}
+
+static uint64_t count_used(const haft_table *table, haft_range whole)
+{
+    uint64_t used = 0;
+
+    for (haft_range run = haft_used_range(table, whole); length(run) != 0;
+         run = next_used(table, run, whole.to)) {
+        used += length(run);
+    }
+    return used;
+}
+
+void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
+{
+    const haft_range whole = clipped(table, HAFT_EVERYTHING);
+    const uint64_t used = count_used(table, whole);
+    const uint64_t step = granule(table->slots.view.stride, parts != 0 ? used / parts : 0);
+    haft_range run = haft_used_range(table, whole);
+    uint64_t passed = 0; /* used slots before the run */
+    uint64_t wanted = 0; /* used slots before the end of part i */
+    uint64_t from = whole.from;
+
+    for (size_t i = 0; i < parts; i++) {
+        wanted += used / parts + (i < used % parts);
+        while (passed + length(run) < wanted && length(run) != 0) {
+            passed += length(run);
+            run = next_used(table, run, whole.to);
+        }
+        const uint64_t near = (run.from + wanted - passed + step / 2) / step * step;
+        const uint64_t to = i + 1 == parts || near > whole.to ? whole.to : near;
+
+        ranges[i] = HAFT_RANGE(from, to); /* `near` never falls back: nor does `to` */
+        from = to;
+    }
+}
+
+/* concurrent/extra/share.c */
+
+/*
+ * Handing a local table's slots to a shared one, and back.
+ *
+ * The shared table takes the slots as they are.  Slots that the local table did not use stay where
+ * they were until workers take them: in a list of free slots through their words (legacy.c), and in
+ * a list of fresh runs (released.c).
+ *
+ * The heir, a worker that no thread has opened, has the local table's past in its statistics.
+ *
+ * Edges in this file.
+ *   OWN     one thread has both tables: before the one is handed over, after all have left it
+ */
+
+static haft_status check_moment(const haft_local *local)
+{
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    return local->mode == LOCAL_OPEN && local->held == 0 ? HAFT_OK : HAFT_IN_USE;
+}
+
+/* The local table's destructor, as on_reclaim. */
+static void call_destroy(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    const haft_local *local = arg;
+
+    (void)worker;
+    local->on_destroy(object, id, local->destroy_arg);
+}
+
+static void choose_reclaim(haft_table *table, haft_local *local, const haft_share_options *options)
+{
+    if (options->on_reclaim != NULL) {
+        table->on_reclaim = options->on_reclaim;
+        table->reclaim_arg = options->reclaim_arg;
+    } else if (local->on_destroy != NULL) {
+        table->on_reclaim = call_destroy;
+        table->reclaim_arg = local;
+    }
+}
+
+/* Index limit with room for slots that workers hold back, as far as the reservation goes. */
+static uint64_t shared_limit(const haft_local *local)
+{
+    const uint64_t wished = HAFT_FIRST_INDEX + local->capacity + geometry_spare(local->capacity);
+    const uint64_t most = local->slots.view.mask + 1;
+    const uint64_t limit = wished < most ? wished : most;
+
+    return limit > local->slots.limit ? limit : local->slots.limit;
+}
+
+/* The heir: a closed worker that counts all that the local table has done. */
+static haft_status add_heir(haft_table *table, const haft_local *local)
+{
+    haft_worker *heir = roster_add(table, WORKER_CLOSED);
+
+    if (heir == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    store_relaxed(OWN, &heir->counters.inserted, local->front.count);
+    store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
+    released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
+    fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
+    return HAFT_OK;
+}
+
+/* The local table's fresh runs, through the same links; the one in use is the heir's. */
+static void take_runs(haft_table *table, const haft_local *local)
+{
+    const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
+
+    store_relaxed(OWN, &table->released.head, tagged_number(local->slots.runs.first));
+    store_relaxed(OWN, &table->released.slots, slots);
+}
+
+static haft_status take_over(haft_table *table, haft_domain *domain, haft_local *local)
+{
+    table->slots = local->slots;
+    table->slots.limit = shared_limit(local);
+    table->slots.wrapped = local->wraps;
+    table->capacity = local->capacity;
+    haft_status status = runs_reserve(&table->slots.runs);
+
+    status = status == HAFT_OK ? table_start(table, domain, NULL) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = pool_commit(&table->pool, local->used / table->batch_max + DEPOT_NODES);
+    if (status == HAFT_OK) {
+        status = add_heir(table, local);
+    }
+    if (status != HAFT_OK) {
+        table_stop(table);
+        return status;
+    }
+    store_relaxed(OWN, &table->fresh, local->used);
+    store_relaxed(OWN, &table->legacy.listed, *local_head(local));
+    take_runs(table, local);
+    table->legacy.local = local;
+    return HAFT_OK;
+}
+
+haft_status haft_share_sized(haft_local *local, haft_domain *domain,
+                             const haft_share_options *options, size_t size, haft_table **table)
+{
+    haft_share_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    if (status == HAFT_OK) {
+        status = check_moment(local);
+    }
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_table *opened = table_new(local->name, NULL);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    choose_reclaim(opened, local, &known);
+    status = take_over(opened, domain, local);
+    if (status != HAFT_OK) {
+        if (local->slots.runs.records == NULL) {
+            runs_close(&opened->slots.runs);
+        }
+        table_free(opened);
+        return status;
+    }
+    *table = opened;
+    return HAFT_OK;
+}
+
+/* --- and back --- */
+
+static haft_local *plain_local(const haft_table *table)
+{
+    haft_local *local = local_new(table->name, NULL);
+
+    if (local != NULL) {
+        local->capacity = table->capacity;
+        local->wraps = table->slots.wrapped;
+    }
+    return local;
+}
+
+/* Count the slots in use below `used`; retired slots, whose callback has run, become free. */
+static void take_stock(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+
+    local->front.count = 0;
+    local->held = local->exhausted = 0;
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        atomic_u64 *at = slots_word(&local->slots, index);
+        uint64_t word = load_relaxed(OWN, at);
+
+        if (word_index(format, word) == MARK_FREE) {
+            word = life_after(&local->slots, word);
+            slots_poison(&local->slots, at);
+            store_relaxed(OWN, at, word);
+        }
+        local->front.count += word_index(format, word) == index;
+        local->held += word_index(format, word) == MARK_RESERVED;
+        local->exhausted += word_index(format, word) == MARK_EXHAUSTED;
+    }
+}
+
+/* Room for the slots that are taken or exhausted, and then for `min_free` slots, if they fit. */
+static void fit_capacity(haft_local *local)
+{
+    const uint64_t taken = local->front.count + local->held + local->exhausted;
+    const uint64_t slots = local->slots.limit - HAFT_FIRST_INDEX;
+
+    if (local->capacity < taken) {
+        local->capacity = taken;
+    }
+    if (local->min_free > slots - local->capacity) {
+        local->min_free = slots - local->capacity;
+    }
+    local->is_crowded = local_is_watched(local) || slots - local->min_free > local->capacity;
+}
+
+haft_status haft_unshare(haft_table *table, haft_local **local)
+{
+    haft_local *plain = table->legacy.local == NULL ? plain_local(table) : NULL;
+    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain;
+    const haft_status status = opened != NULL ? drain_table(table) : HAFT_NO_MEMORY;
+
+    if (status != HAFT_OK) {
+        local_free(plain);
+        return status;
+    }
+    opened->slots = table->slots;
+    opened->used = load_relaxed(OWN, &table->fresh);
+    table_stop(table);
+    table_free(table);
+    take_stock(opened);
+    fit_capacity(opened);
+    local_rebuild(opened);
+    *local = opened;
+    return HAFT_OK;
+}
+
+/* concurrent/extra/trim.c */
+
+/*
+ * Memory released while other threads work.
+ *
+ * Free slots lie in batches, and those of one run of pages in many batches.  So the call takes back
+ * due batches first (collect.c), and then takes all ready batches, from every ring and from the
+ * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
+ * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
+ * slots in hand: it gets HAFT_BUSY.
+ *
+ * Slots that workers hold privately stay, and so do fresh slots in their extents.
+ *
+ * Edges in this file.
+ *   OWN    this thread alone has the slots, or the batch
+ *   COUNT  how far the table's slots were ever used; all in hand lie below
+ */
+
+struct trim {
+    haft_table *table;
+    haft_worker *worker;       /* takes slots back */
+    struct reservation memory; /* of the bits */
+    uint64_t *bits;            /* one for each slot: in hand */
+    uint64_t end;              /* slots in hand lie below */
+    struct run_list runs;      /* released; linked, the lowest first */
+    uint64_t bytes;            /* released */
+};
+
+/* --- taking slots out of batches --- */
+
+static void hold(const struct trim *trim, const uint32_t *indices, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        trim->bits[indices[i] / 64] |= UINT64_C(1) << indices[i] % 64;
+    }
+}
+
+/* Take the slots of all ready batches, and those that no worker has had since haft_share(). */
+static void collect(struct trim *trim)
+{
+    haft_table *table = trim->table;
+    const uint64_t most = table->slots.limit - HAFT_FIRST_INDEX;
+    uint32_t indices[BATCH_SLOTS];
+    struct batch *batch;
+    uint64_t count;
+
+    while ((count = legacy_take(trim->worker, BATCH_SLOTS, indices)) != 0) {
+        hold(trim, indices, count);
+    }
+    for (uint64_t i = 0; i < most && (batch = shelf_find_ready(trim->worker)) != NULL; i++) {
+        hold(trim, batch->indices, batch->count);
+        batch->count = 0;
+        shelf_give_batch(trim->worker, batch);
+    }
+    trim->end = load_relaxed(COUNT, &table->fresh);
+}
+
+/* --- releasing runs --- */
+
+/* The bits of a run that has less slots than a word has bits. */
+static uint64_t bits_of(uint64_t first, uint64_t count)
+{
+    return ((UINT64_C(1) << count) - 1) << first % 64;
+}
+
+static bool is_whole(const struct trim *trim, uint64_t first, uint64_t count)
+{
+    if (count < 64) {
+        const uint64_t bits = bits_of(first, count);
+
+        return (trim->bits[first / 64] & bits) == bits;
+    }
+    for (uint64_t word = first / 64; word < (first + count) / 64; word++) {
+        if (trim->bits[word] != UINT64_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void drop_slots(const struct trim *trim, uint64_t first, uint64_t count)
+{
+    if (count < 64) {
+        trim->bits[first / 64] &= ~bits_of(first, count);
+    } else {
+        memset(&trim->bits[first / 64], 0, (size_t)count / 8);
+    }
+}
+
+/* The highest word that a slot of the run begins from. */
+static uint64_t floor_of_slots(const struct slots *slots, uint64_t first, uint64_t count)
+{
+    uint64_t floor = 0;
+
+    for (uint64_t index = first; index < first + count; index++) {
+        const uint64_t word =
+            slots_begin_at(slots, index, load_relaxed(OWN, slots_word(slots, index)));
+        const uint64_t begin = word_with_index(&slots->format, word, 0);
+
+        floor = begin > floor ? begin : floor;
+    }
+    return floor;
+}
+
+/* If the run is in hand, it becomes the first of those to be released. */
+static bool choose_run(struct trim *trim, uint64_t run)
+{
+    const struct slots *slots = &trim->table->slots;
+    const struct runs *runs = &slots->runs;
+    const uint64_t first = runs_first(runs, run);
+    const uint64_t count = runs_end(runs, run) - first;
+
+    if (!is_whole(trim, first, count)) {
+        return false;
+    }
+    /* Before the words are gone: a thread that finds them gone finds the floor. */
+    runs_set_floor(runs, run, floor_of_slots(slots, first, count));
+    runs_set_link(runs, run, trim->runs.first);
+    trim->runs.first = run;
+    trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;
+    trim->runs.slots += count;
+    drop_slots(trim, first, count);
+    return true;
+}
+
+/* Release all runs in hand, those that lie together at once. */
+static void release_chosen(struct trim *trim)
+{
+    struct slots *slots = &trim->table->slots;
+    uint64_t run = runs_of(&slots->runs, trim->end);
+
+    while (run > runs_least(&slots->runs)) {
+        const uint64_t end = run;
+
+        while (run > runs_least(&slots->runs) && choose_run(trim, run - 1)) {
+            run--;
+        }
+        if (run != end) {
+            trim->bytes += slots_release(slots, run, end);
+        } else {
+            run--;
+        }
+    }
+}
+
+/* --- the other slots --- */
+
+/* The batch in which the lowest index comes first for searches. */
+static void offer_batch(const struct trim *trim, struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count / 2; i++) {
+        const uint32_t index = batch->indices[i];
+
+        batch->indices[i] = batch->indices[batch->count - 1 - i];
+        batch->indices[batch->count - 1 - i] = index;
+    }
+    shelf_offer(trim->worker, batch);
+}
+
+static void put_rest(const struct trim *trim)
+{
+    struct batch *batch = shelf_empty_batch(trim->worker);
+
+    for (uint64_t word = 0; word <= trim->end / 64; word++) {
+        for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
+            batch->indices[batch->count++] =
+                (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
+            if (batch->count == trim->table->batch_max) {
+                offer_batch(trim, batch);
+                batch = shelf_empty_batch(trim->worker);
+            }
+        }
+    }
+    offer_batch(trim, batch);
+}
+
+/* --- in all --- */
+
+static haft_status prepare_trim(struct trim *trim)
+{
+    haft_table *table = trim->table;
+    haft_status status = reservation_open(&trim->memory, table->slots.limit / 8 + sizeof(uint64_t));
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = reservation_commit(&trim->memory, trim->memory.size);
+    if (status == HAFT_OK) {
+        status = runs_prepare(&table->slots.runs, table->slots.limit);
+    }
+    if (status != HAFT_OK) {
+        reservation_close(&trim->memory);
+        return status;
+    }
+    trim->bits = (uint64_t *)(void *)trim->memory.base;
+    return HAFT_OK;
+}
+
+static void run_trim(struct trim *trim)
+{
+    haft_table *table = trim->table;
+
+    collect(trim);
+    /* Where generations began again, the highest is not the last. */
+    if (!table->slots.wrapped) {
+        release_chosen(trim);
+    }
+    put_rest(trim);
+    if (trim->runs.slots != 0) {
+        released_push(table, trim->runs);
+    }
+    reservation_close(&trim->memory);
+}
+
+haft_status haft_trim(haft_table *table, uint64_t *released)
+{
+    struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
+    haft_status status = collect_begin(table, &trim.worker);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (!table->slots.runs.stay) {
+        status = prepare_trim(&trim);
+        if (status == HAFT_OK) {
+            run_trim(&trim);
+        }
+    }
+    collect_end(trim.worker);
+    if (status == HAFT_OK && released != NULL) {
+        *released = trim.bytes;
+    }
+    return status;
+}
+
+/* concurrent/extra/unregistered.c */
+
+/*
+ * Calls without a worker.
+ *
+ * Reserving borrows a worker; the others need none.  A slot that is freed or given up goes to one
+ * of the table's lists, from which searches and duties collect it.
+ *
+ * Edges in this file.
+ *   COUNT   counters of all threads without a worker; the slots travel through the lists
+ */
+
+/* Do the duties with a borrowed worker, which may run on_reclaim, and return it. */
+static void return_after_call(haft_worker *worker)
+{
+    worker_do_duties(worker);
+    worker_return(worker);
+}
+
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = worker_reserve(worker, id, object, CALLER);
+
+    return_after_call(worker);
+    return status;
+}
+
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    haft_worker *worker = worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = worker_insert(worker, object, id, CALLER);
+
+    return_after_call(worker);
+    return status;
+}
+
+haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    haft_status status;
+
+    do {
+        status = haft_reserve_unregistered(table, id, object);
+    } while (worker_await_slots(table, &status));
+    return status;
+}
+
+haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    haft_status status;
+
+    do {
+        status = haft_insert_unregistered(table, object, id);
+    } while (worker_await_slots(table, &status));
+    return status;
+}
+
+void haft_publish_unregistered(haft_table *table, haft_id id)
+{
+    const struct slots *slots = &table->slots;
+
+    assert(life_is_reserved(slots, id));
+    fetch_add_relaxed(COUNT, &table->counters.published, 1);
+    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+}
+
+haft_status haft_free_unregistered(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    uint64_t next;
+
+    if (!life_end(&table->slots, id, &next)) {
+        const haft_status status = slots_diagnose(&table->slots, id);
+
+        fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
+        return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
+    }
+    sites_note_death(&table->slots.sites, index, CALLER);
+    fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    list_push(table, LIST_FREED, index);
+    life_uncount(table, index);
+    return HAFT_OK;
+}
+
+void haft_abort_unregistered(haft_table *table, haft_id id)
+{
+    const uint64_t index = word_index(&table->slots.format, id.bits);
+
+    fetch_add_relaxed(COUNT, &table->counters.aborted, 1);
+    sites_note_death(&table->slots.sites, index, CALLER);
+    if (life_give_up(&table->slots, id)) {
+        list_push(table, LIST_ABORTED, index);
+    } else {
+        fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
+        fetch_add_relaxed(COUNT, &table->counters.exhausted, 1);
+    }
+    life_uncount(table, index);
+}
+
+/*
+ * concurrent/commands/state.h - the structs of a command set.
+ *
+ * No atomics: a recorder is one job's until the program says that the job has ended, and the
+ * set's thread has all else.  All changes of the table go through the set's worker.
+ */
+
+#define DESTROYS 62 /* ids in a piece, which has 512 bytes */
+
+/* A piece of the list of ids to destroy; in the recorder's arena. */
+struct destroys {
+    struct destroys *next;
+    uint64_t count;
+    haft_id ids[DESTROYS];
+};
+
+/* One call; in the recorder's arena, the payload behind it, which is aligned as well. */
+struct call {
+    _Alignas(HAFT_ARENA_ALIGNMENT) struct call *next;
+    haft_call *function;
+};
+
+struct haft_recorder {
+    _Alignas(CACHE_LINE) haft_commands *commands;
+    haft_view view;
+    uint64_t key;
+    bool is_open;
+    haft_arena *arena;
+    haft_id *ids;       /* that it may create; in the set's arena */
+    uint64_t ids_count; /* how many */
+    uint64_t created;   /* of them, from the start */
+    uint64_t published; /* of those, from the start */
+    struct call *calls; /* oldest first */
+    struct call **calls_end;
+    struct destroys *destroys; /* oldest first */
+    struct destroys *destroys_last;
+};
+
+struct haft_commands {
+    haft_table *table;
+    haft_worker *worker;
+    haft_allocator allocator;
+    size_t block_size;
+    haft_arena *arena; /* of one frame: the ids of its recorders */
+
+    haft_recorder **recorders; /* those open, by key; then those kept for later */
+    size_t open;
+    size_t made;
+    size_t room; /* for pointers */
+
+    haft_id *reserved; /* for the next recorder; oldest first */
+    size_t reserved_count;
+    size_t reserved_room;
+
+    bool applying;
+    haft_recorder *calling; /* whose call is being made; NULL: none */
+};
+
+/* Between its opening and apply; within apply, while one of its calls is made. */
+static inline bool recorder_may_record(const haft_recorder *recorder)
+{
+    const haft_commands *commands = recorder->commands;
+
+    return recorder->is_open && (!commands->applying || commands->calling == recorder);
+}
+
+/*
+ * concurrent/commands/commands_apply.h - the end of a frame.
+ */
+
+/* All recorders end, and drop what they have recorded; how many reservations were given up. */
+HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands);
+
+/*
+ * concurrent/commands/commands_record.h - the recorder of one job.
+ */
+
+/* Makes the recorder ready for a frame, with nothing recorded. */
+HAFT_INTERNAL void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count);
+
+/* concurrent/commands/commands.c */
+
+/*
+ * Command sets: opening, recorders, reservations.
+ *
+ * Recorders stand in order of their keys from the moment they are opened, so a second recorder
+ * with the same key is refused at once, and apply has nothing to sort.
+ */
+
+#define BLOCK_SIZE 4096
+#define ROOM_LEAST 16
+
+/* --- memory --- */
+
+/*
+ * `array` with room for `wanted` elements of `size` bytes, moved if need be, and how many fit in
+ * `*room`.  NULL, and nothing has changed, if there is no memory.
+ */
+static void *with_room(const haft_allocator *from, void *array, size_t *room, size_t wanted,
+                       size_t size)
+{
+    size_t grown = *room != 0 ? *room : ROOM_LEAST;
+
+    if (wanted <= *room) {
+        return array;
+    }
+    while (grown < wanted) {
+        grown *= 2;
+    }
+    void *moved = from->resize(from->context, array, *room * size, grown * size, sizeof(void *));
+
+    if (moved != NULL) {
+        *room = grown;
+    }
+    return moved;
+}
+
+static haft_status open_arena(const haft_commands *commands, haft_arena **arena)
+{
+    const haft_arena_options options = {
+        .block_size = commands->block_size,
+        .allocator = &commands->allocator,
+    };
+    return haft_arena_open(&options, arena);
+}
+
+/* --- the set --- */
+
+static haft_status open_commands(haft_table *table, const haft_commands_options *with,
+                                 haft_commands **commands)
+{
+    const haft_allocator allocator =
+        with->allocator != NULL ? *with->allocator : haft_allocator_malloc();
+    haft_commands *opened =
+        allocator.alloc(allocator.context, sizeof *opened, _Alignof(haft_commands));
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    *opened = (haft_commands){
+        .table = table,
+        .allocator = allocator,
+        .block_size = with->block_size != 0 ? with->block_size : BLOCK_SIZE,
+    };
+    haft_status status = open_arena(opened, &opened->arena);
+
+    if (status == HAFT_OK) {
+        status = haft_worker_open(table, &opened->worker);
+        if (status != HAFT_OK) {
+            haft_arena_close(opened->arena);
+        }
+    }
+    if (status != HAFT_OK) {
+        allocator.free(allocator.context, opened, sizeof *opened);
+        return status;
+    }
+    *commands = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
+                                     size_t size, haft_commands **commands)
+{
+    haft_commands_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_commands(table, &known, commands) : status;
+}
+
+void haft_commands_close(haft_commands *commands)
+{
+    const haft_allocator from = commands->allocator;
+
+    assert(!commands->applying);
+    roster_hand_over(commands->worker); /* the set may come from another thread */
+    commands_give_up(commands);
+    for (size_t i = 0; i < commands->made; i++) {
+        haft_arena_close(commands->recorders[i]->arena);
+        from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
+    }
+    haft_worker_close(commands->worker);
+    haft_arena_close(commands->arena);
+    from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);
+    from.free(from.context, commands->reserved,
+              commands->reserved_room * sizeof *commands->reserved);
+    from.free(from.context, commands, sizeof *commands);
+}
+
+haft_worker *haft_commands_worker(const haft_commands *commands)
+{
+    return commands->worker;
+}
+
+haft_table *haft_commands_table(const haft_commands *commands)
+{
+    return commands->table;
+}
+
+/* --- recorders --- */
+
+/* The first place whose recorder has no lower key. */
+static size_t find_place(const haft_commands *commands, uint64_t key)
+{
+    size_t low = 0;
+    size_t high = commands->open;
+
+    if (high != 0 && commands->recorders[high - 1]->key < key) {
+        return high; /* in ascending order */
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (commands->recorders[middle]->key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* One more recorder behind those there are. */
+static haft_status make_recorder(haft_commands *commands)
+{
+    const haft_allocator *from = &commands->allocator;
+    haft_recorder **recorders = with_room(from, commands->recorders, &commands->room,
+                                          commands->made + 1, sizeof *commands->recorders);
+
+    if (recorders == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    commands->recorders = recorders;
+    haft_recorder *recorder = from->alloc(from->context, sizeof *recorder, _Alignof(haft_recorder));
+
+    if (recorder == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    *recorder = (haft_recorder){.commands = commands, .view = haft_table_view(commands->table)};
+    const haft_status status = open_arena(commands, &recorder->arena);
+
+    if (status != HAFT_OK) {
+        from->free(from->context, recorder, sizeof *recorder);
+        return status;
+    }
+    commands->recorders[commands->made++] = recorder;
+    return HAFT_OK;
+}
+
+/* Reserve until there are `count` reservations; those there are stay if this fails. */
+static haft_status reserve_ids(haft_commands *commands, size_t count)
+{
+    if (commands->reserved_count < count) {
+        haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
+                                 count, sizeof *commands->reserved);
+
+        if (ids == NULL) {
+            return HAFT_NO_MEMORY;
+        }
+        commands->reserved = ids;
+    }
+    roster_hand_over(commands->worker); /* the set may come from another thread */
+    while (commands->reserved_count < count) {
+        haft_id *id = &commands->reserved[commands->reserved_count];
+        const haft_status status = haft_reserve(commands->worker, id, NULL);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        commands->reserved_count++;
+    }
+    return HAFT_OK;
+}
+
+/* The oldest `count` reservations, which there are, as a recorder's; NULL: no memory. */
+static haft_id *take_reserved(haft_commands *commands, size_t count)
+{
+    haft_id *ids = haft_arena_new_array(commands->arena, haft_id, count);
+
+    if (ids != NULL && count != 0) {
+        commands->reserved_count -= count;
+        memcpy(ids, commands->reserved, count * sizeof *ids);
+        memmove(commands->reserved, commands->reserved + count,
+                commands->reserved_count * sizeof *ids);
+    }
+    return ids;
+}
+
+haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t max_creates,
+                               haft_recorder **recorder)
+{
+    const size_t place = find_place(commands, key);
+
+    assert(!commands->applying);
+    if (place < commands->open && commands->recorders[place]->key == key) {
+        return HAFT_SAME_KEY;
+    }
+    haft_status status = commands->open < commands->made ? HAFT_OK : make_recorder(commands);
+
+    if (status == HAFT_OK) {
+        status = max_creates > commands->table->slots.limit
+                     ? HAFT_FULL
+                     : reserve_ids(commands, (size_t)max_creates);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_id *ids = take_reserved(commands, (size_t)max_creates);
+
+    if (ids == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    haft_recorder **at = &commands->recorders[place];
+    haft_recorder *opened = commands->recorders[commands->open];
+
+    memmove(at + 1, at, (commands->open - place) * sizeof *at);
+    *at = opened;
+    commands->open++;
+    recorder_begin(opened, key, ids, max_creates);
+    *recorder = opened;
+    return HAFT_OK;
+}
+
+/* concurrent/commands/commands_apply.c */
+
+/*
+ * Apply: recorded commands, carried out on one thread, by key and order of recording.
+ *
+ * Destructions take two walks.  The first drops ids that are not live: they were stale before any
+ * of these destructions.  So an id that fails in the second walk was destroyed by the same apply: a
+ * duplicate.  The walks need no memory, so apply cannot fail half way.
+ */
+
+static void publish_created(haft_recorder *recorder, haft_worker *worker)
+{
+    while (recorder->published < recorder->created) {
+        haft_publish(worker, recorder->ids[recorder->published++]);
+    }
+}
+
+/* Calls that calls record come behind the others; objects that calls create are live at once. */
+static void make_calls(haft_recorder *recorder, haft_commands *commands, haft_applied *applied)
+{
+    commands->calling = recorder;
+    for (struct call *call = recorder->calls; call != NULL; call = call->next) {
+        call->function(recorder, call + 1);
+        publish_created(recorder, commands->worker);
+        applied->calls++;
+    }
+    commands->calling = NULL;
+}
+
+static void count_not_live(const haft_table *table, haft_id id, haft_applied *applied)
+{
+    const haft_status status = haft_diagnose(table, id);
+    const bool was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
+
+    applied->stale += was_freed;
+    applied->refused += !was_freed;
+}
+
+/* The first walk: ids that are not live become nil. */
+static void drop_not_live(const haft_recorder *recorder, const haft_table *table,
+                          haft_applied *applied)
+{
+    for (struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
+        for (uint64_t i = 0; i < piece->count; i++) {
+            if (!haft_is_live(recorder->view, piece->ids[i])) {
+                count_not_live(table, piece->ids[i], applied);
+                piece->ids[i] = HAFT_NIL;
+            }
+        }
+    }
+}
+
+/* The second walk. */
+static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
+{
+    for (const struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
+        for (uint64_t i = 0; i < piece->count; i++) {
+            if (haft_id_is_nil(piece->ids[i])) {
+                continue;
+            }
+            if (haft_free(worker, piece->ids[i]) == HAFT_OK) {
+                applied->destroyed++;
+            } else {
+                applied->duplicates++;
+            }
+        }
+    }
+}
+
+static void carry_out(haft_commands *commands, haft_applied *applied)
+{
+    haft_recorder **recorders = commands->recorders;
+    const size_t open = commands->open;
+
+    for (size_t i = 0; i < open; i++) {
+        publish_created(recorders[i], commands->worker);
+    }
+    for (size_t i = 0; i < open; i++) {
+        make_calls(recorders[i], commands, applied);
+    }
+    for (size_t i = 0; i < open; i++) {
+        drop_not_live(recorders[i], commands->table, applied);
+    }
+    for (size_t i = 0; i < open; i++) {
+        destroy_live(recorders[i], commands->worker, applied);
+    }
+}
+
+HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands)
+{
+    uint64_t given_up = commands->reserved_count;
+
+    for (size_t i = 0; i < commands->open; i++) {
+        haft_recorder *recorder = commands->recorders[i];
+
+        for (uint64_t unused = recorder->published; unused < recorder->ids_count; unused++) {
+            haft_abort(commands->worker, recorder->ids[unused]);
+        }
+        given_up += recorder->ids_count - recorder->published;
+        recorder->is_open = false;
+        haft_arena_reset(recorder->arena);
+    }
+    for (size_t i = 0; i < commands->reserved_count; i++) {
+        haft_abort(commands->worker, commands->reserved[i]);
+    }
+    commands->open = 0;
+    commands->reserved_count = 0;
+    haft_arena_reset(commands->arena);
+    return given_up;
+}
+
+haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
+{
+    haft_applied counted = {0};
+
+    assert(!commands->applying);
+    const haft_status status = domain_check_moment(commands->table->domain);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    roster_hand_over(commands->worker); /* the set may come from another thread */
+    commands->applying = true;
+    carry_out(commands, &counted);
+    for (size_t i = 0; i < commands->open; i++) {
+        counted.created += commands->recorders[i]->published;
+    }
+    counted.unused = commands_give_up(commands);
+    retire_open(commands->worker);
+    haft_worker_quiescent(commands->worker);
+    commands->applying = false;
+    if (applied != NULL) {
+        *applied = counted;
+    }
+    return HAFT_OK;
+}
+
+/* concurrent/commands/commands_record.c */
+
+/* Recording: the calls of a job on its recorder. */
+
+HAFT_INTERNAL void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count)
+{
+    recorder->key = key;
+    recorder->is_open = true;
+    recorder->ids = ids;
+    recorder->ids_count = ids_count;
+    recorder->created = 0;
+    recorder->published = 0;
+    recorder->calls = NULL;
+    recorder->calls_end = &recorder->calls;
+    recorder->destroys = NULL;
+    recorder->destroys_last = NULL;
+}
+
+haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object)
+{
+    assert(recorder_may_record(recorder));
+    if (recorder->created == recorder->ids_count) {
+        return HAFT_USED_UP;
+    }
+    *id = recorder->ids[recorder->created++];
+    if (object != NULL) {
+        *object = slots_object((atomic_u64 *)(uintptr_t)haft_slot_of(recorder->view, *id));
+    }
+    return HAFT_OK;
+}
+
+/* A further piece at the end of the list; NULL if there is no memory. */
+static struct destroys *add_piece(haft_recorder *recorder)
+{
+    struct destroys *piece = haft_arena_new(recorder->arena, struct destroys);
+
+    if (piece == NULL) {
+        return NULL;
+    }
+    piece->next = NULL;
+    piece->count = 0;
+    if (recorder->destroys == NULL) {
+        recorder->destroys = piece;
+    } else {
+        recorder->destroys_last->next = piece;
+    }
+    recorder->destroys_last = piece;
+    return piece;
+}
+
+haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id)
+{
+    struct destroys *piece = recorder->destroys_last;
+
+    assert(recorder_may_record(recorder));
+    if (piece == NULL || piece->count == DESTROYS) {
+        piece = add_piece(recorder);
+    }
+    if (piece == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    piece->ids[piece->count++] = id;
+    return HAFT_OK;
+}
+
+haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, const void *payload,
+                               size_t size)
+{
+    size_t bytes;
+
+    assert(recorder_may_record(recorder));
+    if (__builtin_add_overflow(sizeof(struct call), size, &bytes)) {
+        return HAFT_NO_MEMORY;
+    }
+    struct call *call = haft_arena_alloc(recorder->arena, bytes);
+
+    if (call == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    call->next = NULL;
+    call->function = function;
+    if (size != 0) {
+        memcpy(call + 1, payload, size);
+    }
+    *recorder->calls_end = call;
+    recorder->calls_end = &call->next;
+    return HAFT_OK;
+}
+
+haft_commands *haft_recorder_commands(const haft_recorder *recorder)
+{
+    return recorder->commands;
+}
+
+uint64_t haft_recorder_key(const haft_recorder *recorder)
+{
+    return recorder->key;
+}
+
+#ifndef HAFT_WITHOUT_EXPORT
+/*
+ * concurrent/export/export_file.h - where the file stands.
+ */
+
+#define EXPORT_NAME_SIZE 48
+
+struct export_file {
+    int directory;
+    char *path;
+    size_t directory_length; /* of the path */
+    char temporary[EXPORT_NAME_SIZE];
+    char locked[EXPORT_NAME_SIZE];
+};
+
+/* HAFT_OK, and the names are this process's alone, which has no other such file open; or
+ * HAFT_BAD_DIRECTORY, HAFT_NO_FILE or HAFT_NO_MEMORY, and there is nothing to close. */
+HAFT_INTERNAL haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process);
+
+/* Write it anew.  False: the system did not take it, and it is as it was. */
+HAFT_INTERNAL bool export_file_write(const struct export_file *file, const char *text, size_t length);
+
+/* Remove it; in the child of a fork, only forget it. */
+HAFT_INTERNAL void export_file_remove(struct export_file *file);
+HAFT_INTERNAL void export_file_forget(struct export_file *file);
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#ifndef HAFT_WITHOUT_EXPORT
+/*
+ * concurrent/export/export_text.h - the text of an export's file.
+ */
+
+/* The process that writes, as the file says it. */
+struct process {
+    uint64_t number;
+    uint64_t started; /* clock ticks since the machine's start; 0: not known */
+    char program[64];
+};
+
+/* The calling process. */
+HAFT_INTERNAL struct process process_of_this(void);
+
+/* The beginning of the file. */
+struct export_head {
+    struct process process;
+    uint64_t interval_ms;
+    uint64_t sequence;
+};
+
+/* The file's text, to be freed, and its length; NULL: no memory. */
+HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length);
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#ifndef HAFT_WITHOUT_EXPORT
+/* concurrent/export/export.c */
+
+/*
+ * The export: a thread that writes a file every interval.
+ *
+ * The child of a fork finds no lock held here: a process claims its export with one
+ * compare-and-swap, and leaves the one that it inherits alone.
+ *
+ * Edges in this file.
+ *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
+ *           nothing travels with that
+ *   OWN     while it is claimed, only the thread that opens or closes the export writes the claim
+ */
+
+#define DEFAULT_INTERVAL_MS 1000
+#define LEAST_INTERVAL_MS 10
+#define MOST_INTERVAL_MS 3600000
+
+struct haft_export {
+    uint64_t process; /* the one that opened it: see registry.h */
+    struct export_file file;
+    struct os_thread thread;
+    struct os_mutex lock; /* for the members below, and writing the file */
+    struct os_condition stop_wanted;
+    bool stopping;
+    struct export_head head;
+};
+
+static atomic_u64 open_in; /* the process that has an export open, or 0 */
+
+/* Under the lock, once there is a thread. */
+static haft_status write_file(haft_export *export)
+{
+    size_t length;
+
+    export->head.sequence++;
+    char *text = export_text(&export->head, &length);
+
+    if (text == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const bool written = export_file_write(&export->file, text, length);
+
+    free(text);
+    return written ? HAFT_OK : HAFT_NO_FILE;
+}
+
+/* --- the thread --- */
+
+static void write_until_stopped(void *arg)
+{
+    haft_export *export = arg;
+
+    os_mutex_lock(&export->lock);
+    while (!export->stopping) {
+        const uint64_t next = os_now_ns() + export->head.interval_ms * (NS_PER_S / 1000);
+
+        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) && !export->stopping) {
+            write_file(export); /* if this fails, the next write may succeed */
+        }
+    }
+    os_mutex_unlock(&export->lock);
+}
+
+/* --- opening and closing --- */
+
+static haft_status check_export(const haft_export_options *options)
+{
+    if (options->directory == NULL) {
+        return HAFT_BAD_DIRECTORY;
+    }
+    return options->interval_ms == 0 || (options->interval_ms >= LEAST_INTERVAL_MS &&
+                                         options->interval_ms <= MOST_INTERVAL_MS)
+               ? HAFT_OK
+               : HAFT_BAD_INTERVAL_MS;
+}
+
+static haft_export *new_export(const haft_export_options *options)
+{
+    haft_export *export = calloc(1, sizeof *export);
+
+    if (export != NULL) {
+        export->process = registry_process();
+        export->head.process = process_of_this();
+        export->head.interval_ms =
+            options->interval_ms != 0 ? options->interval_ms : DEFAULT_INTERVAL_MS;
+    }
+    return export;
+}
+
+/* The first file, and the thread that writes the others. */
+static haft_status start(haft_export *export)
+{
+    const haft_status status = write_file(export);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    os_condition_open(&export->stop_wanted);
+    os_mutex_open(&export->lock);
+    if (!os_thread_start(&export->thread, write_until_stopped, export)) {
+        os_condition_close(&export->stop_wanted);
+        os_mutex_close(&export->lock);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static haft_status open_file(haft_export *export, const char *directory)
+{
+    haft_status status = export_file_open(&export->file, directory, export->head.process.number);
+
+    if (status == HAFT_OK) {
+        status = start(export);
+        if (status != HAFT_OK) {
+            export_file_remove(&export->file);
+        }
+    }
+    return status;
+}
+
+/* Whether this process had none open.  Its parent's is not its own. */
+static bool claim_process(void)
+{
+    const uint64_t process = registry_process();
+    const uint64_t before = load_relaxed(RETRY, &open_in);
+
+    return before != process && cas_relaxed(RETRY, &open_in, before, process);
+}
+
+static void give_up_claim(void)
+{
+    store_relaxed(OWN, &open_in, 0);
+}
+
+static haft_status open_export(const haft_export_options *options, haft_export **opened)
+{
+    haft_status status = check_export(options);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (!claim_process()) {
+        return HAFT_IN_USE;
+    }
+    haft_export *export = new_export(options);
+
+    status = export != NULL ? open_file(export, options->directory) : HAFT_NO_MEMORY;
+    if (status == HAFT_OK) {
+        *opened = export;
+        return HAFT_OK;
+    }
+    free(export);
+    give_up_claim();
+    return status;
+}
+
+haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
+                                   haft_export **opened)
+{
+    haft_export_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_export(&known, opened) : status;
+}
+
+/* Not in the child of a fork: the lock and the thread are its parent's. */
+static bool is_mine(const haft_export *export)
+{
+    return export->process == registry_process();
+}
+
+haft_status haft_export_write(haft_export *opened)
+{
+    if (!is_mine(opened)) {
+        return HAFT_NO_FILE;
+    }
+    os_mutex_lock(&opened->lock);
+    const haft_status status = write_file(opened);
+
+    os_mutex_unlock(&opened->lock);
+    return status;
+}
+
+const char *haft_export_path(const haft_export *opened)
+{
+    return opened->file.path;
+}
+
+void haft_export_close(haft_export *opened)
+{
+    if (is_mine(opened)) {
+        os_mutex_lock(&opened->lock);
+        opened->stopping = true;
+        os_condition_wake_all(&opened->stop_wanted);
+        os_mutex_unlock(&opened->lock);
+        os_thread_join(&opened->thread);
+        os_condition_close(&opened->stop_wanted);
+        os_mutex_close(&opened->lock);
+        export_file_remove(&opened->file);
+        give_up_claim();
+    } else {
+        export_file_forget(&opened->file);
+    }
+    free(opened);
+}
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#ifndef HAFT_WITHOUT_EXPORT
+/* concurrent/export/export_file.c */
+
+/*
+ * The export's file.
+ *
+ * Each write makes a new file under another name, which must not exist, and renames it over the
+ * old one.  So the file is never half written, never larger or smaller than its text, and never
+ * another user's: neither step follows a link.
+ *
+ * Both names hold the process's number, and processes of one number may share the directory: in
+ * containers, or on several machines.  So they are only used under a lock (flock) on a third file,
+ * which ends with its process: a process that finds it held goes on to the next names.  Files that
+ * a process of that number has left behind are used again.
+ *
+ * A reader that asks whether the process runs takes a share of the lock for a moment; opening waits
+ * for that.  The child of a fork would keep the lock when its parent has ended, so the child closes
+ * it first of all.
+ */
+
+#define OWNER_ONLY (S_IRUSR | S_IWUSR)
+#define MOST_OF_A_NUMBER 100 /* processes of one number in one directory */
+#define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
+#define PAUSE_NS 1000000     /* then a reader that asked is done */
+
+/* The locked file of this process's one export, or -1.  Under the registry's lock, which each fork
+ * takes: so a child knows of each lock that it has. */
+static int held = -1;
+
+/* --- names --- */
+
+static void set_names(struct export_file *file, uint64_t process, int turn)
+{
+    char stem[32];
+    const int length = snprintf(stem, sizeof stem, "haft-%" PRIu64, process);
+
+    if (turn > 1) {
+        snprintf(stem + length, sizeof stem - (size_t)length, "-%d", turn);
+    }
+    snprintf(file->path + file->directory_length, EXPORT_NAME_SIZE, "/%s.json", stem);
+    snprintf(file->temporary, sizeof file->temporary, ".%s.new", stem);
+    snprintf(file->locked, sizeof file->locked, ".%s.lock", stem);
+}
+
+static const char *name_of(const struct export_file *file)
+{
+    return file->path + file->directory_length + 1;
+}
+
+/* --- the lock --- */
+
+static void release(void)
+{
+    if (held >= 0) {
+        close(held);
+    }
+    held = -1;
+}
+
+__attribute__((constructor)) static void watch_forks_of_files(void)
+{
+    os_on_fork(NULL, NULL, release);
+}
+
+/* Another process's lock, or something of that name that is no lock. */
+static bool is_taken(int error)
+{
+    return error == EWOULDBLOCK || error == EBUSY || error == EACCES || error == EPERM ||
+           error == ELOOP || error == EISDIR || error == ENXIO;
+}
+
+/* 0; EBUSY: only readers ask for it; ESTALE: a former owner has removed it. */
+static int lock_file(int file)
+{
+    struct stat found;
+
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+
+        return error == EWOULDBLOCK && flock(file, LOCK_SH | LOCK_NB) == 0 ? EBUSY : error;
+    }
+    if (fstat(file, &found) != 0) {
+        return errno;
+    }
+    if (!S_ISREG(found.st_mode) || found.st_nlink > 1) {
+        return EPERM; /* a pipe, or a file that has another name as well */
+    }
+    return found.st_nlink != 0 ? 0 : ESTALE;
+}
+
+static int try_names(const struct export_file *file)
+{
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+    registry_lock();
+    held = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    const int error = held < 0 ? errno : lock_file(held);
+
+    if (error != 0) {
+        release();
+    }
+    registry_unlock();
+    return error;
+}
+
+/* 0, or the error: then the lock's file may be another process's, and stays. */
+static int lock_names(const struct export_file *file)
+{
+    int error = ESTALE;
+
+    for (int i = 0; i < MOST_TRIES && (error == EBUSY || error == ESTALE); i++) {
+        error = try_names(file);
+        if (error == EBUSY) {
+            os_sleep(PAUSE_NS);
+        }
+    }
+    if (error == 0) {
+        /* Whatever umask.  Where it fails, the next of this number may need another turn. */
+        fchmod(held, OWNER_ONLY);
+    }
+    return error; /* ESTALE: a file system that counts no names? */
+}
+
+/* --- opening and closing --- */
+
+HAFT_INTERNAL void export_file_forget(struct export_file *file)
+{
+    if (file->directory >= 0) {
+        close(file->directory);
+    }
+    free(file->path);
+}
+
+HAFT_INTERNAL haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process)
+{
+    int error = EWOULDBLOCK;
+
+    *file = (struct export_file){.directory_length = strlen(directory)};
+    file->path = malloc(file->directory_length + EXPORT_NAME_SIZE);
+    if (file->path == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    memcpy(file->path, directory, file->directory_length);
+    file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
+        export_file_forget(file);
+        return HAFT_NO_FILE; /* the directory may be as it should */
+    }
+    if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        export_file_forget(file);
+        return HAFT_BAD_DIRECTORY;
+    }
+    for (int turn = 1; turn <= MOST_OF_A_NUMBER && is_taken(error); turn++) {
+        set_names(file, process, turn);
+        error = lock_names(file);
+    }
+    if (error != 0) {
+        export_file_forget(file);
+        return HAFT_NO_FILE;
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void export_file_remove(struct export_file *file)
+{
+    unlinkat(file->directory, name_of(file), 0);
+    unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
+    registry_lock();
+    release();
+    registry_unlock();
+    export_file_forget(file);
+}
+
+/* --- writing --- */
+
+static bool write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, text, length);
+
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        text += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+static bool write_temporary(const struct export_file *file, const char *text, size_t length)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+    unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
+    const int made = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+
+    if (made < 0) {
+        return false;
+    }
+    const bool wrote =
+        fchmod(made, OWNER_ONLY) == 0 && write_all(made, text, length); /* whatever umask */
+
+    return close(made) == 0 && wrote;
+}
+
+HAFT_INTERNAL bool export_file_write(const struct export_file *file, const char *text, size_t length)
+{
+    const bool written =
+        write_temporary(file, text, length) &&
+        renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
+
+    if (!written) {
+        unlinkat(file->directory, file->temporary, 0);
+    }
+    return written;
+}
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#ifndef HAFT_WITHOUT_EXPORT
+/* concurrent/export/export_text.c */
+
+/* The text of an export's file: JSON, one member a line. */
+
+/* --- the process --- */
+
+/* "number (name) state parent ...": the name may hold anything, and the 22nd field is the start. */
+static void parse_stat(char *text, struct process *process)
+{
+    char *name = strchr(text, '(');
+    char *end = strrchr(text, ')');
+
+    if (name == NULL || end == NULL || end < name) {
+        return;
+    }
+    *end = '\0';
+    snprintf(process->program, sizeof process->program, "%s", name + 1);
+    char *field = end + 1;
+
+    for (int spaces = 0; spaces < 19 && field != NULL; spaces++) {
+        field = strchr(field + 1, ' ');
+    }
+    if (field != NULL) {
+        process->started = strtoull(field, NULL, 10);
+    }
+}
+
+HAFT_INTERNAL struct process process_of_this(void)
+{
+    struct process process = {.number = (uint64_t)getpid()};
+    FILE *file = fopen("/proc/self/stat", "re");
+    char text[1024];
+
+    if (file != NULL) {
+        const size_t length = fread(text, 1, sizeof text - 1, file);
+
+        text[length] = '\0';
+        parse_stat(text, &process);
+        fclose(file);
+    }
+    return process;
+}
+
+/* --- strings --- */
+
+/* Bytes of the UTF-8 sequence that `text` begins with; 0 if it begins with none. */
+static unsigned sequence_length(const unsigned char *text)
+{
+    const unsigned length = text[0] < 0x80   ? 1
+                            : text[0] < 0xc2 ? 0
+                            : text[0] < 0xe0 ? 2
+                            : text[0] < 0xf0 ? 3
+                            : text[0] < 0xf5 ? 4
+                                             : 0;
+
+    for (unsigned i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    const bool is_wrong = (text[0] == 0xe0 && text[1] < 0xa0) ||  /* written too long */
+                          (text[0] == 0xed && text[1] >= 0xa0) || /* half a pair */
+                          (text[0] == 0xf0 && text[1] < 0x90) ||
+                          (text[0] == 0xf4 && text[1] >= 0x90); /* beyond the last character */
+    return is_wrong ? 0 : length;
+}
+
+/* Bytes that are no UTF-8 become question marks. */
+static void put_string(FILE *out, const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+
+    fputc('"', out);
+    while (*at != '\0') {
+        const unsigned length = sequence_length(at);
+
+        if (length == 0) {
+            fputc('?', out);
+        } else if (*at < 0x20) {
+            fprintf(out, "\\u%04x", *at);
+        } else {
+            fprintf(out, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", (int)length,
+                    (const char *)at);
+        }
+        at += length == 0 ? 1 : length;
+    }
+    fputc('"', out);
+}
+
+/* --- tables --- */
+
+static void put_member(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\n      \"%s\": %" PRIu64, key, value);
+}
+
+#define PUT(name, kind, unit, meaning) put_member(out, #name, stats.name);
+
+static void put_table(FILE *out, const haft_table *table)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+
+    fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"name\": ", table->number);
+    put_string(out, table->name);
+    put_member(out, "domain", table->domain->number);
+    put_member(out, "object_size", table->slots.object_size);
+    HAFT_TABLE_STATS(PUT)
+    fputs("\n    }", out);
+}
+
+static void put_domain(FILE *out, const haft_domain *domain)
+{
+    const haft_domain_stats stats = haft_domain_stats_get(domain);
+
+    fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"clock\": \"%s\"", domain->number,
+            domain->clock->name);
+    HAFT_DOMAIN_STATS(PUT)
+    fputs("\n    }", out);
+}
+
+/* Whether no table before this one in the list is on its domain. */
+static bool is_first_of_domain(const haft_table *tables, const haft_table *table)
+{
+    while (tables->domain != table->domain) {
+        tables = tables->next_open;
+    }
+    return tables == table;
+}
+
+static void put_domains(FILE *out, const haft_table *tables)
+{
+    const char *before = "\n";
+
+    for (const haft_table *table = tables; table != NULL; table = table->next_open) {
+        if (is_first_of_domain(tables, table)) {
+            fputs(before, out);
+            put_domain(out, table->domain);
+            before = ",\n";
+        }
+    }
+}
+
+static void put_tables(FILE *out, const haft_table *tables)
+{
+    const char *before = "\n";
+
+    for (const haft_table *table = tables; table != NULL; table = table->next_open) {
+        fputs(before, out);
+        put_table(out, table);
+        before = ",\n";
+    }
+}
+
+/* --- the file --- */
+
+/* The time that all processes of the machine share. */
+static uint64_t boot_time_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void put_head(FILE *out, const struct export_head *head)
+{
+    fprintf(out,
+            "{\n  \"haft_export\": 1,\n  \"process\": %" PRIu64 ",\n  \"started\": %" PRIu64
+            ",\n  \"program\": ",
+            head->process.number, head->process.started);
+    put_string(out, head->process.program);
+    fprintf(out,
+            ",\n  \"written_ns\": %" PRIu64 ",\n  \"interval_ms\": %" PRIu64
+            ",\n  \"sequence\": %" PRIu64 ",\n",
+            boot_time_ns(), head->interval_ms, head->sequence);
+}
+
+HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+
+    if (out == NULL) {
+        return NULL;
+    }
+    put_head(out, head);
+    registry_lock();
+    const haft_table *tables = first_open_table();
+
+    fputs("  \"domains\": [", out);
+    put_domains(out, tables);
+    fputs("\n  ],\n  \"tables\": [", out);
+    put_tables(out, tables);
+    registry_unlock();
+    fputs("\n  ]\n}\n", out);
+    const bool has_failed = ferror(out) != 0;
+
+    if (fclose(out) != 0 || has_failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,4608 @@
+/*
+ * haft.h - haft 0.1.0: handle tables: ids instead of pointers
+ *
+ * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
+ * Made of haft's sources by ./dev amalgamate; changes belong there.
+ *
+ * The whole library is this file and haft.c: compile that once, link it, include this.  C++17
+ * programs may take haft.hpp instead, and users of liburcu haft_urcu.h as well.
+ *
+ * Each section begins with the name of a header and says what it is for.  Sections of haft/detail/
+ * are what inline functions and options need: skip them when reading.
+ *
+ *   met first
+ *     haft/id.h          the id: what names an object instead of a pointer
+ *     haft/status.h      what haft's functions answer
+ *     haft/view.h        resolving ids: what every table has in common
+ *     haft/domain.h      the domain: what decides when a retired slot may be reused
+ *     haft/table.h       the handle table that all threads share, and its workers
+ *     haft/local.h       the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h      the handle table of one thread that keeps its objects dense: no holes
+ *   then
+ *     haft/many.h        the calls of haft/table.h for many ids at once
+ *     haft/scan.h        visiting the live objects of a shared table
+ *     haft/pin.h         holding on to an object beyond a read section
+ *     haft/share.h       hand a local table over to all threads, and back
+ *     haft/memory.h      a table's memory, released to the system or taken in huge pages
+ *     haft/threads.h     threads that the program did not start, or that come along seldom: a
+ *                        worker for each thread that asks, and inserting and freeing without one
+ *     haft/fork.h        going on with domains and tables in the child of a fork
+ *     haft/diagnose.h    what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h    creations and destructions recorded by jobs, carried out at the frame
+ *                        boundary
+ *     haft/arena.h       memory that is given back all at once: a frame's, a request's, a job's
+ *     haft/typed.h       tables for one C type: ids that cannot be mixed up, pointers without
+ *                        casts, and slots whose size the compiler knows
+ *     haft/export.h      statistics of all open tables in a file, for haft-top and other programs
+ *     haft/clock.h       a grace period that the program brings: a foreign clock
+ *
+ * Functions named ..._sized take the size of the options struct as the caller knows it: for
+ * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
+ * the library does not know are refused (HAFT_UNKNOWN_OPTION) unless they are 0.
+ *
+ * Unless a section or a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+#ifndef HAFT_HAFT_H
+#define HAFT_HAFT_H
+
+#if defined(HAFT_HOOKED) || defined(HAFT_WEAKEN)
+#error "haft's checkers build the sources in lib/ and concurrent/, not these files"
+#endif
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * haft/detail/inline.h - how the headers define their inline functions.
+ *
+ * Each is also a symbol of the shared library, for programs that cannot compile it:
+ * install/symbols.c defines them all, by another HAFT_INLINE.
+ */
+
+#ifndef HAFT_INLINE
+#define HAFT_INLINE static inline
+#endif
+
+/*
+ * haft/id.h - the id: what names an object instead of a pointer.
+ *
+ *   63                                                         0
+ *   +----------+-----+------------------+----------------------+
+ *   |  zeros   | tag |    generation    |        index         |
+ *   +----------+-----+------------------+----------------------+
+ *
+ * The widths are a table's layout.  The index says which slot, the generation which of the
+ * slot's lives, the tag (constant for a table) which table.  All tables use this one format.
+ *
+ * Indices 0 to 3 are never issued: in the slots they are marks.  So HAFT_NIL, which is all
+ * zeros, names nothing in any table.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_id {
+    uint64_t bits;
+} haft_id;
+
+#ifdef __cplusplus
+#define HAFT_NIL (haft_id{0})
+#else
+#define HAFT_NIL ((haft_id){0})
+#endif
+
+/* Field widths in bits.  index_bits 3 to 32, generation_bits 1 to 60, together at most 64. */
+typedef struct haft_layout {
+    uint8_t index_bits;
+    uint8_t generation_bits;
+    uint8_t tag_bits;
+    uint8_t reserved; /* 0 */
+} haft_layout;
+
+#ifdef __cplusplus
+#define HAFT_LAYOUT_OF(index, generation, tag) (haft_layout{index, generation, tag, 0})
+#else
+#define HAFT_LAYOUT_OF(index, generation, tag) ((haft_layout){index, generation, tag, 0})
+#endif
+
+#define HAFT_LAYOUT_32_32 HAFT_LAYOUT_OF(32, 32, 0)   /* the default */
+#define HAFT_LAYOUT_32_24_8 HAFT_LAYOUT_OF(32, 24, 8) /* 256 tables told apart for certain */
+#define HAFT_LAYOUT_20_12 HAFT_LAYOUT_OF(20, 12, 0)   /* ids fit 32 bits: many slots */
+#define HAFT_LAYOUT_16_16 HAFT_LAYOUT_OF(16, 16, 0)   /* ids fit 32 bits: many lives */
+
+/* The lowest index a table issues; those below are marks. */
+#define HAFT_FIRST_INDEX 4u
+
+/* Bytes that the longest text form needs, with its final zero. */
+#define HAFT_ID_TEXT_SIZE 48
+
+/* Whether the widths are in range, and `reserved` is 0. */
+HAFT_INLINE bool haft_layout_is_valid(haft_layout layout)
+{
+    return layout.index_bits >= 3 && layout.index_bits <= 32 && layout.generation_bits >= 1 &&
+           layout.generation_bits <= 60 &&
+           layout.index_bits + layout.generation_bits + layout.tag_bits <= 64 &&
+           layout.reserved == 0;
+}
+
+/* The largest value of a field `bits` wide, 0 to 64. */
+HAFT_INLINE uint64_t haft_field_max(unsigned bits)
+{
+    return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
+/* The field `bits` wide that begins at bit `shift`; 0 for a field of width 0. */
+HAFT_INLINE uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
+{
+    return bits == 0 ? 0 : (id.bits >> shift) & haft_field_max(bits);
+}
+
+/* Whether it is HAFT_NIL. */
+HAFT_INLINE bool haft_id_is_nil(haft_id id)
+{
+    return id.bits == 0;
+}
+
+/* Whether two ids are the same: of the same life of the same slot. */
+HAFT_INLINE bool haft_id_equal(haft_id a, haft_id b)
+{
+    return a.bits == b.bits;
+}
+
+/*
+ * The id with these fields.  Returns HAFT_NIL if a field does not fit its width: nothing ever
+ * spills into the field beside it.
+ */
+HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t generation,
+                                 uint64_t tag)
+{
+    const unsigned above = (unsigned)layout.index_bits + layout.generation_bits;
+    haft_id id = HAFT_NIL;
+
+    if (index > haft_field_max(layout.index_bits) ||
+        generation > haft_field_max(layout.generation_bits) ||
+        tag > haft_field_max(layout.tag_bits)) {
+        return id;
+    }
+    id.bits = index | generation << layout.index_bits;
+    if (layout.tag_bits != 0) {
+        id.bits |= tag << above;
+    }
+    return id;
+}
+
+/* The slot's number. */
+HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
+{
+    return (uint32_t)haft_field_get(id, 0, layout.index_bits);
+}
+
+/* Which of the slot's lives. */
+HAFT_INLINE uint64_t haft_id_generation(haft_layout layout, haft_id id)
+{
+    return haft_field_get(id, layout.index_bits, layout.generation_bits);
+}
+
+/* The table's constant bits; 0 in a layout without tag. */
+HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
+{
+    return haft_field_get(id, (unsigned)layout.index_bits + layout.generation_bits,
+                          layout.tag_bits);
+}
+
+/*
+ * The id in 32 bits, for layouts whose widths add up to at most 32.  Returns 0, the nil id, if the
+ * layout is wider or `id` has bits above it: an id that is not this layout's stays dead.
+ */
+HAFT_INLINE uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
+{
+    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+
+    return width <= 32 && id.bits <= haft_field_max(width) ? (uint32_t)id.bits : 0;
+}
+
+/* The id that haft_id_to_u32() gave `bits` for. */
+HAFT_INLINE haft_id haft_id_from_u32(uint32_t bits)
+{
+    haft_id id = HAFT_NIL;
+
+    id.bits = bits;
+    return id;
+}
+
+/*
+ * haft_id_format - an id as text for logs: "17v3" is index 17, generation 3; "17v3t5" has tag 5;
+ * "nil"; bits above the layout are appended as "+0x...".
+ *
+ * Returns   the number of characters without the final zero, as snprintf does: more than size - 1
+ *           means that the text was cut.  HAFT_ID_TEXT_SIZE bytes always suffice.
+ * Cost      one snprintf.
+ */
+int haft_id_format(haft_layout layout, haft_id id, char *text, size_t size);
+
+/*
+ * haft_id_parse - the id that haft_id_format() wrote as `text`.
+ *
+ * Returns   true, with the id in `*id`.  False, leaving `*id` alone, if the text is not exactly of
+ *           that form or a field does not fit the layout.
+ * Cost      O(length of the text).
+ */
+bool haft_id_parse(haft_layout layout, const char *text, haft_id *id);
+
+/*
+ * haft/status.h - what haft's functions answer.
+ *
+ * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
+ * (a worker used by two threads, say) is an assert in debug builds.  NULL in place of a table, a
+ * worker or a domain is not looked for.
+ */
+
+typedef enum haft_status {
+    HAFT_OK = 0,
+
+    /* What is wrong with an id. */
+    HAFT_NO_ID,        /* HAFT_NIL, which never names an object */
+    HAFT_MALFORMED,    /* bits above the table's layout, or an index no table issues */
+    HAFT_FOREIGN,      /* the tag is another table's */
+    HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
+    HAFT_RESERVED,     /* reserved, and not published yet */
+    HAFT_STALE,        /* the object was freed, or the reservation given up */
+    HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+    HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
+
+    /* Why there is no slot, memory or thread to be had. */
+    HAFT_FULL,      /* the table's capacity is in use */
+    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
+    HAFT_NO_MEMORY, /* the system gave no memory or address space */
+    HAFT_NO_THREAD, /* the system gave no thread */
+    HAFT_NO_FILE,   /* the system did not take the file */
+    HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
+
+    /* Calls at the wrong moment: nothing was done. */
+    HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
+    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
+    HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
+    HAFT_NOT_PINNED,  /* the object has no pin to be given back */
+    HAFT_SAME_KEY,    /* another recorder of the frame has the key */
+    HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
+    HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
+    HAFT_IN_CALLBACK, /* a call that waits, closes or moves objects, made from a callback */
+    HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
+
+    /* Why an id cannot be restored: nothing was done. */
+    HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
+    HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
+
+    /* Options out of range: nothing was opened. */
+    HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
+    HAFT_BAD_LAYOUT,
+    HAFT_BAD_CAPACITY,
+    HAFT_BAD_OBJECT_SIZE,
+    HAFT_BAD_OBJECT_ALIGNMENT,
+    HAFT_BAD_TAG,
+    HAFT_BAD_FIRST_GENERATION,
+    HAFT_BAD_REUSE,
+    HAFT_BAD_MIN_FREE,
+    HAFT_BAD_PINS,
+    HAFT_BAD_RESTORE_RANGE,
+    HAFT_BAD_WARN_AT,
+    HAFT_BAD_FOREIGN_CLOCK,
+    HAFT_BAD_CLOCK,
+    HAFT_BAD_BLOCK_SIZE,
+    HAFT_BAD_MAX_BLOCK_SIZE,
+    HAFT_BAD_BUFFER_SIZE,
+    HAFT_BAD_DIRECTORY,
+    HAFT_BAD_INTERVAL_MS,
+
+    HAFT_STATUS_COUNT /* how many there are; never returned */
+} haft_status;
+
+/*
+ * haft_status_text - a status in words.
+ *
+ * Returns   a constant string, one sentence without a full stop; for the HAFT_BAD_ statuses it
+ *           begins with the option's name.  "unknown status" for other numbers.
+ */
+const char *haft_status_text(haft_status status);
+
+/*
+ * haft_status_name - a status as it stands in the source, such as "HAFT_STALE".
+ *
+ * Returns   a constant string; "HAFT_?" for other numbers.
+ */
+const char *haft_status_name(haft_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * haft/detail/atomics.h - the part of haft's atomics that inline functions of public headers need.
+ *
+ * Every atomic operation of haft names its order in the function and the edge it belongs to as
+ * its first argument; the edges are explained in docs/memory-model.md and at the top of each
+ * source file that uses them.  lib/base/atomics.h adds what only the library needs.
+ *
+ * A build with -DHAFT_HOOKED leaves the operations to the program: each is a call of a function
+ * that the program provides, with edge and order.  stress/explorer decides there which thread runs
+ * next and which store a load reads; stress/traffic.c counts cache lines that change hands.  Both
+ * the explorer and stress/hooked.c can weaken an edge: turn all its operations to relaxed.  Some
+ * test or checker must reject each edge so weakened.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  as the name says.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<uint64_t> haft_atomic_u64;
+#define HAFT_ORDER(name) std::memory_order_##name
+#define HAFT_LOAD(pointer, order) (pointer)->load(order)
+#define HAFT_STORE(pointer, value, order) (pointer)->store(value, order)
+#define HAFT_C extern "C"
+typedef std::memory_order haft_order;
+#else
+#include <stdatomic.h>
+typedef _Atomic(uint64_t) haft_atomic_u64;
+#define HAFT_ORDER(name) memory_order_##name
+#define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
+#define HAFT_STORE(pointer, value, order) atomic_store_explicit(pointer, value, order)
+#define HAFT_C
+typedef memory_order haft_order;
+#endif
+
+/* The edges, then the reasons a relaxed operation may have. */
+typedef enum haft_edge {
+    HAFT_EDGE_NONE,
+    HAFT_EDGE_PUBLISH,   /* object bytes before the word that makes them findable */
+    HAFT_EDGE_TICKET,    /* frees of a batch before the grace period that covers its ticket */
+    HAFT_EDGE_ELAPSED,   /* a grace period's end before reuse of what it covered */
+    HAFT_EDGE_RING,      /* a batch's contents, to the thread that takes it from a ring */
+    HAFT_EDGE_RING_ROOM, /* reading a ring's cell before its owner writes it again */
+    HAFT_EDGE_DEPOT,     /* a batch's contents, through the depot */
+    HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
+    HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
+    HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before the next draw */
+    HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
+    HAFT_EDGE_TALLY,     /* frees that led to an insertion, before its count */
+    HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
+    HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
+    HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
+    HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
+    HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
+    HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
+    HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    /* reasons for relaxed operations */
+    HAFT_EDGE_OWN,    /* only this thread writes it now */
+    HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
+    HAFT_EDGE_ONWARD, /* it only moves on: a thread that knows of a step sees it */
+    HAFT_EDGE_HINT,   /* a wrong answer costs time, never correctness */
+    HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
+} haft_edge;
+
+static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
+{
+    (void)edge;
+    return HAFT_LOAD(word, order);
+}
+
+static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                              haft_order order)
+{
+    (void)edge;
+    HAFT_STORE(word, value, order);
+}
+
+/* The word's value. */
+static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
+{
+    return haft_load(reason, word, HAFT_ORDER(relaxed));
+}
+
+/* The word's value; what came before the release of it is visible. */
+static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
+{
+    return haft_load(edge, word, HAFT_ORDER(acquire));
+}
+
+/* Another value for the word. */
+static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
+{
+    haft_store(reason, word, value, HAFT_ORDER(relaxed));
+}
+
+/* Another value for the word; earlier writes are visible to a thread that acquires it. */
+static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
+{
+    haft_store(edge, word, value, HAFT_ORDER(release));
+}
+
+/*
+ * haft/view.h - resolving ids: what every table has in common; refs, and walking over slots.
+ *
+ * A view is the immutable part of a table that resolving needs.  haft_local_view() and
+ * haft_table_view() give it; it stays valid and unchanged until the table is closed, so copy it
+ * wherever ids are resolved often.
+ *
+ * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live slot's
+ * word is exactly its object's id, and no other word is ever equal to an id that leads to its slot,
+ * so one comparison answers everything: in range, live, right life, right table.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live, haft_ref_get, haft_ref_is_live,
+ *            haft_run_next (acquire)   object before word
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_view {
+    char *base;      /* slot 0's word */
+    uint64_t mask;   /* number of slots in address space, a power of two, less one */
+    uint64_t stride; /* bytes from slot to slot */
+} haft_view;
+
+/*
+ * HAFT_VIEW_EMPTY - an initialiser: a view in which no id is found, whatever its bits, for what is
+ * not open yet.  A typed view (haft/typed.h) cannot be made of it; those of haft/haft.hpp are empty
+ * before they are a table's.
+ *
+ *   static haft_view ships = HAFT_VIEW_EMPTY;
+ */
+#define HAFT_VIEW_EMPTY                                                                            \
+    {                                                                                              \
+        (char *)(uintptr_t)haft_no_slots, 1, sizeof(uint64_t)                                      \
+    }
+
+/* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
+extern const uint64_t haft_no_slots[2];
+
+/*
+ * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
+ * lies in the table's address range; it says nothing about whether the id is live.
+ */
+HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
+{
+    return (const haft_atomic_u64 *)(const void *)(view.base + (id.bits & view.mask) * view.stride);
+}
+
+/*
+ * haft_resolve - the object an id names, or NULL.
+ *
+ * Returns   pointer to the object's bytes; NULL if `id` is HAFT_NIL, malformed, from another table,
+ *           or names an object since freed.  A stale id is an answer, not an error.  Tag bits tell
+ *           ids of other tables apart for certain, generations only by chance.
+ * Threads   any thread inside a read section of the table's domain, alongside any call but
+ *           haft_table_close().  The pointer may be used until the section ends, even if the object
+ *           is freed meanwhile.  For a haft_local: the table's thread, until the object is freed.
+ *           haft protects the object's lifetime, not its contents: threads that write to one object
+ *           must synchronise among themselves.
+ * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
+ *           when NULL.
+ * Cost      O(1): one load of shared memory, no store, no branch on the index.
+ */
+HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
+{
+    char *slot = view.base + (id.bits & view.mask) * view.stride;
+    const uint64_t word =
+        haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+
+    return word == id.bits ? slot + sizeof(uint64_t) : NULL;
+}
+
+/*
+ * haft_is_live - whether the id names a live object at this moment.
+ *
+ * Returns   a snapshot.  Another thread may free the object before the caller acts on the answer;
+ *           only a resolve inside a read section closes that race.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
+ *           haft_local: the table's thread.
+ * Ordering  acquire when true; none when false.
+ * Cost      as haft_resolve().
+ */
+HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
+{
+    return haft_load_acquire(HAFT_EDGE_PUBLISH, haft_slot_of(view, id)) == id.bits;
+}
+
+/*
+ * haft_resolve_many - resolve `count` ids, with the memory of later ones fetched meanwhile.
+ *
+ * Returns   how many of the ids are live.  objects[i] is what haft_resolve(view, ids[i]) gives.
+ * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
+ * Ordering  as haft_resolve(), for each id.
+ * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
+ *           resolves overlaps its cache misses anyway, and is faster one at a time.
+ */
+size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
+
+/* --- refs: an id together with the place it leads to, checked without the table --- */
+
+/*
+ * A ref takes 16 bytes where an id takes 8 (12 with addresses of 32 bits), and spares the reader
+ * the table's view.  It goes stale exactly when its id does, and is as safe to keep, with one
+ * exception: it must not be used once its table has been closed.  (An id is still just a number
+ * then.)  It stays good through haft_share(), haft_unshare() and haft_local_trim(), which leave
+ * slots where they are.
+ *
+ * Refs are made by haft_ref_of() alone.  Zeroed memory is a nil ref.  A ref is not for saving or
+ * sending, and one made of bytes from outside may point anywhere: give ids to others.
+ *
+ * Packed tables have none: their objects move.
+ */
+
+typedef struct haft_ref {
+    haft_atomic_u64 *word; /* the slot's, with the object behind it; NULL: nil */
+    haft_id id;
+} haft_ref;
+
+/*
+ * haft_ref_of - a ref to the object that an id names; a nil one if it is not live at this moment.
+ *
+ * Threads   as haft_is_live().
+ * Ordering  as haft_resolve().
+ * Cost      as haft_resolve().
+ */
+HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
+{
+    char *object = (char *)haft_resolve(view, id);
+    haft_ref ref = {NULL, {0}};
+
+    if (object != NULL) {
+        ref.word = (haft_atomic_u64 *)(void *)(object - sizeof(uint64_t));
+        ref.id = id;
+    }
+    return ref;
+}
+
+/*
+ * haft_ref_is_live - whether the object still lives at this moment: a snapshot, as haft_is_live().
+ *
+ * Threads   as haft_is_live().
+ * Ordering  acquire when true; none when false.
+ * Cost      one load and one comparison, and a test for nil.
+ */
+HAFT_INLINE bool haft_ref_is_live(haft_ref ref)
+{
+    return ref.word != NULL && haft_load_acquire(HAFT_EDGE_PUBLISH, ref.word) == ref.id.bits;
+}
+
+/*
+ * haft_ref_get - the object, as haft_resolve() gives it for the ref's id; NULL also of a nil ref.
+ *
+ * Threads   as haft_resolve().
+ * Ordering  as haft_resolve().
+ * Cost      one load of shared memory and one comparison, and a test of the ref itself for nil.
+ */
+HAFT_INLINE void *haft_ref_get(haft_ref ref)
+{
+    return haft_ref_is_live(ref) ? ref.word + 1 : NULL;
+}
+
+/*
+ * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, live or not, HAFT_NIL of a nil ref;
+ * whether it is nil; whether two refs name the same object, of the same table.  No slot is touched.
+ *
+ * Threads   any; also after the table has been closed.
+ */
+HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
+{
+    return ref.id;
+}
+
+HAFT_INLINE bool haft_ref_is_nil(haft_ref ref)
+{
+    return ref.word == NULL;
+}
+
+HAFT_INLINE bool haft_ref_equal(haft_ref a, haft_ref b)
+{
+    return a.word == b.word && a.id.bits == b.id.bits;
+}
+
+/* --- runs: walking over slots that lie one after another --- */
+
+/*
+ * A run is a range of slots that are looked at in turn, by the view alone: no call, one load and
+ * one comparison a slot.  It knows nothing of fresh slots: haft/scan.h, which leaves them out,
+ * makes a run of each stretch between them.
+ */
+
+/* Slots by index: `from` and those after it, but not `to`.  Empty when they are equal. */
+typedef struct haft_range {
+    uint64_t from;
+    uint64_t to;
+} haft_range;
+
+#ifdef __cplusplus
+#define HAFT_RANGE(from, to) (haft_range{from, to})
+#else
+#define HAFT_RANGE(from, to) ((haft_range){from, to})
+#endif
+
+/* Every slot that a table has. */
+#define HAFT_EVERYTHING HAFT_RANGE(0, UINT64_MAX)
+
+/* A value like any other: a copy goes on independently. */
+typedef struct haft_run {
+    haft_view view;
+    haft_range left; /* not looked at yet */
+    char *slot;      /* where the first of these lies */
+} haft_run;
+
+/* haft_run_over - a run over the slots of `range`, without those that no table has. */
+HAFT_INLINE haft_run haft_run_over(haft_view view, haft_range range)
+{
+    const uint64_t to = range.to > view.mask ? view.mask + 1 : range.to;
+    const uint64_t from = range.from < HAFT_FIRST_INDEX ? HAFT_FIRST_INDEX : range.from;
+    haft_run run = {view, {to, to}, view.base};
+
+    if (from < to) {
+        run.left.from = from;
+        run.slot = view.base + from * view.stride;
+    }
+    return run;
+}
+
+/*
+ * haft_run_next - the next live object of a run.
+ *
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
+ *           at the end.
+ * Threads   one at a time; else as haft_resolve().
+ * Ordering  acquire for each object: all that was written before haft_publish() is visible.
+ * Cost      O(slots passed): one load and one comparison each, no store to shared memory.
+ */
+HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
+{
+    while (run->left.from < run->left.to) {
+        const uint64_t index = run->left.from++;
+        char *slot = run->slot;
+        const uint64_t word =
+            haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+
+        run->slot = slot + run->view.stride;
+        if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
+            id->bits = word;
+            *object = slot + sizeof(uint64_t);
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * haft/clock.h - a grace period that the program brings: a foreign clock.
+ *
+ * A domain with HAFT_CLOCK_THREAD or HAFT_CLOCK_CALLER is given the read sections of another
+ * library, and its way to wait for them, as a struct of callbacks.  haft/urcu.h has it for liburcu.
+ *
+ *     section   the span in which a thread may use what it resolved: from begin() to the end() that
+ *               matches it; or, of a clock with online() and offline(), from online(), or from one
+ *               quiescent() to the next, or to offline()
+ *
+ * haft promises
+ *
+ *   - to call wait() outside sections and offline, by one thread at a time for each domain; but
+ *     two domains may call it at once, and so may the program itself;
+ *   - to pass on what changes: of the jobs of a thread the outermost one's beginning and end, as
+ *     begin() and end() or as online() and offline(); online() only while inside() says false,
+ *     offline() and quiescent() only while it says true;
+ *   - to hold none of its locks around a callback, except for after_fork();
+ *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
+ *     the other library directly make these notes themselves (haft/detail/tsan.h).
+ *
+ * ThreadSanitizer believes wait(): it misses one that returns before a section ends, if the section
+ * has ended when the memory is reused, and one that orders too little.  So a clock is tried with
+ * objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
+ */
+
+/*
+ * The callbacks are given `ctx`.  None calls haft, and none fails.  Without "NULL" they are
+ * required.
+ */
+typedef struct haft_foreign_clock {
+    /*
+     * The clock's identity; not NULL.  Two domains whose clocks have the same ctx have the same
+     * sections and jobs, and a thread registers once for both.
+     */
+    void *ctx;
+
+    /*
+     * Wait for a full grace period.  For every section, of threads that began one at any time:
+     * either the section's end happens before the return, or all that was sequenced before the call
+     * happens before the section's first access.  (Happens before: as in C11, also for plain data.)
+     * Called from any thread, also from one that is not registered: a background thread of haft's,
+     * or a thread that closes a table.  What the other library needs of such a thread, a record
+     * perhaps, the callback provides.
+     */
+    void (*wait)(void *ctx);
+
+    /* Before the calling thread's first section, and after its last.  NULL: needs no telling. */
+    void (*register_thread)(void *ctx);
+    void (*unregister_thread)(void *ctx);
+
+    /*
+     * A section of the calling thread; sections nest.  NULL, both: the clock has online() and
+     * offline() alone.
+     */
+    void (*begin)(void *ctx);
+    void (*end)(void *ctx);
+
+    /*
+     * For clocks whose threads are in a section all the time while they are online: the calling
+     * thread begins to be, and ends; it holds nothing at this moment.  Then inside() is required.
+     * NULL, all three: the clock has begin() and end() alone.
+     */
+    void (*online)(void *ctx);
+    void (*offline)(void *ctx);
+    void (*quiescent)(void *ctx);
+
+    /*
+     * Whether the calling thread, registered or not, is inside a section; with online(): whether it
+     * is online.  NULL: calls that wait inside a section are not refused with HAFT_IN_SECTION, and
+     * wait for themselves; but those inside an inner job are refused.
+     */
+    bool (*inside)(void *ctx);
+
+    /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
+    bool (*is_registered)(void *ctx);
+
+    /*
+     * In the child of a fork, from haft_after_fork_child(), once for each domain: forget the
+     * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
+     * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
+     * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
+     * child, as without haft_after_fork_child().
+     */
+    bool (*after_fork)(void *ctx);
+
+    void *reserved[4]; /* NULL: for later callbacks */
+} haft_foreign_clock;
+
+/*
+ * haft/diagnose.h - what is wrong with an id or a table, for programs and for people.
+ *
+ *   haft_require(), on_bad_access                 ids that must be live
+ *   warn_at, on_fill                              a warning before a table is full
+ *   sites, on_leak                                where objects were allocated and freed
+ *   haft_table_explain(), haft_diagnose_format()  answers in words
+ *   haft_resolve_counted()                        resolving that counts stale ids
+ *
+ * haft_diagnose() and its kin, which answer with a status, are with their tables.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.  Functions that write text: the number of
+ *           characters without the final zero, as snprintf does: more than size - 1 means that the
+ *           text was cut.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/* See haft/table.h, haft/local.h and haft/packed.h. */
+typedef struct haft_table haft_table;
+typedef struct haft_worker haft_worker;
+typedef struct haft_local haft_local;
+typedef struct haft_packed haft_packed;
+
+/* --- ids that must be live: a pointer, or the table's on_bad_access --- */
+
+/*
+ * For code that would only check for NULL and give up.  An id that may be stale in a right program
+ * is resolved, not required: in a shared table that is every id that another thread may free.
+ *
+ * `view` is the table's own, as haft_local_view() and its kin gave it: kept beside the table, so
+ * that a live id costs no call.  Each table has one policy, the options on_bad_access and
+ * bad_access_arg.  Without one the program ends with a line on stderr such as
+ *
+ *   haft: ships: 17v3: the object has been freed (HAFT_STALE)
+ *
+ * Only haft_require() and its kin ask for it: haft_resolve() goes on answering NULL.
+ */
+
+typedef struct haft_bad_access {
+    const char *table;  /* its name */
+    haft_layout layout; /* to format the id with */
+    haft_id id;
+    haft_status status; /* what is wrong with it; never HAFT_OK */
+} haft_bad_access;
+
+/*
+ * on_bad_access: called by haft_require() and its kin on the thread that asked, inside whatever
+ * read section that is in; it may call what that thread may.  `access` lasts until it returns; the
+ * answer is NULL then.  It may also leave by longjmp().
+ */
+typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
+
+/*
+ * haft_bad_access_format - table, id and status in one line, without a line end: "ships: 17v3: the
+ * object has been freed (HAFT_STALE)".
+ *
+ * Cost      two snprintfs.
+ */
+int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
+
+/*
+ * Not for programs: the functions below call these where an id does not resolve.  `slots` is where
+ * the view has its slots; debug builds assert that they are the table's.
+ */
+__attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
+                                                const void *slots);
+__attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
+                                                      const void *slots);
+
+/*
+ * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
+ * says of the id.  An id that is published while that is being found out resolves after all.
+ *
+ * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
+ *           returned; without one the program is aborted.
+ * Threads   as haft_resolve(): any thread inside a read section of the table's domain.
+ * Ordering  as haft_resolve().
+ * Progress  wait-free where the id is live; else lock-free except for on_bad_access.
+ * Cost      that of haft_resolve(); the rest only for an id that is not live.
+ */
+HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object : haft_require_failed(table, id, view.base);
+}
+
+/*
+ * haft_local_require - the same for a local table (for a packed one: haft/packed.h).
+ *
+ * Threads   as haft_resolve() of a local table.
+ * Progress  wait-free except for on_bad_access.
+ * Cost      as haft_require().
+ */
+HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object
+                                               : haft_local_require_failed(local, id, view.base);
+}
+
+/* --- a warning before a table is full: the options warn_at and on_fill --- */
+
+typedef struct haft_fill {
+    const char *table; /* its name */
+    uint64_t in_use;   /* objects live or reserved, and slots that are exhausted */
+    uint64_t capacity;
+} haft_fill;
+
+/*
+ * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
+ * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
+ * they look.  `fill` lasts until it returns.
+ *
+ * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
+ * In a shared table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local
+ * table's on_fill does not close the table, and a packed table's may do what its other callbacks
+ * may.  It is called neither within itself nor inside another callback of a shared table.
+ */
+typedef void haft_on_fill(const haft_fill *fill, void *arg);
+
+/* --- where objects were allocated and freed: for finding leaks and stale ids --- */
+
+/*
+ * A table that is opened with `sites` keeps for each slot where in the program it was last
+ * reserved or inserted into, and where its object was freed: the address that the call of haft
+ * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
+ * ends the program; and when the table is closed, objects that are still live are reported.
+ *
+ * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works
+ * in every build.  Functions have names in the texts where the program has them at run time
+ * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
+ *
+ * What a command set does, it does in haft_commands_apply(): that is the site then.
+ */
+
+/* Objects that were live when their table was closed, all allocated at one site. */
+typedef struct haft_leak {
+    const char *table; /* its name */
+    const void *site;  /* NULL: not known, or one of too many, counted together */
+    uint64_t count;
+    haft_layout layout; /* to format the id with */
+    haft_id first;      /* of these objects, the one with the lowest index */
+} haft_leak;
+
+/*
+ * on_leak: called by haft_local_close(), haft_packed_close() and haft_table_close() of a table with
+ * `sites`, once for each site where objects that are still live were allocated, the most objects
+ * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
+ * on stderr such as
+ *
+ *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
+ *   17v3
+ */
+typedef void haft_on_leak(const haft_leak *leak, void *arg);
+
+/*
+ * haft_leak_format - a leak in one line, without a line end: as above, from the name on.
+ *
+ * Progress  blocking (dladdr).
+ * Cost      some snprintfs, and looking the site up.
+ */
+int haft_leak_format(const haft_leak *leak, char *text, size_t size);
+
+/*
+ * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program
+ * or library with the offset in it, both of the calling instruction's last byte.  Without the
+ * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
+ *
+ * Progress  blocking (dladdr).
+ * Cost      looking the site up.
+ */
+int haft_site_format(const void *site, char *text, size_t size);
+
+/* --- answers in words, for people: why an insertion failed, what became of an id --- */
+
+/*
+ * haft_table_explain, haft_local_explain, haft_packed_explain - what a status that the table gave
+ * means now, in one line without a line end:
+ *
+ *   players: full: 4,096 objects, all live
+ *   players: full: 4,096 objects fit: 4,000 live, 90 reserved, 6 slots exhausted
+ *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
+ *   of thread 4711 holds it up
+ *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it
+ *   up until its next quiescent point
+ *   players: no memory: the system refused more than 65,536 slots of 32 bytes
+ *
+ * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
+ * name and their haft_status_text().
+ *
+ * Threads   any; haft_local, haft_packed: one.
+ * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
+ */
+int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);
+int haft_local_explain(const haft_local *local, haft_status status, char *text, size_t size);
+int haft_packed_explain(const haft_packed *packed, haft_status status, char *text, size_t size);
+
+/*
+ * haft_diagnose_format, haft_local_diagnose_format, haft_packed_diagnose_format - what
+ * haft_diagnose() and its kin say of an id, in one line without a line end; with the sites of its
+ * slot as far as they are the id's own, in a table that was opened with `sites`:
+ *
+ *   ships: 17v3: the object has been freed (HAFT_STALE), at sink+0x41 (game+0x2d01); allocated at
+ *   spawn+0x41 (game+0x2c51)
+ *
+ * Of an object killed in a packed table the status is HAFT_DEAD, and the site that of the kill.
+ *
+ * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
+ * Progress  wait-free; with `sites` blocking (dladdr).
+ * Cost      O(1): some snprintfs, and looking sites up.
+ */
+int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size);
+int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);
+int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
+
+/* --- resolving that counts what it did not find, for haft_table_stats --- */
+
+/*
+ * haft_resolve() stores nothing, so stale ids leave no trace.  Where they should, a thread with a
+ * worker resolves through it: an object that is found costs what it costs there, and one that is
+ * not a call, which adds to a counter of the worker's own.
+ */
+
+/*
+ * haft_count_stale - count one id that was not live, in the table's stale_resolves.
+ *
+ * Threads   the worker's thread.
+ * Cost      O(1): a load and a store of the worker's own.
+ */
+void haft_count_stale(haft_worker *worker);
+
+/*
+ * haft_resolve_counted - haft_resolve, counting the ids that are not live.
+ *
+ * Returns   as haft_resolve().
+ * Threads   the worker's thread, inside a read section; `view` is its table's.
+ * Ordering  as haft_resolve().
+ * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
+ */
+HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+
+    if (object == NULL) {
+        haft_count_stale(worker);
+    }
+    return object;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * haft/detail/options.h - the options that haft_local_options, haft_packed_options and
+ * haft_table_options have in common.
+ *
+ * They are the first members of all three, in this order, and a program writes them as any other:
+ * {.capacity = 1000, .object_size = sizeof(struct ship)}.  An option of every table stands here
+ * alone, in place of a part of `reserved`, so that the members behind it stay where they are.
+ */
+
+/* What a table needs of given memory, and how many objects it would hold in that. */
+typedef struct haft_footprint {
+    uint64_t bytes;    /* wherever they begin */
+    uint64_t capacity; /* the highest that needs no more */
+} haft_footprint;
+
+#define HAFT_COMMON_OPTIONS                                                                        \
+    const char *name;          /* for messages; copied; NULL: the kind of the table */             \
+    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */                       \
+    size_t object_size;        /* bytes, up to 2^30; 0 (not packed): an allocator of ids */        \
+    size_t object_alignment;   /* a power of two up to 4096; 0: 8, packed: 1 */                    \
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
+    uint64_t tag;              /* fits tag_bits */                                                 \
+    uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
+                                                                                                   \
+    /* The first generation is random, from the lower half of the layout's.  Ids of other */       \
+    /* tables, and of the program's last run, then fail except for one in */                       \
+    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
+    bool random_first_generation;                                                                  \
+                                                                                                   \
+    haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
+    void *bad_access_arg;                                                                          \
+                                                                                                   \
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */              \
+    haft_on_fill *on_fill;                                                                         \
+    void *fill_arg;                                                                                \
+                                                                                                   \
+    bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
+    haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
+    void *leak_arg;                                                                                \
+                                                                                                   \
+    void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
+    uint64_t memory_size; /* packed: no such option */                                             \
+                                                                                                   \
+    uint64_t reserved[2] /* 0; for options that a later version gives to every table */
+
+/*
+ * haft/detail/stats.h - the statistics of tables and domains: the one list of them.
+ *
+ *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
+ *
+ * haft_table_stats and haft_domain_stats consist of them, in this order; the file of an export,
+ * haft-top's metrics, gdb's printer and the HTML pages take them from here.
+ * concurrent/table/stats.c says how each is made of the workers' counters.
+ */
+
+#define HAFT_TABLE_STATS(X)                                                                        \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
+    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(high_water, gauge, slots, "ever used: all of the above together")                            \
+    X(capacity, gauge, objects, "fit, as opened")                                                  \
+    X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
+    X(batches_moved, counter, batches, "went from one worker to another or to the depot")          \
+    X(workers, gauge, workers, "open now")                                                         \
+    X(created, counter, objects, "ever published, shared or restored")                             \
+    X(freed, counter, objects, "ever freed")                                                       \
+    X(refused_frees, counter, frees, "of ids that were not live")                                  \
+    X(stale_resolves, counter, resolves, "of ids not live, where counted: haft/diagnose.h")
+
+#define HAFT_DOMAIN_STATS(X)                                                                       \
+    X(grace_periods, counter, periods, "ended and let something be reused (frame: ticks)")         \
+    X(longest_grace_period_ns, gauge, ns, "0 before the first, and with the frame clock")          \
+    X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
+    X(stalls, counter, stalls, "noticed")
+
+/* A struct of them has room for more, so that a later version has the same struct. */
+#define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
+#define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
+#define HAFT_TABLE_STATS_ROOM 24
+#define HAFT_DOMAIN_STATS_ROOM 8
+
+/*
+ * haft/detail/tsan.h - the only file that knows ThreadSanitizer exists.
+ *
+ * The sanitizer cannot see the grace periods of a foreign clock (haft/clock.h).  These two notes
+ * tell it about the edge from the last read section that could have used an object to the reuse of
+ * its memory.  It believes the clock of sections that have ended by then.  Without the
+ * sanitizer they are nothing.
+ *
+ * A thread that leaves a read section through haft/domain.h or haft_worker_quiescent() needs
+ * nothing of this.  A thread that calls the other library directly in a program built with
+ * -fsanitize=thread calls haft_note_reader_left() just before the outermost end of a section (of
+ * liburcu: read_unlock) and, with qsbr, before quiescent_state, thread_offline, unregister_thread
+ * and a synchronize_rcu of the program's.
+ *
+ * Cost under the sanitizer: one token serves the whole process, so a reader that began later and
+ * left before the grace period was noted is ordered as well; that can hide a race.
+ */
+
+#if defined(__SANITIZE_THREAD__)
+#define HAFT_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAFT_UNDER_TSAN 1
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_note_reader_left, haft_note_grace_elapsed - a read section of the calling thread ends; a
+ * grace period has just been waited for, which is noted nowhere else, so that freeing without
+ * waiting stays reported.
+ *
+ * Ordering  none, but in the sanitizer's eyes: release; acquire.
+ * Cost      nothing without the sanitizer.
+ */
+#ifdef HAFT_UNDER_TSAN
+extern char haft_grace_token;
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+static inline void haft_note_reader_left(void)
+{
+    __tsan_release(&haft_grace_token);
+}
+
+static inline void haft_note_grace_elapsed(void)
+{
+    __tsan_acquire(&haft_grace_token);
+}
+#else
+static inline void haft_note_reader_left(void)
+{
+}
+
+static inline void haft_note_grace_elapsed(void)
+{
+}
+#endif
+
+/*
+ * haft/domain.h - the domain: what decides when a retired slot may be reused; its read sections and
+ * jobs.
+ *
+ * A freed object's memory is reused only after a grace period: when every read section that was
+ * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The clock
+ * says what a read section is:
+ *
+ *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                    as liburcu (see below)
+ *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                    an open worker on the domain may resolve
+ *   frame            from one haft_domain_tick() to the next
+ *
+ * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
+ * then marks all tickets that were taken before it began as done.
+ */
+
+typedef struct haft_domain haft_domain;
+
+typedef enum haft_clock {
+    /*
+     * The default.  Workers announce their quiescent points, and any thread adds the announcements
+     * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
+     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No foreign clock.
+     */
+    HAFT_CLOCK_WORKERS,
+
+    /* A foreign clock, and the thread that waits for its grace periods: */
+    HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
+    HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
+
+    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no foreign clock */
+    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
+} haft_clock;
+
+/* What the stall callback is told. */
+typedef struct haft_stall {
+    haft_domain *domain;
+    uint64_t waited_ns; /* how long a grace period has been waited for */
+    uint64_t backlog;   /* tickets (batches) that wait for it */
+
+    /* Workers clock: what holds it up.  Others, or not known: NULL and 0. */
+    struct haft_worker *worker; /* one that this thread has open, to be compared and printed */
+    uint64_t thread;            /* as the system numbers it (gettid) */
+} haft_stall;
+
+/* All zero, as a NULL in their place: the workers clock, and stalls reported after a second. */
+typedef struct haft_domain_options {
+    /*
+     * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
+     * is copied.  Workers, frame: NULL.
+     */
+    const haft_foreign_clock *foreign_clock;
+    haft_clock clock;
+
+    /*
+     * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
+     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
+     * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
+     * thread about, cannot tell.  The frame clock has no stalls.  It may look at
+     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
+     * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
+     * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
+     * it up if the clock can tell, and what to do.  stall_ns 0: one second.
+     */
+    void (*on_stall)(const haft_stall *stall, void *stall_arg);
+    void *stall_arg;
+    uint64_t stall_ns;
+
+    /* The workers and the frame clock alone: memory of the program's, and how many threads there
+     * can be at once that have workers or jobs (workers clock; 0: 1): see haft/memory.h. */
+    void *memory;
+    uint64_t memory_size;
+    uint64_t threads;
+} haft_domain_options;
+
+/* grace_periods, backlog and so on, with their meanings in haft/detail/stats.h. */
+typedef struct haft_domain_stats {
+    HAFT_DOMAIN_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_DOMAIN_STATS_ROOM - (HAFT_DOMAIN_STATS(HAFT_STATS_COUNT))]; /* 0 */
+} haft_domain_stats;
+
+/*
+ * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
+ *
+ * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
+ *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
+ *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
+ * Threads   any; it need not be registered.
+ * Ordering  none: hand the pointer over as any other.
+ * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
+ */
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain);
+HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
+{
+    return haft_domain_open_sized(options, sizeof *options, domain);
+}
+
+/*
+ * haft_domain_footprint, haft_domain_footprint_sized - what a domain with these options needs, to
+ * be given as `memory` and `memory_size`; its capacity is threads.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
+ *           an option.
+ */
+haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
+                                        haft_footprint *footprint);
+HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options,
+                                              haft_footprint *footprint)
+{
+    return haft_domain_footprint_sized(options, sizeof *options, footprint);
+}
+
+/*
+ * haft_domain_close - the end of a domain.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_USE       a table is still open on it
+ *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
+ *                               that can tell (liburcu's except qsbr)
+ *             HAFT_IN_CALLBACK  it is inside a callback
+ *             HAFT_FORKED       in the child of a fork: see haft/fork.h
+ * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
+ *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
+ *           workers and the frame clock that no haft_section_begin() is without its end.
+ * Progress  blocking: waits for a grace period that its thread is in the middle of.
+ */
+haft_status haft_domain_close(haft_domain *domain);
+
+/*
+ * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
+ * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
+ *                               foreign clock that can tell (liburcu's except qsbr)
+ *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
+ *             HAFT_BUSY         frame clock: something waits, and only a tick will help
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
+ * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
+ *           quiescent point of the calling thread: pointers it resolved before are void.
+ * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
+ *           what they did before they handed freed slots on.
+ * Progress  blocking: waits for readers.
+ * Cost      a grace period, unless nothing was requested.
+ */
+haft_status haft_domain_wait(haft_domain *domain);
+
+/*
+ * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
+ * freed and handed on before may be reused; a free that meets the tick lands in the next frame.
+ * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
+ * worker at the end of its frame hands on what is worth it.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is done:
+ *             HAFT_WRONG_CLOCK  the domain has another clock
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ * Threads   one thread, while no thread holds a resolved pointer: the program's own synchronisation
+ *           (the end of the frame's jobs) comes between their last use and the tick.  Debug builds
+ *           assert that no haft_section_begin() is without its end.
+ * Ordering  release: the frame's uses come before the reuse of freed slots.
+ * Progress  lock-free.
+ * Cost      O(1): two shared operations.
+ */
+haft_status haft_domain_tick(haft_domain *domain);
+
+/*
+ * haft_domain_stats_get - the clock's counters.
+ *
+ * Returns   a snapshot; each number is exact, together they may be of different moments.
+ */
+haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
+
+/* --- read sections and jobs: the span in which a resolved pointer stays valid --- */
+
+/*
+ * With the thread and the caller clock these functions call the foreign clock that the domain was
+ * opened with, and tell ThreadSanitizer (haft/detail/tsan.h).  Readers that want liburcu's inlined
+ * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
+ *
+ *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
+ *                   sections nest.  Of liburcu: memb, mb, signal, bp
+ *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
+ *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
+ *                   qsbr, which stands for all such clocks in what follows
+ *
+ *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
+ *                   of a thread with open workers to the next, whichever of its workers on the
+ *                   domain it is; register, begin and end do nothing.  With the frame clock all of
+ *                   them do nothing: a section lasts from tick to tick (debug builds count them).
+ *
+ * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
+ * calls do on every clock, and they nest.
+ *
+ * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
+ * one domain is one for all.  Calls that wait are made outside the sections of every domain and
+ * foreign clock; a thread that waits for one inside a section of another can wait for itself by way
+ * of a third.  So a thread that is online in several (with qsbr, or with open workers on domains
+ * with the workers clock) goes offline in the others before it calls what waits for one, and
+ * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
+ * for one another for ever.
+ *
+ * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
+ * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
+ * frees, pins for good or waits: the handler could interrupt the same call.
+ *
+ *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own; other
+ *                  foreign clocks with begin() if that may be called there
+ *   qsbr, workers  while the thread is online.  The signal is blocked around its quiescent points,
+ *                  its time offline, and all that waits, and pointers do not outlive the handler
+ *   frame          the handler is one of the frame's jobs: the signal is blocked during the tick
+ *
+ * A thread is registered before its first section and unregistered after its last, once for each
+ * foreign clock, not for each domain.  With qsbr, a thread that sleeps or blocks goes offline
+ * first: while it is online, every grace period waits for its next quiescent point.
+ */
+
+/*
+ * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
+ * sections of the domain's foreign clock.  With qsbr it is online from register to unregister.
+ *
+ * Threads   the calling thread, in turn, outside read sections.  A thread that the other library's
+ *           own call registered is not registered again.
+ * Ordering  unregister: release towards grace periods.
+ * Progress  as the foreign clock's callback (liburcu: blocking, a registry's lock).
+ */
+void haft_thread_register(haft_domain *domain);
+void haft_thread_unregister(haft_domain *domain);
+
+/* What haft_job_begin and haft_thread_park return, to be given back as it is. */
+typedef struct haft_job_state {
+    uint64_t thread;
+    uint32_t level;
+    uint32_t open;
+} haft_job_state;
+
+/*
+ * haft_section_begin, haft_section_end - a read section of the calling thread.
+ *
+ * Threads   a registered thread.
+ * Ordering  end: release towards grace periods.
+ * Progress  as the foreign clock's callback (liburcu: wait-free).
+ * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call
+ *           through a pointer, and the flavour's read lock).
+ */
+void haft_section_begin(haft_domain *domain);
+void haft_section_end(haft_domain *domain);
+
+/*
+ * haft_job_begin, haft_job_end - a job of the calling thread.  What it resolves stays valid until
+ * its end, on every clock, also while the thread runs other jobs inside it: a job that waits for
+ * its own jobs may be given these to run, or those of others.
+ *
+ * Jobs nest.  The outermost one comes online, or begins a read section, and its end goes offline;
+ * inner ones change nothing that another thread sees.  A thread that is online without a job (from
+ * haft_thread_register with qsbr, from its first worker with the workers clock) counts as in one:
+ * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
+ * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
+ *
+ * In an inner job haft_worker_quiescent() hands freed slots on, announces nothing, waits for
+ * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
+ * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
+ *
+ * A thread may be in jobs of at most 8 foreign clocks at once, where a park from online counts as
+ * one; the ninth ends the process.
+ *
+ * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
+ * last worker inside a job is online until the job ends.  With the frame clock both calls do
+ * nothing but that debug builds count jobs as sections.
+ *
+ * Returns   begin: the state before, which end takes back, the last one first.
+ * Threads   begin: a registered thread.  end: the same thread; debug builds assert it, since a job
+ *           that moves to another thread (a fiber) ends before it moves and begins again after.
+ *           With the workers clock a thread without workers as well: the job holds nothing up until
+ *           it opens one.
+ * Ordering  outermost end: release towards grace periods.
+ * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
+ *           Workers clock, the first job of a thread without workers: malloc.  Where the system
+ *           refuses, the thread opens no first worker on a domain (HAFT_NO_MEMORY) until the job
+ *           ends.
+ * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
+ *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
+ */
+haft_job_state haft_job_begin(haft_domain *domain);
+void haft_job_end(haft_domain *domain, haft_job_state state);
+
+/*
+ * haft_thread_park, haft_thread_unpark - the calling thread lets go of everything before it blocks,
+ * or before it waits where it may be given other jobs to run; and is again where it was.
+ *
+ * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
+ * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
+ * frame clock both do nothing: a parked job is one of the frame's jobs.
+ *
+ * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
+ * Threads   a registered thread, outside haft_section_begin() and haft_section_end().  unpark: the
+ *           same thread, when all jobs that began since have ended.
+ * Ordering  park: release towards grace periods.
+ * Progress  as haft_thread_offline() and haft_thread_online().
+ * Cost      as haft_thread_offline() and haft_thread_online().
+ */
+haft_job_state haft_thread_park(haft_domain *domain);
+void haft_thread_unpark(haft_domain *domain, haft_job_state state);
+
+/*
+ * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
+ * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
+ * Absolute, for experts: what an outer job holds is void as well, so debug builds assert that
+ * offline is not called in an inner job.  Park lets go in any job, and on every clock.  Inside a
+ * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
+ * callback may hold pointers; debug builds assert that they are not called there.
+ *
+ * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
+ *           nothing happens).
+ * Ordering  offline: release towards grace periods.
+ * Progress  wait-free, except for waking a thread that waits for this one.
+ * Cost      a full fence; workers clock: one store, and one shared operation to come online;
+ *           O(threads with workers) if the thread's last call was for another domain.
+ */
+void haft_thread_offline(haft_domain *domain);
+void haft_thread_online(haft_domain *domain);
+
+/*
+ * haft/table.h - the handle table that all threads share, and its workers.
+ *
+ * Threads insert and free through workers and resolve through the table's view (haft/view.h).
+ * Objects never move; growth takes address space that was reserved at opening.
+ *
+ * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
+ * moment its slot is taken back, after the grace period, until the slot is used again.
+ *
+ * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
+ * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).  With qsbr
+ * and the workers clock they are quiescent points of the calling thread: pointers that it resolved
+ * before are void.
+ *
+ * An on_reclaim that a lock-free call runs is the caller's.
+ */
+
+typedef struct haft_table haft_table;
+typedef struct haft_worker haft_worker;
+
+/*
+ * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
+ * its slot back: in calls that reserve, insert or restore, with a worker or without; in
+ * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
+ * haft_table_close() and haft_unshare().  Until it returns, `object` may be read and written, and
+ * `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
+ * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
+ *
+ * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
+ * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
+ * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
+ * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
+ * the callback may hold pointers.  A callback reserves slots that its thread has just taken back,
+ * ready ones and fresh ones; else the answer is HAFT_BUSY, until the callback has returned.
+ *
+ * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
+ * its slots back soon after their grace period; slots of closed workers and slots in the depot are
+ * taken back when a search needs them, by haft_trim(), or when the table closes.
+ */
+typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
+
+/*
+ * capacity: the table holds at least this many objects.  Slots that workers hold back come from
+ * beyond it: leave an eighth of the index range free, or 4,096 slots; else the table works, but
+ * every call is a shared operation.
+ *
+ * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
+ * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
+ * called no earlier than when warn_at objects are in use, and no later than when every open worker
+ * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  Restored objects
+ * count with exact_capacity only.
+ */
+typedef struct haft_table_options {
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
+
+    bool wrap; /* after its last generation a slot goes on at generation 1: ids repeat; see below */
+    bool pins; /* objects can be pinned: see haft/pin.h */
+
+    /* For the slots, if the system has them: 2 MiB at a time, the first with the table.  Faster
+     * where the slots of a large table are used in random order: see haft/memory.h. */
+    bool huge_pages;
+
+    /* Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL
+     * then means that they fill it (or slots are exhausted), HAFT_BUSY that there are fewer: no
+     * slot is at hand, or other calls search for the last ones.  One more shared counter for each
+     * reserve and free. */
+    bool exact_capacity;
+
+    /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
+    uint64_t restore_range;
+
+    haft_reclaim *on_reclaim; /* NULL: none */
+    void *reclaim_arg;
+
+    /* With `memory`: how many workers there can be at once, borrowed ones among them (0: 1), and
+     * slots beyond the capacity for them to hold back: see haft/memory.h. */
+    uint64_t workers;
+    uint64_t hold_back;
+} haft_table_options;
+
+/*
+ * How long ids last, with `wrap` and generations of b bits: an id repeats after 2^b - 1 lives of
+ * its slot at the earliest, with a grace period between two lives.
+ */
+
+/*
+ * live, reserved, retired and so on, with their meanings in haft/detail/stats.h.  Each number is
+ * exact when no call on the table is under way.
+ */
+typedef struct haft_table_stats {
+    HAFT_TABLE_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_TABLE_STATS_ROOM - (HAFT_TABLE_STATS(HAFT_STATS_COUNT))]; /* 0 */
+    haft_domain_stats clock;                                                     /* the domain's */
+} haft_table_stats;
+
+/*
+ * haft_table_open, haft_table_open_sized - a new table on `domain`.  It needs a capacity: `options`
+ * NULL is HAFT_BAD_CAPACITY.
+ *
+ * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): memory is touched when slots are first used.
+ */
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table);
+HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_options *options,
+                                        haft_table **table)
+{
+    return haft_table_open_sized(domain, options, sizeof *options, table);
+}
+
+/*
+ * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
+ *           an option.
+ */
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_table_footprint_sized(options, sizeof *options, footprint);
+}
+
+/*
+ * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
+ * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
+ * inserts an object and frees it keeps the call from returning).  Live objects end without
+ * on_reclaim.  Where no object lives, and the grace period of all
+ * that was freed has passed, there is nothing to wait for: no reader has an object.
+ *
+ * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
+ *           HAFT_FORKED;
+ *             HAFT_IN_USE      a worker is open, a call without a worker has not returned, or an
+ *                              object is pinned: then on_reclaim has run for all freed objects
+ *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
+ * Ordering  acquire: all earlier uses of the table are visible.
+ * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
+ *           pointer.
+ * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim or
+ *           pins, if it was a local table, and in debug builds, which take the census; else
+ *           O(workers and waiting batches).
+ */
+haft_status haft_table_close(haft_table *table);
+
+/* haft_table_view - what resolving needs; the same for the table's whole life. */
+haft_view haft_table_view(const haft_table *table);
+
+/*
+ * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
+ * haft_table_has_pins - as the table was opened; the table owns the name.
+ */
+haft_layout haft_table_layout(const haft_table *table);
+const char *haft_table_name(const haft_table *table);
+haft_domain *haft_table_domain(const haft_table *table);
+size_t haft_table_object_size(const haft_table *table);
+bool haft_table_has_pins(const haft_table *table);
+
+/*
+ * haft_diagnose - why an id does or does not resolve.
+ *
+ * Returns   a snapshot, as haft_is_live():
+ *             HAFT_OK             the id names a live object
+ *             HAFT_NO_ID          it is HAFT_NIL
+ *             HAFT_MALFORMED      bits above the layout, or an index that no table issues
+ *             HAFT_FOREIGN        another table's tag
+ *             HAFT_NEVER_ISSUED   this table has not issued it
+ *             HAFT_RESERVED       reserved and not yet published
+ *             HAFT_STALE          freed, or its reservation given up; with wrap, any dead id of a
+ *                                 used slot
+ *             HAFT_EXHAUSTED      the same, and the slot will not be used again
+ */
+haft_status haft_diagnose(const haft_table *table, haft_id id);
+
+/*
+ * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
+ * off by no more than the calls made meanwhile.
+ *
+ * Cost      O(workers ever open at one time).
+ */
+haft_table_stats haft_table_stats_get(const haft_table *table);
+
+/* --- workers: a thread's own part of a table, for allocating and freeing --- */
+
+/*
+ * A worker holds one batch of slots to hand out and one of slots it has freed.  Batches travel
+ * through a ring that other workers may take from, and through the table's depot, so nearly all
+ * calls write nothing that another thread writes, except for the slot itself.
+ *
+ * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
+ * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
+ * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
+ *
+ * A worker's duties: take back its own due slots, four batches at a time, where on_reclaim, pins or
+ * a restore range ask for it; collect slots that calls without a worker freed, gave up or unpinned.
+ * haft_worker_quiescent(), _flush() and _close() do them, so on_reclaim may run there.
+ */
+
+/*
+ * haft_worker_open - a worker for the calling thread.
+ *
+ * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
+ * Threads   any.  With the workers clock the thread is online from its first worker on the domain
+ *           to the close of its last: it must pass quiescent points, or every grace period waits
+ *           for it.  A job (haft/domain.h) leaves it as it is.
+ * Ordering  acquire from the close of the worker whose part it takes over.
+ * Progress  lock-free, except for malloc when there are more workers than ever before.
+ * Cost      O(workers ever open at one time).
+ */
+haft_status haft_worker_open(haft_table *table, haft_worker **worker);
+
+/*
+ * haft_worker_close - the end of a worker, after its duties.  Its slots become available to others;
+ * those it has reserved and neither published nor given up stay reserved.
+ *
+ * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
+ * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
+ *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
+ *           last worker on the domain is a quiescent point outside of jobs.
+ * Ordering  release to the workers that take its slots over.
+ * Progress  lock-free.
+ * Cost      O(batch), and its duties.
+ */
+haft_status haft_worker_close(haft_worker *worker);
+
+/*
+ * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
+ * between jobs: every few thousand operations keep the slots in use under the most that were ever
+ * live and 16,384 for each worker.
+ *
+ * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
+ * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
+ * is short of slots; and does the worker's duties.  It waits for a grace period when more than
+ * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or a worker has
+ * found no slot since the last call, unless a grace period is under way.  With the frame clock it
+ * never waits.  In an inner job it hands on, announces nothing and waits for nothing.
+ *
+ * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
+ * Threads   the worker's thread outside read sections of any domain (offline in others).
+ * Ordering  release towards grace periods.
+ * Progress  blocking, when it must wait.
+ * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
+ *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or after a search in vain.
+ */
+haft_status haft_worker_quiescent(haft_worker *worker);
+
+/*
+ * haft_worker_flush - hand on all slots of the worker, freed ones and those it could still reserve,
+ * and do its duties: for a thread that will be idle for long.
+ *
+ * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  release to the workers that take its slots over.
+ * Progress  lock-free.
+ * Cost      O(batch), and its duties.
+ */
+haft_status haft_worker_flush(haft_worker *worker);
+
+/* haft_worker_table - the table that it was opened on. */
+haft_table *haft_worker_table(const haft_worker *worker);
+
+/*
+ * haft_reserve - a slot that no other thread sees yet.
+ *
+ * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
+ *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
+ *                              workers may hold back all others
+ *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
+ *                              for them), or other threads have the last of them: try again
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  acquire: all readers of the slot's former object are done.
+ * Progress  lock-free.
+ * Cost      O(1), no atomic read-modify-write; once in a batch (up to 128) one or two shared ones.
+ */
+haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
+
+/*
+ * haft_publish - the reserved id is live from now on.
+ *
+ * Threads   the worker's thread, by the worker that reserved the id, or by another of the table,
+ *           whose thread was handed the reservation.
+ * Ordering  release: the object's bytes are visible to each thread that resolves the id.
+ * Cost      O(1): one store.
+ */
+void haft_publish(haft_worker *worker, haft_id id);
+
+/*
+ * haft_abort - give a reserved slot up.  The id will never be live, and on_reclaim is not called.
+ *
+ * Threads   as haft_publish().
+ * Progress  lock-free.
+ * Cost      O(1).  The slot comes back after a grace period, as a freed one does.
+ */
+void haft_abort(haft_worker *worker, haft_id id);
+
+/*
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
+ *
+ * Returns   as haft_reserve(); on HAFT_OK the object is live.
+ * Threads   as haft_reserve().
+ * Ordering  as haft_reserve() and haft_publish().
+ * Progress  lock-free.
+ * Cost      as haft_reserve(), and the copy.
+ */
+haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
+
+/*
+ * haft_reserve_wait, haft_insert_wait - the same, waiting while the answer is HAFT_BUSY: for grace
+ * periods, and for other threads to unpin where pins are the reason.
+ *
+ * Returns   as haft_reserve() and haft_insert(); HAFT_BUSY only with the frame clock, where waiting
+ *           cannot help.  HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to
+ *           wait.
+ * Threads   the worker's thread outside read sections.
+ * Ordering  as haft_reserve() and haft_insert().
+ * Progress  blocking: waits for readers.
+ * Cost      as haft_reserve() and haft_insert(), or a grace period or more.
+ */
+haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object);
+haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id);
+
+/*
+ * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.
+ *
+ * Returns   HAFT_OK to the winner.  Otherwise nothing has changed, and the status is what
+ *           haft_diagnose() says of the id; HAFT_RESERVED: haft_abort() gives it up.
+ * Threads   the worker's thread, inside or outside a read section.  Any worker may free any id.
+ * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
+ *           has passed; on_reclaim runs after that.
+ * Progress  lock-free.
+ * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations
+ *           more.  Never allocates.
+ */
+haft_status haft_free(haft_worker *worker, haft_id id);
+
+/*
+ * haft/local.h - the handle table of one thread: slots with holes, stable addresses.
+ *
+ * The same ids, slots and resolve as the shared table, without worker, domain or read section:
+ *
+ *   void *object = haft_resolve(haft_local_view(local), id);
+ *
+ * In programs built with AddressSanitizer, library and all, a look at an object that was freed is
+ * reported, until its slot is used again.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+typedef struct haft_local haft_local;
+
+/* Which free slot is used next. */
+typedef enum haft_local_reuse {
+    HAFT_REUSE_LIFO, /* the one freed last: it is in the cache */
+    HAFT_REUSE_FIFO, /* the one freed first: ids wear evenly */
+} haft_local_reuse;
+
+/*
+ * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
+ * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
+ * slot holds no other object before.  Reservations have none.
+ *
+ * It may call any function of this header on the table except haft_local_close(),
+ * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
+ */
+typedef void haft_local_destroy(void *object, haft_id id, void *arg);
+
+/*
+ * on_fill (warn_at) is called as the last thing of the call that brings the table there;
+ * on_bad_access also while the table is shared.
+ */
+typedef struct haft_local_options {
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
+
+    haft_local_reuse reuse;
+    uint64_t min_free; /* with FIFO: free slots that are there before any is reused; see below */
+    bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
+    bool pins;         /* room for pins, for the time it is shared: see haft/pin.h */
+    bool huge_pages;   /* for the slots, if the system has them: see haft/memory.h */
+    bool will_share;   /* room for what workers hold back, for the time it is shared; see below */
+    haft_local_destroy *on_destroy; /* NULL: nothing */
+    void *destroy_arg;
+} haft_local_options;
+
+/*
+ * How long ids last.  A generation of b bits, first generation f, gives a slot L = 2^b - f lives.
+ * With HAFT_REUSE_FIFO and min_free = m, at least m other slots are freed between a slot's end and
+ * its reuse, so a slot's k-th life begins at the earliest with
+ *
+ *   the ((k - 1) * (m + 1) + 1)-th id that the table issues.
+ *
+ * So the first slot is exhausted at the earliest when the ((L - 1) * (m + 1) + 1)-th is freed; with
+ * wrap, the ((2^b - 1) * (m + 1) + 1)-th is the first that can repeat an earlier one.  16 bits and
+ * m = 1,024 are 67 million ids; with m = 0, or HAFT_REUSE_LIFO, 65,535.
+ *
+ * Trimming costs some slots lives and keeps all this.  Restoring an id stands for issuing it and
+ * all ids of its slot before it; haft_local_load_end() begins a new queue.  The m slots are
+ * additional to the capacity.
+ */
+
+/*
+ * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
+ * KiB of them are one calloc: haft_local_trim() releases nothing, and huge_pages changes nothing.
+ * More are address space, whose pages are touched when slots are first used.
+ *
+ * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
+ * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
+ * in batches out of these.  Without them haft_share() has what the power of two leaves over, and
+ * where that is little, batches are small and each step of a worker is slow.
+ */
+
+/*
+ * haft_local_open, haft_local_open_sized - a new table.  It needs a capacity: `options` NULL is
+ * HAFT_BAD_CAPACITY.
+ *
+ * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: calloc.
+ */
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local);
+HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_local **local)
+{
+    return haft_local_open_sized(options, sizeof *options, local);
+}
+
+/*
+ * haft_local_footprint, haft_local_footprint_sized - what a table with these options needs, to be
+ * given as `memory` and `memory_size`: see haft/memory.h.  Those two and `huge_pages` change
+ * nothing here.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
+ *           an option.
+ * Threads   any.
+ */
+haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_local_footprint_sized(options, sizeof *options, footprint);
+}
+
+/*
+ * haft_local_set_destroy - another on_destroy from now on, as in a table of haft_unshare(); NULL:
+ * none.
+ *
+ * Threads   one; not from on_destroy.
+ */
+void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
+
+/*
+ * haft_local_close - the end of the table and of all objects in it, in order of index.
+ *
+ * Threads   one; not from on_destroy.
+ * Progress  blocking (munmap, free).
+ * Cost      O(memory touched), in the system; up to 128 KiB of slots: free.  With on_destroy
+ *           O(slots ever used).
+ */
+void haft_local_close(haft_local *local);
+
+/*
+ * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
+ * haft_local_has_pins - as the table was opened.
+ */
+haft_view haft_local_view(const haft_local *local);
+haft_layout haft_local_layout(const haft_local *local);
+const char *haft_local_name(const haft_local *local);
+size_t haft_local_object_size(const haft_local *local);
+bool haft_local_has_pins(const haft_local *local);
+
+/*
+ * haft_local_reserve - a slot whose id is not live yet.
+ *
+ * Returns   HAFT_OK, the id that haft_local_publish() will make live, and the object's bytes,
+ *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ *             HAFT_FULL        the capacity is in use (or exhausted)
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ *             HAFT_LOADING     before haft_local_load_end()
+ */
+haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
+
+/*
+ * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
+ * is free at once.
+ */
+void haft_local_publish(haft_local *local, haft_id id);
+void haft_local_abort(haft_local *local, haft_id id);
+
+/*
+ * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
+ *
+ * Returns   as haft_local_reserve().
+ * Cost      O(1), and the copy.
+ */
+haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id);
+
+/*
+ * haft_local_free - end an object's life; on_destroy runs.  `reuse` says when its slot is used
+ * under another id; without wrap, a slot that has lived its last generation is not.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what haft_local_diagnose()
+ *           says of the id.
+ * Progress  wait-free except for on_destroy.
+ */
+haft_status haft_local_free(haft_local *local, haft_id id);
+
+/*
+ * haft_local_diagnose - why an id does or does not resolve.
+ *
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_STALE also for generations below one that was
+ *           restored.  Once a slot has wrapped, HAFT_STALE for all dead ids of used slots.
+ */
+haft_status haft_local_diagnose(const haft_local *local, haft_id id);
+
+/*
+ * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
+ * false.  It may free any object and insert; an object inserted meanwhile may or may not be
+ * visited.
+ *
+ * Returns   the number of calls.
+ * Progress  wait-free except for the visitor.
+ * Cost      O(slots ever used).
+ */
+uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *object, void *arg),
+                             void *arg);
+
+/*
+ * haft_local_used_range - the slots that were ever used, for loops over runs (haft/view.h), which
+ * may free and insert as a visitor may.  Empty in a table that never had an object.
+ */
+haft_range haft_local_used_range(const haft_local *local);
+
+/*
+ * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
+ * earlier ids are stale for ever (with `wrap`, until generations begin again).  Objects that
+ * on_destroy inserts meanwhile may stay; its reservations may be given up.
+ *
+ * Progress  wait-free except for on_destroy.
+ * Cost      O(slots ever used).
+ */
+void haft_local_clear(haft_local *local);
+
+/*
+ * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
+ * haft_local_available - how many more objects fit: the capacity less those that are live or
+ * reserved, whose destructor runs, and slots that are exhausted.
+ */
+uint64_t haft_local_count(const haft_local *local);
+bool haft_local_is_empty(const haft_local *local);
+uint64_t haft_local_available(const haft_local *local);
+
+/* --- memory --- */
+
+/*
+ * haft_local_reserve_capacity - have memory for `count` more objects now.
+ *
+ * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise no
+ *           table has changed:
+ *             HAFT_FULL        `count` is more than haft_local_available()
+ *             HAFT_NO_MEMORY   the system refused
+ *             HAFT_LOADING     before haft_local_load_end()
+ * Progress  blocking (mprotect, madvise).
+ * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1).
+ */
+haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
+
+/*
+ * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as if freed
+ * just now.  Their oldest ids may then live again: call it when no part of the program keeps ids
+ * that old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
+ *
+ * Returns   how many slots.
+ * Cost      O(slots ever used).
+ */
+uint64_t haft_local_recycle_exhausted(haft_local *local);
+
+/*
+ * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.  All
+ * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
+ * them, which costs some of them lives.
+ *
+ * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
+ * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
+ * was restored in a table that may wrap, or that was shared; everything, if there are at most 128
+ * KiB of slots.  A run has as few pages as begin and end with a slot, at most about 16.
+ *
+ * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
+ *             HAFT_LOADING     before haft_local_load_end()
+ * Progress  blocking (madvise).
+ * Cost      O(slots ever used), a system call a run.
+ */
+haft_status haft_local_trim(haft_local *local, uint64_t *released);
+
+/* --- ids chosen elsewhere: saved games, ids assigned by a server --- */
+
+/*
+ * haft_local_restore - an object under an id of the caller's choice, as haft_local_insert() would
+ * have made it.  When it is freed, its slot goes on with the next generation.  Slots below it that
+ * were never used become free, to be reused before all others, the lowest first.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
+ *             HAFT_OUT_OF_RANGE   the index is beyond the capacity (and min_free)
+ *             HAFT_OCCUPIED       the slot holds an object or a reservation
+ *             HAFT_EXHAUSTED      the slot has lived all its generations
+ *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *             HAFT_FULL           haft_local_available() is 0
+ *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
+ * Progress  wait-free except for the system.
+ * Cost      between haft_local_load_begin() and _end(): O(1).  Else O(free slots), and above the
+ *           highest index used so far O(slots between), whose memory is touched.
+ */
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
+
+/*
+ * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
+ * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
+ *
+ * Returns   as haft_local_restore(), but HAFT_FULL only for exhausted slots and while the table
+ *           closes.
+ * Progress  wait-free except for the system.
+ * Cost      as haft_local_restore().
+ */
+haft_status haft_local_restore_free(haft_local *local, haft_id next);
+
+/*
+ * haft_local_for_each_slot - all there is to save, so that stale ids are stale after loading.
+ * Calls `visit` for each slot up to the highest one used, in order of index: for a live one with
+ * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of the
+ * next life, for haft_local_restore_free().  Reservations count as given up.  To load the live
+ * objects alone brings stale ids to life sooner or later.
+ *
+ * Returns   the number of calls.  A visitor that returns false ends the walk.
+ * Threads   one; the visitor may free objects.
+ * Progress  wait-free except for the visitor.
+ * Cost      O(slots ever used).
+ */
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *object, void *arg), void *arg);
+
+/*
+ * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
+ * that is empty or not.  Meanwhile reserving, inserting and the calls for memory answer
+ * HAFT_LOADING.  At the end the free slots are put in order: the lowest index is used first, but
+ * runs of pages without a used slot come after the others, if there are more than 128 KiB of slots.
+ *
+ * Cost      O(1); load_end O(slots ever used).
+ */
+void haft_local_load_begin(haft_local *local);
+void haft_local_load_end(haft_local *local);
+
+/*
+ * haft/packed.h - the handle table of one thread that keeps its objects dense: no holes.
+ *
+ * All objects stand in one array, in positions 0 to count - 1, so that walking them is a plain loop
+ * over an array; ids lead there through a small slot each:
+ *
+ *   const struct particle *particles = haft_packed_objects(packed);
+ *   const uint64_t count = haft_packed_count(packed);
+ *
+ *   for (uint64_t i = 0; i < count; i++) { ... particles[i] ... }
+ *
+ *   id --> slot {word, position} --> objects[position], ids[position]
+ *
+ * Freeing closes gaps, so it moves objects.  haft_packed_insert() and haft_packed_kill() never move
+ * one: a loop may kill what it meets, and haft_packed_refresh() removes all that were killed.
+ * Memory: 24 bytes more than the object for each object, and 4 for each that was killed.
+ *
+ * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
+ * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
+ * closing the table inside one is misuse.
+ *
+ * In programs built with AddressSanitizer, library and all, a look behind the last object is
+ * reported: such as by a pointer to it from before another was freed.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any number at a time, while none changes the table; one that changes it.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   OWN   no thread changes the table while others read it
+ */
+
+typedef struct haft_packed haft_packed;
+
+/*
+ * on_destroy: called exactly once for each object whose life ends, by haft_packed_free(),
+ * haft_packed_refresh(), haft_packed_clear() or haft_packed_close().  `object` may be read and
+ * written until it returns; `id` is the id it had, which is no longer live.
+ */
+typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
+
+/* The growth step of a table whose memory is all made ready at opening. */
+#define HAFT_PACKED_FIXED UINT64_MAX
+
+/*
+ * The objects stand object_size apart, from the start of a page on: where it is a C type's size,
+ * they are aligned for that type.  on_fill (warn_at) is called as the last thing of the insertion
+ * that brings the table there.
+ */
+typedef struct haft_packed_options {
+    HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
+
+    /*
+     * How memory is made ready.  The address space for the capacity is reserved at opening, so
+     * growth never moves or copies an object.
+     *   0                   the system gives each page when it is first used
+     *   n                   n objects at a time, touched in advance, the first n at opening: only
+     *                       an insert that begins the next n meets fresh memory
+     *   HAFT_PACKED_FIXED,  all at opening: no insert gives HAFT_NO_MEMORY or meets fresh memory
+     *   or the capacity
+     */
+    uint64_t growth_step;
+
+    /* false: a gap is filled with the last object.  true: the objects behind it move up. */
+    bool keep_order;
+
+    haft_packed_destroy *on_destroy; /* NULL: none */
+    void *destroy_arg;
+} haft_packed_options;
+
+/* What stands behind an id, or in a position. */
+typedef enum haft_packed_life {
+    HAFT_PACKED_UNUSED, /* no object */
+    HAFT_PACKED_ALIVE,
+    HAFT_PACKED_DEAD /* killed: an object until the refresh */
+} haft_packed_life;
+
+/* A slot: the word is the id while the object is live. */
+typedef struct haft_packed_slot {
+    haft_atomic_u64 word;
+    uint32_t position;
+    uint32_t death; /* 1 + place among the dead; 0: alive */
+} haft_packed_slot;
+
+/* What resolving needs.  It stays valid and unchanged until the table is closed. */
+typedef struct haft_dense_view {
+    const haft_packed_slot *slots;
+    uint64_t mask; /* number of slots in address space, a power of two, less one */
+    char *objects;
+    uint64_t object_size;
+} haft_dense_view;
+
+/*
+ * haft_packed_open, haft_packed_open_sized - a new table.  It needs a capacity: `options` NULL is
+ * HAFT_BAD_CAPACITY.
+ *
+ * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_WARN_AT   the option of that name
+ *             HAFT_NO_MEMORY     no address space or memory
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1), and O(growth_step) memory that is touched.
+ */
+haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
+                                   haft_packed **packed);
+HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haft_packed **packed)
+{
+    return haft_packed_open_sized(options, sizeof *options, packed);
+}
+
+/*
+ * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().
+ *
+ * Threads   one; not from a callback.
+ * Progress  blocking (munmap).
+ * Cost      O(memory touched), in the system; with on_destroy O(count).
+ */
+void haft_packed_close(haft_packed *packed);
+
+/*
+ * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table was
+ * opened.
+ */
+haft_dense_view haft_packed_view(const haft_packed *packed);
+haft_layout haft_packed_layout(const haft_packed *packed);
+const char *haft_packed_name(const haft_packed *packed);
+uint64_t haft_packed_capacity(const haft_packed *packed);
+
+/* --- by id --- */
+
+/*
+ * haft_packed_is_live - whether the id names an object, dead or not.
+ *
+ * Cost      O(1): one load, no branch on the index.
+ */
+HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
+{
+    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
+}
+
+/*
+ * haft_packed_resolve - the object an id names, or NULL.
+ *
+ * Returns   pointer to the object's bytes, dead or not, to be used until a call that says so moves
+ *           or ends the object; NULL if `id` is HAFT_NIL, malformed, from another table, or names
+ *           an object since freed.  A stale id is an answer, not an error.
+ * Cost      O(1): two loads from one line, no store, no branch on the index.
+ */
+HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
+{
+    const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
+
+    return haft_load_relaxed(HAFT_EDGE_OWN, &slot->word) == id.bits
+               ? view.objects + slot->position * view.object_size
+               : NULL;
+}
+
+/*
+ * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slots` is where
+ * the view has its slots; debug builds assert that they are the table's.
+ */
+__attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
+                                                       const void *slots);
+
+/*
+ * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
+ * in haft/diagnose.h.
+ *
+ * Returns   as haft_packed_resolve().  NULL after on_bad_access has returned; without one the
+ *           program is aborted.
+ * Progress  wait-free except for on_bad_access.
+ */
+HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view view, haft_id id)
+{
+    void *object = haft_packed_resolve(view, id);
+
+    return __builtin_expect(object != NULL, 1) ? object
+                                               : haft_packed_require_failed(packed, id, view.slots);
+}
+
+/*
+ * haft_packed_diagnose - why an id does or does not resolve.
+ *
+ * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never HAFT_RESERVED:
+ *           an object is live as soon as it has an id.
+ */
+haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
+
+/* haft_packed_state - whether the id's object is alive, dead, or (every other id) unused. */
+haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_position - where an id's object stands now.
+ *
+ * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
+ *           is that of haft_packed_diagnose().
+ */
+haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
+
+/* --- by position --- */
+
+/*
+ * haft_packed_objects, haft_packed_ids - the objects and their ids: arrays of haft_packed_count()
+ * elements, at the same addresses until the table is closed.  The ids are not to be written.  While
+ * an on_destroy runs, positions of objects that are destroyed have HAFT_NIL for their id.
+ */
+void *haft_packed_objects(const haft_packed *packed);
+const haft_id *haft_packed_ids(const haft_packed *packed);
+
+/*
+ * haft_packed_id_at, haft_packed_state_at - the object in a position: HAFT_NIL and
+ * HAFT_PACKED_UNUSED from haft_packed_count() on.
+ */
+haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
+haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
+
+/*
+ * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how many
+ * objects there are, dead or not; how many of them are dead; how many more fit (exhausted slots are
+ * lost to the capacity); whether there is none.  Objects that a call destroys count until it
+ * returns.
+ */
+uint64_t haft_packed_count(const haft_packed *packed);
+uint64_t haft_packed_dead_count(const haft_packed *packed);
+uint64_t haft_packed_available(const haft_packed *packed);
+bool haft_packed_is_empty(const haft_packed *packed);
+
+/* --- changes --- */
+
+/*
+ * haft_packed_insert - a new object in the last position, a copy of object_size bytes from `object`
+ * (NULL: zeros).  No object moves.
+ *
+ * Returns   HAFT_OK and the id in `*id`.  Otherwise that is untouched:
+ *             HAFT_FULL        the capacity is in use (or exhausted)
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Cost      O(1), and the copy; O(growth_step) when a step begins.
+ */
+haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id);
+
+/*
+ * haft_packed_free - end an object's life, dead or not, and close the gap.  Its slot is reused
+ * next, under another id, unless it has lived its last generation.
+ *
+ * With keep_order pointers to the object and to all behind it end; without, pointers to the object
+ * and to the last one, which takes its place.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_CALLBACK, made from a callback; or the
+ *           status of haft_packed_diagnose().
+ * Progress  wait-free except for on_destroy.
+ * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
+ */
+haft_status haft_packed_free(haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_kill - mark an object dead: haft_packed_refresh() will destroy it.  Until then it
+ * stays where it is, its id is live, and it is counted.
+ *
+ * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed: HAFT_DEAD, if it is dead
+ *           already; or the status of haft_packed_diagnose().
+ */
+haft_status haft_packed_kill(haft_packed *packed, haft_id id);
+
+/*
+ * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all gaps.
+ * (Where a dead object has been freed, the one killed last has taken its turn.)  Objects that
+ * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  None is dead
+ * afterwards, and objects have moved at most once.
+ *
+ * With keep_order pointers to the first dead object and to all behind it end; without, all pointers
+ * to dead objects and to the last ones, as many as were dead.
+ *
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Progress  wait-free except for on_destroy.
+ * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
+ */
+haft_status haft_packed_refresh(haft_packed *packed);
+
+/*
+ * haft_packed_clear - kill all objects in order of position, then destroy all dead ones in the
+ * order of the kills, and those that on_destroy inserts meanwhile.  All earlier ids are stale for
+ * ever, and all pointers end.
+ *
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Progress  wait-free except for on_destroy.
+ * Cost      O(count).
+ */
+haft_status haft_packed_clear(haft_packed *packed);
+
+/*
+ * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which is
+ * negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
+ * their order.  All pointers end.  Objects stand still until the last comparison; whatever
+ * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_NO_MEMORY     the system refused memory for the order
+ *             HAFT_IN_CALLBACK   the call was made from a callback
+ * Progress  wait-free except for `compare`.
+ * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
+ *           once.  8 bytes of memory for each object from the first sort on.
+ */
+haft_status haft_packed_sort(haft_packed *packed,
+                             int (*compare)(const void *a, const void *b, void *arg), void *arg);
+
+/*
+ * haft/many.h - the calls of haft/table.h for many ids at once.
+ *
+ * Each id gets the result of a single call, in the order of the array; what many share is done
+ * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
+ * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/*
+ * haft_reserve_many - up to `count` slots that no other thread sees yet.
+ *
+ * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
+ *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
+ *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
+ *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
+ *           published, or given up by haft_abort().
+ * Ordering  as haft_reserve(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
+ */
+size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
+                         haft_status *why);
+
+/*
+ * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
+ *
+ * Threads   as haft_publish().
+ * Ordering  as haft_publish(), for each.
+ * Cost      O(count): one store each.
+ */
+void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
+
+/*
+ * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
+ * each, from `objects` on (NULL: the objects' bytes are zeroed).
+ *
+ * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
+ *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
+ *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
+ * Threads   as haft_insert().
+ * Ordering  as haft_insert(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      as haft_reserve_many(), and the copy.
+ */
+size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
+                        haft_status *why);
+
+/*
+ * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
+ * succeeds; an id that stands in the array twice is freed by the first.
+ *
+ * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
+ *           ids[i]: HAFT_OK if this place in the array was the one to free it.
+ * Threads   as haft_free(); the arrays are the caller's and may not overlap.
+ * Ordering  as haft_free(), for each.
+ * Progress  lock-free.
+ * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
+ *           to 128).  Never allocates.
+ */
+size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
+
+/*
+ * haft/scan.h - visiting the live objects of a shared table.
+ *
+ * What is promised, of each form below: an object that is live from the scan's start to its end is
+ * visited exactly once, whatever the visitor and other threads do meanwhile.  One that is inserted
+ * or freed during the scan is visited once or not at all.  Objects come in order of index; no id
+ * comes twice.  The visitor may free any object, the one it was given too, and reserve and insert.
+ *
+ * A scan starts when its cursor is made, or when haft_scan_ranges() divides the table: slots first
+ * used later are not part of it, so a visitor that inserts comes to an end.  A scan of several
+ * ranges ends when each of them has.
+ *
+ * Read sections: a visited object may be used until the section ends in which it was visited, even
+ * if it is freed meanwhile; with qsbr and the workers clock that is the next quiescent point.  The
+ * cursor itself is a place in the table: it may be put down when the section ends and taken up in
+ * the next one, by this thread or by another, and no object that stays live is left out for that.
+ *
+ *   haft_cursor cursor = haft_cursor_over(table, HAFT_EVERYTHING);
+ *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
+ *
+ * Fresh slots are skipped without touching their memory, except for up to 128 in each worker's
+ * hands, and those that a local table gave back before it was shared.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any, also outside read sections, alongside any call but haft_table_close().
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/* A value: a copy goes on independently, and needs no end. */
+typedef struct haft_cursor {
+    const haft_table *table;
+    haft_run run; /* the stretch that it is in */
+    uint64_t end; /* of the scan */
+} haft_cursor;
+
+/*
+ * haft_cursor_over - the start of a scan over the slots of `range`.
+ *
+ * Returns   the cursor, in front of the range's first object.  Where the table ends before the
+ *           range does, so does the scan; a range that ends before it begins is empty.
+ * Ordering  none: what the caller knows to be inserted will be visited.
+ * Cost      O(1): no slot is touched.
+ */
+haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
+
+/*
+ * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops that
+ * walk over slots by themselves.
+ *
+ * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
+ *           Slots first used after the call began may be left out.
+ * Ordering  none: what the caller knows to be inserted is not left out.
+ * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
+ *           pages) where memory was given back: no slot is touched.
+ */
+haft_range haft_used_range(const haft_table *table, haft_range range);
+
+/*
+ * haft_cursor_next - the next live object.
+ *
+ * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
+ *           at the end; then it stays there.
+ * Threads   any inside a read section of the table's domain, alongside any call but
+ *           haft_table_close(); one thread at a time with one cursor.
+ * Ordering  acquire for each object: all that was written before haft_publish() is visible.
+ * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
+ *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
+ */
+HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
+{
+    while (!haft_run_next(&cursor->run, id, object)) {
+        const uint64_t at = cursor->run.left.to;
+
+        if (at == cursor->end) {
+            return false;
+        }
+        cursor->run = haft_run_over(cursor->run.view,
+                                    haft_used_range(cursor->table, HAFT_RANGE(at, cursor->end)));
+    }
+    return true;
+}
+
+/* Called with each object; false ends the scan. */
+typedef bool haft_visit(haft_id id, void *object, void *arg);
+
+/*
+ * haft_scan - call `visit` with each live object of `range`.
+ *
+ * Returns   the number of calls.
+ * Threads   as haft_cursor_next().  Workers can share a scan: see haft_scan_ranges().
+ * Ordering  as haft_cursor_next().
+ * Progress  as haft_cursor_next(), except for the visitor.
+ * Cost      as haft_cursor_next(), and a call for each object.
+ */
+uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit, void *arg);
+
+/*
+ * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
+ *
+ * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
+ *           one scan, which starts here.  They have equally many used slots, live or not, except
+ *           for rounding: they meet where a slot and a page begin together, if a part has eight
+ *           such places or more, and else where a slot and a cache line do.  (For object alignments
+ *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
+ *           than lines, those left over are empty.
+ * Ordering  none: what the caller knows to be inserted is in some range.
+ * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
+ */
+void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts);
+
+/*
+ * haft/pin.h - holding on to an object beyond a read section.
+ *
+ * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
+ * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
+ * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
+ * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
+ * Until then it takes up room: the table's capacity holds live and pinned objects together.
+ *
+ * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
+ * slot, and a read-modify-write for each slot that is taken back.
+ */
+
+#define HAFT_PINS_MOST 0x7fffffffu /* of one object at one time */
+
+/*
+ * haft_pin - resolve, and keep the object's memory until haft_unpin().
+ *
+ * Returns   the object; NULL if the id is stale, as haft_resolve(), or the object has
+ *           HAFT_PINS_MOST pins already.
+ * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
+ * Ordering  as haft_resolve().
+ * Cost      haft_resolve() and an atomic addition to the object's slot.
+ */
+void *haft_pin(haft_table *table, haft_id id);
+
+/*
+ * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
+ * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
+ * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
+ * a worker's duties (haft/table.h), by an insertion without a worker, by haft_trim() or at closing.
+ * Else the slot is taken back as any other.
+ *
+ * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
+ *           unpins, or an id that never named it.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
+ * Ordering  release: all uses of the object come before the reuse of its memory.
+ * Progress  lock-free.
+ * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
+ *           objects, each of which unpins the next in on_reclaim, is taken back in a loop.
+ */
+haft_status haft_unpin(haft_table *table, haft_id id);
+
+/*
+ * haft_pins - how many pins the object has that `id` names, or named until it was freed.
+ *
+ * Returns   a snapshot; 0 for other ids.
+ */
+uint32_t haft_pins(const haft_table *table, haft_id id);
+
+/*
+ * haft/share.h - hand a local table over to all threads, and back; and ids chosen elsewhere in a
+ * shared table.
+ *
+ * One thread builds a level, a document or a configuration in a haft_local; then every worker may
+ * use it, without a copy: the slots stay where they are, so every id and every pointer holds
+ * before, during and after, and so does the view.
+ *
+ *   haft_share(local, domain, NULL, &table);      `local` is used up
+ *   ...                                           workers insert, resolve and free
+ *   haft_unshare(table, &local);                  `table` is used up
+ */
+
+typedef struct haft_share_options {
+    /*
+     * For objects freed while the table is shared: as in haft_table_options.  NULL: what the local
+     * table was given as on_destroy, if anything, runs in its place, after the grace period.
+     */
+    haft_reclaim *on_reclaim;
+    void *reclaim_arg;
+} haft_share_options;
+
+/*
+ * haft_share, haft_share_sized - make a local table a shared one.  `options` may be NULL.
+ *
+ * While it is shared, capacity is a floor, as in any shared table, and what workers hold back comes
+ * from beyond it: open the local table with `will_share`, or there is little or no room for that,
+ * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
+ * whatever `reuse` and `min_free` were.
+ * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
+ * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
+ * haft_local_close() would, on_destroy included.
+ *
+ * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
+ *           has changed:
+ *             HAFT_IN_USE      objects are reserved and not published, or on_destroy is running
+ *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
+ *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
+ *             HAFT_NO_MEMORY   for what a shared table has beside its slots
+ * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): workers take the free slots over in batches, as they need them.
+ */
+haft_status haft_share_sized(haft_local *local, haft_domain *domain,
+                             const haft_share_options *options, size_t size, haft_table **table);
+HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
+                                   const haft_share_options *options, haft_table **table)
+{
+    return haft_share_sized(local, domain, options, sizeof *options, table);
+}
+
+/*
+ * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
+ * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for grace
+ * periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * `worker` NULL, and what it inserts lives on in the local table.
+ *
+ * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
+ * more than the local one's capacity, that has grown to what it holds.
+ *
+ * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
+ *           it can be used as before:
+ *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
+ *                               as haft_table_close()
+ *             HAFT_NO_MEMORY    for the local table itself, or for a worker's part
+ * Threads   one thread outside read sections, when no other thread uses the table any more.  With
+ *           qsbr and the workers clock it is a quiescent point of the calling thread.
+ * Ordering  acquire: all that was done with the table before is visible.
+ * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
+ *           pointer.
+ * Cost      a grace period or more; O(slots ever used).
+ */
+haft_status haft_unshare(haft_table *table, haft_local **local);
+
+/* --- ids chosen elsewhere, in a table that all threads share: as a server assigns them --- */
+
+/*
+ * They live in the table's restore_range (haft/table.h): slots that the table itself never hands
+ * out, before or after.  One that was freed may be restored again, at a higher generation, when its
+ * grace period has passed.  To load a saved game, or ids over the whole table, restore into a
+ * haft_local (haft/local.h) and share it.
+ */
+
+/*
+ * haft_restore - an object under an id of the caller's choice, with object_size bytes copied from
+ * `object` (NULL: zeros).  Of all callers racing on one slot, one succeeds.  It is freed as any
+ * other, by any worker, and on_reclaim runs once for it.
+ *
+ * Returns   HAFT_OK: the object is live.  Otherwise nothing has changed:
+ *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
+ *             HAFT_OUT_OF_RANGE   the index is beyond the restore_range
+ *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
+ *             HAFT_EXHAUSTED      the slot has lived all its generations
+ *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *             HAFT_FULL           with exact_capacity: live and reserved objects fill it
+ *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
+ *                                 for a pin, or for a worker to hand on what it freed: try again
+ *                                 after haft_worker_quiescent(); inside a callback also one that is
+ *                                 due.  With exact_capacity: other calls are searching for the
+ *                                 slots of the last objects
+ * Threads   the worker's thread, inside or outside a read section.
+ * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
+ *           visible to each thread that resolves the id.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
+ *           O(slots whose grace period has passed and that no thread has taken back).
+ */
+haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
+
+/*
+ * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
+ * have lived all their generations, for a table that must go on.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any, registered or not, inside or outside a read section, alongside any call but
+ *           haft_table_close() and haft_unshare().
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/*
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids from
+ * before stay stale.  To that end the slots of a run of pages go on at the highest next generation
+ * among them, which costs some of them lives.  For large tables that were full and are not: free,
+ * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ *
+ * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
+ * that waits for its grace period, or that a worker holds back; runs of which a part was never
+ * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
+ * with at most 128 KiB of slots, which are in the heap.  A run has as few pages as begin and end
+ * with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about 4.5
+ * bytes for each slot ever used, more in tables below 4,096 objects.
+ *
+ * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
+ * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told
+ * HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay are put in order of
+ * index.
+ *
+ * In the statistics, slots whose memory was released are `released` until a worker draws them;
+ * `high_water` and `live` stay as they were.
+ *
+ * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
+ *           memory is released:
+ *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a run, or a worker's part
+ * Ordering  acquire: all readers of what lay in the pages are done.
+ * Progress  blocking (madvise).  Others are never blocked by it.
+ * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
+ */
+haft_status haft_trim(haft_table *table, uint64_t *released);
+
+/*
+ * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then
+ * live again: those of these slots, in the order in which they were issued.  Call it when no part
+ * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
+ * table's `wrap`, where no slot is ever exhausted.
+ *
+ * First it takes back due slots, so on_reclaim may run here.  An object that was freed in its last
+ * life and is still pinned or waits for its grace period is not exhausted yet, and its slot is not
+ * taken.  Slots of the restore range can be restored again.  Afterwards haft_diagnose() says
+ * HAFT_STALE of ids that these slots had, and may say so of ids that were never issued.
+ *
+ * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_BUSY         another thread is in this call or in haft_trim()
+ *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_NO_MEMORY    none for a worker's part
+ * Ordering  acquire: the last use of the slots' former objects is done.
+ * Progress  blocking (malloc).  Others are never blocked by it.
+ * Cost      O(slots ever used): one load each.
+ */
+haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
+
+/*
+ * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
+ * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
+ * alone, its name, its allocation sites and what it was declared to have included.  Opening clears
+ * the memory; closing leaves it to the program, as any bytes.  Between the two nothing is allocated
+ * or mapped, and whatever id comes in, only the memory is read and written.
+ *
+ *   static char memory[40000];
+ *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
+ *                                         .memory_size = sizeof memory}, &local);
+ *
+ * haft_local_footprint(), haft_table_footprint() and haft_domain_footprint() say how much is
+ * needed, wherever the memory begins, and the highest capacity that needs no more: slots are a
+ * power of two.
+ *
+ *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
+ *              ones are opened again.  Calls without a worker borrow one of them
+ *   hold_back  slots for workers to hold back.  With 0 each batch is one slot, which takes 576
+ *              bytes more for each, and each call is a shared operation; 32 * 127 is enough for
+ *              full batches, at 4.5 bytes a slot
+ *   clocks     workers and frame alone
+ *   trim       releases nothing
+ *
+ * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
+ * and debug builds at closing, for the census, which they leave out where they get no memory.
+ */
+
+/*
+ * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
+ * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
+ * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge
+ * page of which a part goes is a huge page no more, its parts leave the program's resident memory
+ * at once, and the system uses them again when it gets round to it.  Where the system has no huge
+ * pages, or is told not to give any, the option changes nothing.
+ */
+
+/*
+ * haft/threads.h - threads that the program did not start, or that come along seldom: a worker for
+ * each thread that asks, and inserting and freeing without one.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/* --- a worker for each thread that asks, closed when the thread ends --- */
+
+/*
+ * For code that is called on threads it did not start and cannot follow: a thread's first call
+ * opens a worker on the table, later calls return it.  Code that knows its threads opens workers
+ * itself (haft/table.h) and spares the look-up.
+ */
+
+/*
+ * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
+ *
+ * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
+ * not count implicit workers as open.  The thread may close it before (haft_worker_close); its next
+ * call then opens another.  With the workers clock the thread is online from the first call on, and
+ * its implicit worker counts as open to other threads, not to itself, while it lives.  If the
+ * library is unloaded (dlclose) before the thread ends, the worker stays open.
+ *
+ * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
+ * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
+ * for in the last round, after the library's own has run, is not closed with the thread: it stays
+ * open until the table is closed, and what it holds back stays with it.  With the workers clock it
+ * then holds grace periods up and counts as open, until a thread that has joined its own closes it
+ * (haft_worker_close).  So a destructor that is to work in the last round has its key made before
+ * the first call of this function in the process, or opens and closes a worker.
+ *
+ * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
+ * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
+ *           calling thread alone.
+ * Ordering  as haft_worker_open(), the first time.
+ * Progress  wait-free for the table that the thread asked for last; else O(its tables); the first
+ *           time blocking: a lock, malloc.
+ * Cost      two comparisons of thread-local data; in a shared library a call more to find these,
+ *           unless it is built with -ftls-model=initial-exec.
+ */
+haft_status haft_worker_current(haft_table *table, haft_worker **worker);
+
+/* --- inserting and freeing without a worker, straight through the table --- */
+
+/*
+ * For threads that come along seldom or cannot keep a worker: a helper, a plug-in, a destructor at
+ * thread exit (no signal handler, which could interrupt its own thread's call).  Reserving borrows
+ * a worker that is closed, or makes one, and does its duties (haft/table.h) before it returns the
+ * worker; the other calls need none, and never allocate, fail for want of memory or call back.
+ * Such threads may insert and free, but neither resolve nor touch the object after it is published:
+ * to resolve, a thread needs a read section, and with the workers clock that means an open worker.
+ */
+
+/*
+ * haft_reserve_unregistered, haft_insert_unregistered - as haft_reserve() and haft_insert().
+ *
+ * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
+ * Ordering  as those.
+ * Progress  lock-free, except for malloc where a worker is made (on_reclaim, where given, is the
+ *           caller's).
+ * Cost      O(workers ever open at one time), and some six shared operations: several times a
+ *           worker's call.
+ */
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object);
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id);
+
+/*
+ * haft_reserve_wait_unregistered, haft_insert_wait_unregistered - the same, waiting for grace
+ * periods while the answer is HAFT_BUSY.  With the caller clock no other thread may ever drive one.
+ *
+ * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
+ * Threads   any, registered or not, outside read sections.  With qsbr and the workers clock a wait
+ *           is a quiescent point of the thread: pointers resolved before are void.
+ * Ordering  as haft_reserve() and haft_insert().
+ * Progress  blocking: waits for readers.
+ * Cost      as haft_reserve_unregistered(), or a grace period or more.
+ */
+haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object);
+haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id);
+
+/*
+ * haft_publish_unregistered, haft_abort_unregistered - as haft_publish() and haft_abort(), for an
+ * id that haft_reserve_unregistered() gave.
+ *
+ * Threads   the thread that reserved the id, or one that was handed it; also in callbacks.
+ * Ordering  as those.
+ * Progress  wait-free; abort: lock-free.
+ * Cost      a store and an atomic addition; abort: three shared operations.  A slot given up can be
+ *           reserved again at once, as no reader ever had the id.
+ */
+void haft_publish_unregistered(haft_table *table, haft_id id);
+void haft_abort_unregistered(haft_table *table, haft_id id);
+
+/*
+ * haft_free_unregistered - as haft_free().
+ *
+ * Returns   as that.
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.  Any id.
+ * Ordering  as haft_free().
+ * Progress  lock-free.
+ * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
+ *           the slot begins when a search for a slot or a worker's duties collect it.
+ */
+haft_status haft_free_unregistered(haft_table *table, haft_id id);
+
+/*
+ * haft/fork.h - going on with domains and tables in the child of a fork.
+ *
+ * The child has the memory of one instant and one thread of many.  The others stand still for ever,
+ * perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
+ *
+ * A program that does not call the functions below: the child may do what is wait-free or lock-free
+ * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
+ * with its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else
+ * may find a lock held that no thread releases.  A child that calls exec or _exit needs nothing.
+ *
+ * A program that calls them around each fork: in the child
+ *
+ *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
+ *   - the forking thread's workers go on; it opens and closes workers, tables and domains as ever,
+ *     and may start threads that do;
+ *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
+ *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
+ *     with a worker, between two, or in the middle of a call.  The statistics are right again;
+ *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
+ *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
+ *     was moving into or out of a list;
+ *   - a reservation that another thread was about to publish or give up stays reserved, and a table
+ *     or domain that another thread was opening or closing is lost;
+ *   - the clocks go on without the other threads:
+ *
+ *       workers clock                    as before
+ *       frame clock                      as before
+ *       thread or caller clock, by what after_fork() of the foreign clock says (haft/clock.h):
+ *         true (bp)                      the caller clock: no background thread
+ *         false (liburcu's others)       the frame clock: haft_domain_tick() ends grace periods,
+ *                                        and what would wait says HAFT_BUSY.  It calls the foreign
+ *                                        clock no more, which would wait for threads that are gone
+ *         NULL                           the domain cannot wait: HAFT_FORKED, as without the calls
+ *
+ *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
+ *
+ * Either way the export (haft/export.h) is the parent's, and the child may open its own; and so it
+ * may open domains and tables, and close these.
+ *
+ * To have them called around every fork:
+ *
+ *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
+ *
+ * With bp the program calls liburcu's own as well, around these: urcu_bp_before_fork() first, and
+ * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: those are
+ * handed over after these.)  Without them what waits in the child may wait for ever.
+ */
+
+/*
+ * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
+ * Until haft_after_fork_parent() other threads wait in what takes these: opening and closing tables
+ * and domains, writing an export, opening and closing implicit workers.  Nothing else waits, and no
+ * callback is waited for.
+ *
+ * Threads   the one that forks next, outside read sections (between haft_section_begin and _end),
+ *           not from a callback.  Called again before the fork, it counts: so do the others.
+ * Progress  blocking: two locks, each held for short moments.
+ */
+void haft_before_fork(void);
+
+/*
+ * haft_after_fork_parent - the parent's other threads go on.  Also to be called if fork failed.
+ *
+ * Threads   the one that called haft_before_fork().
+ * Progress  wait-free, except for waking threads.
+ */
+void haft_after_fork_parent(void);
+
+/*
+ * haft_after_fork_child - the child's one thread is the only one from now on.  It collects the free
+ * slots of all tables.  Inside a callback, which the contract of haft_before_fork() excludes, debug
+ * builds assert; others leave the slots of the tables where they are.
+ *
+ * Threads   the child's one thread, before it calls anything else of haft.
+ * Cost      O(slots ever used, of all open tables): it writes to the words of free slots, so pages
+ *           that the child shared with its parent are copied.
+ */
+void haft_after_fork_child(void);
+
+/*
+ * haft/arena.h - memory that is given back all at once: a frame's, a request's, a job's; and
+ * allocators, of which an arena is one.
+ *
+ *   haft_arena *arena;
+ *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
+ *   for (;;) {
+ *       char *path = haft_arena_printf(arena, "%s/%s", directory, name);
+ *       struct node *node = haft_arena_new(arena, struct node);
+ *       ...
+ *       haft_arena_reset(arena);
+ *   }
+ *
+ * Allocation moves one pointer up.  Blocks of memory come from malloc, or there is only one, or
+ * only a buffer of the caller's; reset keeps them for the next round.
+ *
+ * No destructors run.  An object's resources outside of the arena leak when the arena is reset,
+ * rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be done with
+ * haft_arena_on_reset().
+ *
+ * In builds with AddressSanitizer all bytes that are not allocated are poisoned, and there are
+ * poisoned bytes behind each allocation: a pointer kept beyond a reset or rewind is reported.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each arena.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+/* --- allocators: where a container's memory comes from: malloc, an arena, or one's own --- */
+
+/*
+ *   haft_allocator from = haft_allocator_malloc();    or haft_arena_allocator(arena)
+ *   node = from.alloc(from.context, sizeof *node, alignof(struct node));
+ *
+ * The caller keeps sizes and alignments: an arena stores none.
+ */
+
+/*
+ * haft_allocator - three functions and their context; small, so pass it by value.
+ *
+ * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
+ *           0 is a block like any other, at an address that no other has.  NULL: no memory.
+ * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
+ *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
+ *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
+ *           alloc.  NULL: no memory, and the block is as it was.
+ * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
+ *
+ * Threads   as the memory behind it: malloc any, an arena one at a time.
+ */
+typedef struct haft_allocator {
+    void *(*alloc)(void *context, size_t size, size_t alignment);
+    void *(*resize)(void *context, void *memory, size_t old_size, size_t new_size,
+                    size_t alignment);
+    void (*free)(void *context, void *memory, size_t size);
+    void *context;
+} haft_allocator;
+
+/*
+ * haft_allocator_malloc - the C library's malloc, realloc and free: its blocks may be freed with
+ * free(), and free() blocks of malloc's.  An alignment that is not a power of two gets NULL.
+ *
+ * Threads   any, and so may its functions be called.
+ * Progress  wait-free; its functions as malloc.
+ * Cost      O(1).  resize copies where malloc's own alignment does not do.
+ */
+haft_allocator haft_allocator_malloc(void);
+
+/* --- arenas --- */
+
+/* What haft_arena_alloc() aligns to: enough for every basic type. */
+#define HAFT_ARENA_ALIGNMENT ((size_t)16)
+
+/* The largest alignment, a huge page. */
+#define HAFT_ARENA_MAX_ALIGNMENT ((size_t)1 << 21)
+
+/* Bytes of a caller's buffer that the arena itself needs, at most. */
+#define HAFT_ARENA_OVERHEAD ((size_t)256)
+
+/* Only what the inline allocation needs; there is more behind it. */
+typedef struct haft_arena {
+    char *next;  /* the first byte not allocated in the block in use */
+    char *limit; /* where the inline allocation must stop */
+} haft_arena;
+
+typedef struct haft_arena_options {
+    size_t block_size;     /* bytes of the first block, up to 2^30; 0: 65,536 */
+    size_t max_block_size; /* each further block has twice the bytes of the one before, up to
+                              this; from block_size to 2^30; 0: 2^20, or block_size if larger */
+    bool fixed;            /* never a second block */
+    void *buffer;          /* the first block, with the arena itself in it, until it is closed;
+                              NULL: from the allocator.  With `fixed`, nothing but the buffer is
+                              ever used.  Without, block_size is that of the second block */
+    size_t buffer_size;    /* its bytes, at least HAFT_ARENA_OVERHEAD; 0 without a buffer */
+    const haft_allocator *allocator; /* of blocks; copied; NULL: malloc */
+} haft_arena_options;
+
+typedef struct haft_arena_stats {
+    size_t used;       /* bytes allocated, with what alignment (and the sanitizer) adds */
+    size_t high_water; /* the most that was ever used at once */
+    size_t capacity;   /* bytes of all blocks, those kept for later among them */
+} haft_arena_stats;
+
+/* A point in the life of an arena, to rewind to. */
+typedef struct haft_mark {
+    void *block;
+    char *next;
+    void *own_blocks;
+    void *clean_up;
+    size_t elsewhere;
+    uint64_t round;
+} haft_mark;
+
+/*
+ * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options`
+ * NULL: all zero.
+ *
+ * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
+ *           HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE,
+ *           HAFT_BAD_BUFFER_SIZE, for the option of that name; HAFT_NO_MEMORY.
+ * Progress  blocking (malloc); wait-free in a buffer.
+ */
+haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
+                                  haft_arena **arena);
+HAFT_INLINE haft_status haft_arena_open(const haft_arena_options *options, haft_arena **arena)
+{
+    return haft_arena_open_sized(options, sizeof *options, arena);
+}
+
+/*
+ * haft_arena_close - the end of the arena and of all that was allocated in it.  Clean-up runs as in
+ * haft_arena_reset().
+ *
+ * Threads   one; not from a clean-up function.
+ * Progress  blocking (free).
+ * Cost      O(blocks), and the clean-up.
+ */
+void haft_arena_close(haft_arena *arena);
+
+/* Not for programs: what haft_arena_alloc_aligned() calls when the block in use has no room. */
+void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment);
+
+/*
+ * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that no two allocations have
+ * one address.
+ *
+ * A size that does not fit into the block in use goes to the next one, and the rest of the former
+ * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
+ * size, and the block in use stays in use.
+ *
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
+ *           larger than any memory, or `alignment` is not a power of two up to
+ *           HAFT_ARENA_MAX_ALIGNMENT.
+ * Progress  wait-free while the block has room; else blocking (malloc).
+ * Cost      O(1), inlined while the block has room; for a block of just that size O(such blocks
+ *           kept).
+ */
+HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
+{
+    const size_t padding = -(uintptr_t)arena->next & (alignment - 1);
+    const size_t room = (size_t)(arena->limit - arena->next);
+
+    /* Size 0 is one of the cases for the function: size - 1 is larger than any room. */
+    if ((alignment & (alignment - 1)) == 0 && alignment <= HAFT_ARENA_MAX_ALIGNMENT &&
+        padding < room && size - 1 < room - padding) {
+        char *memory = arena->next + padding;
+
+        arena->next = memory + size;
+        return memory;
+    }
+    return haft_arena_alloc_further(arena, size, alignment);
+}
+
+HAFT_INLINE void *haft_arena_alloc(haft_arena *arena, size_t size)
+{
+    return haft_arena_alloc_aligned(arena, size, HAFT_ARENA_ALIGNMENT);
+}
+
+/*
+ * haft_arena_alloc_array, haft_arena_alloc_zeroed - `count` times `size` bytes, aligned to
+ * HAFT_ARENA_ALIGNMENT; contents undefined, or zeros.  A product larger than a size_t gets NULL.
+ *
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc(), and the zeros.
+ */
+void *haft_arena_alloc_array(haft_arena *arena, size_t count, size_t size);
+void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
+
+/* Room for one object of a type, or for `count` of them, as a pointer to it; NULL as above. */
+#define haft_arena_new(arena, type)                                                                \
+    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), __alignof__(type)))
+#define haft_arena_new_array(arena, type, count)                                                   \
+    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), __alignof__(type)))
+
+/*
+ * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
+ * while the block has room; bytes shrunk off are free again, unless a mark was set behind them.
+ * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
+ * until a reset or rewind.  Arguments are those of a haft_allocator's resize.
+ *
+ * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
+ *           haft_arena_alloc_aligned(); the allocation is as it was then.
+ * Progress  as haft_arena_alloc().
+ * Cost      O(1) in place; else as haft_arena_alloc() and the copy.
+ */
+void *haft_arena_resize(haft_arena *arena, void *memory, size_t old_size, size_t new_size,
+                        size_t alignment);
+
+/*
+ * haft_arena_resize_array - haft_arena_resize() from `old_count` to `new_count` times `size`.  A
+ * product larger than a size_t gets NULL.
+ *
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_resize().
+ */
+void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count, size_t new_count,
+                              size_t size, size_t alignment);
+
+/*
+ * haft_arena_copy, haft_arena_strdup, haft_arena_strndup - a copy in the arena, or NULL: of `size`
+ * bytes, aligned to HAFT_ARENA_ALIGNMENT; of a string; of at most the first `most` bytes of a
+ * string, with a zero behind them.  `bytes` may be NULL if `size` is 0.
+ *
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc(), and the copy.
+ */
+void *haft_arena_copy(haft_arena *arena, const void *bytes, size_t size);
+char *haft_arena_strdup(haft_arena *arena, const char *text);
+char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
+
+/*
+ * haft_arena_printf, haft_arena_vprintf - a formatted string in the arena, or NULL, also if printf
+ * refuses the format or an argument.  Arguments may lie in the arena themselves.
+ *
+ * Progress  as haft_arena_alloc().
+ * Cost      formatting, straight into the block in use; a second time only if it has no room.
+ */
+char *haft_arena_printf(haft_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+/*
+ * haft_arena_mark - this moment, for haft_arena_rewind(): good until the arena is reset, closed or
+ * rewound to an earlier mark.  Marks nest, and need not be used.
+ */
+haft_mark haft_arena_mark(haft_arena *arena);
+
+/*
+ * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
+ * then runs first.  An earlier allocation that has grown since has its old place and size again.
+ * The mark may be used again.
+ *
+ * Threads   one; not from a clean-up function.
+ * Progress  wait-free except for the clean-up.
+ * Cost      O(1 + own blocks given back), and the clean-up.
+ */
+void haft_arena_rewind(haft_arena *arena, haft_mark mark);
+
+/*
+ * haft_arena_reset - give back all allocations.  Clean-up runs first, the function registered last
+ * before the rest.  All blocks are kept, and used again in the same order.
+ *
+ * Threads   one; not from a clean-up function.
+ * Progress  wait-free except for the clean-up.
+ * Cost      O(1), and the clean-up; with AddressSanitizer O(bytes).
+ */
+void haft_arena_reset(haft_arena *arena);
+
+/*
+ * haft_arena_on_reset - call `clean_up(arg)` (NULL: nothing) once, when the arena is reset, closed,
+ * or rewound to a mark set before this call.  The function registered last runs first.  All earlier
+ * allocations are still there then.  It may allocate and register; it may not reset, rewind or
+ * close this arena.
+ *
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY: no room for the note, which lies in the arena.
+ * Progress  as haft_arena_alloc().
+ * Cost      as haft_arena_alloc() of three pointers.
+ */
+haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
+
+/*
+ * haft_arena_trim - give all empty blocks except the first back to where they came from.
+ *
+ * Progress  blocking (free).
+ * Cost      O(blocks given back).
+ */
+void haft_arena_trim(haft_arena *arena);
+
+/* haft_arena_stats_get - how much is used, was used at most, and is there. */
+haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
+
+/*
+ * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
+ * haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was set
+ * behind it, and of any other nothing until a reset or rewind.
+ *
+ * Progress  wait-free; its functions as haft_arena_alloc().
+ */
+haft_allocator haft_arena_allocator(haft_arena *arena);
+
+/*
+ * haft/commands.h - creations and destructions recorded by jobs, carried out at the frame boundary.
+ *
+ *   haft_commands_open(table, &options, &commands);             once
+ *
+ *   haft_recorder_open(commands, key, max_creates, &recorder);  each frame, for each job
+ *     haft_recorder_create(recorder, &id, &object);             in the jobs, on any threads
+ *     haft_recorder_call(recorder, function, &payload, size);
+ *     haft_recorder_destroy(recorder, id);
+ *   haft_commands_apply(commands, &applied);                    when all jobs have ended
+ *   haft_domain_tick(domain);                                   frame clock
+ *
+ * Jobs see the table stand still: what they create cannot be resolved before it is applied, what
+ * they destroy can be until then.  Each job has one recorder, so recording takes no lock and shares
+ * nothing.  Memory is kept from frame to frame.
+ *
+ * Repeatable: one worker, which the command set owns, reserves the ids when recorders are opened
+ * and frees what is destroyed; apply goes by the recorders' keys and, within one, by the order of
+ * recording, on one thread.  So the same commands give the same ids and the same table however many
+ * threads the jobs ran on and in whatever order, provided that
+ *   - the table's domain has the frame clock,
+ *   - recorders are opened with the same keys, in the same order, for as many creations,
+ *   - nothing is created or destroyed but through the set, or through haft_commands_worker() on
+ *     the set's thread,
+ *   - no object is pinned while it is destroyed: the last unpin would decide when its slot is free.
+ * Other clocks work as well, and then ids need not repeat.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   the set's thread.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+typedef struct haft_commands haft_commands; /* a command set, of one table */
+typedef struct haft_recorder haft_recorder; /* one job's part in one frame */
+
+/*
+ * What haft_recorder_call() has apply call, on the set's thread, with the recorder it was recorded
+ * with and the copy of the payload, which lasts until apply returns.  All creations of the frame
+ * are live then, and nothing is destroyed yet.
+ *
+ * It may record with this recorder, and with no other: what it creates is live when it returns,
+ * what it wants called is called in the same apply, after all other calls of the recorder, and what
+ * it destroys is destroyed with the rest.  (So a call that always records another has no end.)  It
+ * may reserve, insert and free at once by haft_commands_worker().  It may not open a recorder,
+ * apply or close the set.
+ */
+typedef void haft_call(haft_recorder *recorder, void *payload);
+
+typedef struct haft_commands_options {
+    size_t block_size; /* bytes of memory that each recorder begins with, up to 2^30; 0: 4,096 */
+    const haft_allocator *allocator; /* copied; called by all threads that record, at any time;
+                                        NULL: malloc */
+} haft_commands_options;
+
+/* What one apply did. */
+typedef struct haft_applied {
+    uint64_t created;    /* those destroyed at once among them */
+    uint64_t destroyed;  /* each object once */
+    uint64_t duplicates; /* further destructions of an object in the same frame */
+    uint64_t stale;      /* destructions of objects freed before, or of reservations given up */
+    uint64_t refused;    /* destructions of what names nothing: nil, malformed, another table's
+                            tag, never issued, reserved */
+    uint64_t calls;
+    uint64_t unused; /* reservations given up */
+} haft_applied;
+
+/*
+ * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker on it.
+ * `options` NULL: all zero.
+ *
+ * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
+ *             HAFT_BAD_BLOCK_SIZE   the option of that name
+ *             HAFT_NO_MEMORY        no memory
+ * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
+ *           clock the set may be handed on to another thread; the set's worker is that thread's
+ *           from its first haft_recorder_open() or haft_commands_apply() on.  With qsbr and the
+ *           workers clock the set's thread is offline while it waits for jobs, or every grace
+ *           period waits for it.
+ * Ordering  as haft_worker_open().
+ * Progress  blocking (malloc).
+ * Cost      as haft_worker_open().
+ */
+haft_status haft_commands_open_sized(haft_table *table, const haft_commands_options *options,
+                                     size_t size, haft_commands **commands);
+HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_commands_options *options,
+                                           haft_commands **commands)
+{
+    return haft_commands_open_sized(table, options, sizeof *options, commands);
+}
+
+/*
+ * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
+ * forgotten: its ids are given up and will never be live, calls are not made, nothing is destroyed.
+ *
+ * Threads   the set's thread, when no other uses the set or its recorders any more; not from
+ *           on_reclaim or a haft_call.
+ * Ordering  as haft_worker_close().
+ * Progress  blocking (free).
+ * Cost      O(reservations given up + memory blocks).
+ */
+void haft_commands_close(haft_commands *commands);
+
+/*
+ * haft_commands_worker, haft_commands_table - the worker that the set owns, and its table.  The
+ * set's thread may use the worker outside haft_recorder_open() and haft_commands_apply(), to fill
+ * the table before the first frame for example, as repeatably as the rest; it is closed with the
+ * set.
+ *
+ * Threads   any; the worker may be used by the set's thread.
+ */
+haft_worker *haft_commands_worker(const haft_commands *commands);
+haft_table *haft_commands_table(const haft_commands *commands);
+
+/*
+ * haft_recorder_open - a recorder for one job, until the next apply, and the ids of up to
+ * `max_creates` objects that the job may create.  Ids go out in the order of these calls.  Keys may
+ * be any numbers; apply goes from the lowest to the highest.
+ *
+ * What is not used of `max_creates` is given up at apply: it costs each such slot a generation and
+ * a grace period, so do not ask for far too many.
+ *
+ * Returns   HAFT_OK and the recorder in `*recorder`.  Otherwise `*recorder` is untouched:
+ *             HAFT_SAME_KEY    a recorder of this frame has the key
+ *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY
+ *                              as haft_reserve(); HAFT_NO_MEMORY also for the recorder itself.
+ *                              What could be reserved serves the next recorder of this frame
+ * Threads   the set's thread; others may record meanwhile.  Not from on_reclaim or a haft_call.
+ * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
+ *           this and the first recording.
+ * Progress  lock-free, except for malloc when there are more recorders or reservations than ever
+ *           before (on_reclaim, where given, is the caller's).
+ * Cost      O(max_creates + log recorders) if keys come in ascending order; else O(recorders) more.
+ */
+haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t max_creates,
+                               haft_recorder **recorder);
+
+/*
+ * haft_recorder_create - record the creation of an object.  Its id may be used in other commands,
+ * and stored, at once; until apply it does not resolve, and haft_diagnose() says reserved.
+ *
+ * Returns   HAFT_OK, the id in `*id`, and in `*object` (NULL may be passed) the object's bytes,
+ *           contents undefined, to be written until apply.  Otherwise both are untouched:
+ *             HAFT_USED_UP   the recorder was opened for no more
+ * Threads   one at a time for each recorder, alongside any use of other recorders, from
+ *           haft_recorder_open() until the program's own synchronisation (the job's end) before
+ *           haft_commands_apply(), which ends the recorder; or a haft_call of this recorder.  Not
+ *           from on_reclaim.
+ * Ordering  none.  At apply: release, as haft_publish().
+ */
+haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object);
+
+/*
+ * haft_recorder_destroy - record the destruction of an object: one that is live, or one created in
+ * this frame by any recorder.  What the id names is not looked at before apply; how it turned out
+ * is counted there.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is recorded:
+ *             HAFT_NO_MEMORY   no memory to record it
+ * Threads   as haft_recorder_create().
+ * Progress  wait-free, except for malloc when more is recorded than ever before.
+ */
+haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
+
+/*
+ * haft_recorder_call - record that apply shall call `function` with a copy of `size` bytes at
+ * `payload`, aligned to 16.  `payload` may be NULL if `size` is 0.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing is recorded:
+ *             HAFT_NO_MEMORY   no memory to record it
+ * Threads   as haft_recorder_create().
+ * Progress  wait-free, except for malloc when more is recorded than ever before.
+ * Cost      O(1), and the copy.
+ */
+haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, const void *payload,
+                               size_t size);
+
+/*
+ * haft_recorder_commands, haft_recorder_key - what it was opened with.
+ *
+ * Threads   as haft_recorder_create().
+ */
+haft_commands *haft_recorder_commands(const haft_recorder *recorder);
+uint64_t haft_recorder_key(const haft_recorder *recorder);
+
+/*
+ * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  At its end
+ * it hands on what it freed, so that one tick is enough for it, and calls haft_worker_quiescent()
+ * for the set's worker.
+ *
+ * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
+ * that is freed by other means before the destructions, by a call for example, counts as stale; one
+ * that another thread frees while they are under way, as either.
+ *
+ * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed).  Otherwise nothing is done:
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
+ *                               foreign clock that can tell (haft/domain.h)
+ *             HAFT_IN_CALLBACK  it is inside a callback of a table
+ * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
+ *           of the jobs) has come after the last recording; not from a haft_call.  With qsbr and
+ *           the workers clock it is a quiescent point of the thread: pointers resolved before are
+ *           void.  Others may resolve meanwhile, if the clock is not the frame clock.
+ * Ordering  as haft_publish() for creations and haft_free() for destructions.
+ * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing.
+ * Cost      O(commands + reservations + recorders), and the calls.
+ */
+haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied);
+
+/*
+ * haft/detail/local_front.h - insertion and free in place: the common way of haft_local, without a
+ * call.
+ *
+ * haft_local_insert() and haft_local_free() for code that knows the size of its objects and the
+ * distance of its slots as constants: typed tables (haft/typed.h) use it.  What is not common
+ * (no free slot in the list, a destructor, FIFO, a slot's last life) is a call of those two.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+/*
+ * What a haft_local begins with.  The library alone writes it otherwise than by the functions
+ * below, which are all that programs should use of it.
+ */
+struct haft_local_front {
+    uint32_t head;  /* the free slot to be used next; 0: there is none in place */
+    uint32_t count; /* live objects */
+    uint64_t index_mask;
+    uint64_t generation_one;  /* generation 1, where it stands in an id */
+    uint64_t generation_mask; /* 0: nothing is freed in place */
+};
+
+/*
+ * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
+ * its word; or NULL.
+ */
+static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view, haft_id *id)
+{
+    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
+    const uint64_t index = front->head;
+
+    if (__builtin_expect(index == 0, 0)) {
+        return NULL;
+    }
+    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
+
+    front->head = (uint32_t)(word & front->index_mask);
+    front->count++;
+    id->bits = (word & ~front->index_mask) | index;
+    return at;
+}
+
+/*
+ * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
+ * to be done.
+ */
+static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
+{
+    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
+    haft_atomic_u64 *at =
+        (haft_atomic_u64 *)(void *)(view.base + (id.bits & view.mask) * view.stride);
+    const uint64_t next = id.bits + front->generation_one;
+
+    /* After the last life the generation is 0, wherever the sum has gone. */
+    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits, 0) ||
+        __builtin_expect((next & front->generation_mask) == 0, 0)) {
+        return false;
+    }
+    haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
+    front->head = (uint32_t)(id.bits & front->index_mask);
+    front->count--;
+    return true;
+}
+
+/*
+ * haft_local_insert_front - as haft_local_insert(); `view` is the table's own, `size` the size of
+ * its objects.
+ *
+ * Returns   as haft_local_insert().
+ * Cost      O(1), and the copy.
+ */
+static inline haft_status haft_local_insert_front(haft_local *local, haft_view view,
+                                                  const void *object, size_t size, haft_id *id)
+{
+    haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
+
+    if (__builtin_expect(at == NULL, 0)) {
+        return haft_local_insert(local, object, id);
+    }
+    void *bytes = at + 1;
+
+    memcpy(bytes, object, size);
+    haft_store_relaxed(HAFT_EDGE_OWN, at, id->bits);
+    return HAFT_OK;
+}
+
+/*
+ * haft_local_free_front - as haft_local_free(); `view` is the table's own.
+ *
+ * Returns   as haft_local_free().
+ * Progress  wait-free except for on_destroy.
+ */
+static inline haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
+{
+    return haft_local_front_put(local, view, id) ? HAFT_OK : haft_local_free(local, id);
+}
+
+/*
+ * haft/detail/typed_slots.h - what typed tables have in common, behind haft/typed.h: a C type, its
+ * ids, its slots and its view.
+ */
+
+/* A C type, as tables see it. */
+typedef struct haft_type {
+    size_t size;
+    size_t alignment;
+    size_t slot_size; /* of a slot with its word, and pins if any */
+    bool has_pins;
+} haft_type;
+
+/*
+ * haft_type_complete - fill in what the type says of a table's options.
+ *
+ * Returns   HAFT_OK and the options' values, which were 0 or the same before.  Otherwise nothing
+ *           has changed:
+ *             HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT   it is another
+ *             HAFT_BAD_PINS   the type was not declared by HAFT_TYPED_PINNED
+ */
+haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
+                               bool *pins);
+
+/*
+ * haft_type_fits - whether a local or shared table has objects of the type: by size, alignment,
+ * pins, and the distance of its slots.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool has_pins);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* So that no compiler warns of those that a program does not use. */
+#define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
+
+/* A function that is one call: with a result, and without. */
+#define HAFT_TYPED_CALL(result, name, parameters, call)                                            \
+    HAFT_TYPED_FUNCTION result name parameters                                                     \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define HAFT_TYPED_DO(name, parameters, call)                                                      \
+    HAFT_TYPED_FUNCTION void name parameters                                                       \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
+/* A reservation from `from`: `call` puts the object into `found`. */
+#define HAFT_TYPED_RESERVE(name, function, from, call)                                             \
+    HAFT_TYPED_FUNCTION haft_status function(from, name##_id *id, name##_object **object)          \
+    {                                                                                              \
+        void *found;                                                                               \
+        const haft_status status = call;                                                           \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+
+#define HAFT_TYPED_ID_FUNCTIONS(name)                                                              \
+    HAFT_TYPED_FUNCTION name##_id name##_id_of(haft_id id)                                         \
+    {                                                                                              \
+        name##_id typed = {id};                                                                    \
+        return typed;                                                                              \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_id, name##_id_untyped, (name##_id id), id.id)                             \
+    HAFT_TYPED_CALL(name##_id, name##_id_nil, (void), name##_id_of(HAFT_NIL))                      \
+    HAFT_TYPED_CALL(bool, name##_id_is_nil, (name##_id id), haft_id_is_nil(id.id))                 \
+    HAFT_TYPED_CALL(bool, name##_id_equal, (name##_id a, name##_id b), haft_id_equal(a.id, b.id))
+
+/*
+ * What lies before an object, in words: the slot's own word, last, and what fills up to the
+ * alignment.  The pins of the slot before lie there as well, so the slots of a table are an array
+ * of these structs in any case.
+ */
+#define HAFT_TYPED_WORDS(type, pinned)                                                             \
+    (__alignof__(type) > 8 ? __alignof__(type) / 8 : (size_t)(1 + (pinned)))
+
+#define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
+    typedef type name##_object;                                                                    \
+    typedef struct name##_slot {                                                                   \
+        uint64_t word[HAFT_TYPED_WORDS(type, pinned)] __attribute__((aligned(8)));                 \
+        name##_object object;                                                                      \
+    } name##_slot;                                                                                 \
+    typedef struct name##_view {                                                                   \
+        name##_slot *slots;                                                                        \
+        uint64_t mask;                                                                             \
+    } name##_view;                                                                                 \
+    typedef struct name##_ref {                                                                    \
+        haft_ref ref;                                                                              \
+    } name##_ref;                                                                                  \
+    typedef bool name##_visit(name##_id id, name##_object *object, void *arg);                     \
+                                                                                                   \
+    HAFT_TYPED_FUNCTION haft_type name##_type(void)                                                \
+    {                                                                                              \
+        haft_type self = {sizeof(type), __alignof__(type), sizeof(name##_slot), (pinned) != 0};    \
+        return self;                                                                               \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \
+    {                                                                                              \
+        char *first = view.base - 8 * (HAFT_TYPED_WORDS(type, pinned) - 1);                        \
+        name##_view typed = {(name##_slot *)(void *)first, view.mask};                             \
+        return typed;                                                                              \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_view name##_view_untyped(name##_view view)                            \
+    {                                                                                              \
+        char *first = (char *)(void *)view.slots;                                                  \
+        haft_view untyped = {first + 8 * (HAFT_TYPED_WORDS(type, pinned) - 1), view.mask,          \
+                             sizeof(name##_slot)};                                                 \
+        return untyped;                                                                            \
+    }                                                                                              \
+    HAFT_TYPED_CALL(name##_object *, name##_resolve, (name##_view view, name##_id id),             \
+                    (name##_object *)haft_resolve(name##_view_untyped(view), id.id))               \
+    HAFT_TYPED_CALL(bool, name##_is_live, (name##_view view, name##_id id),                        \
+                    haft_is_live(name##_view_untyped(view), id.id))                                \
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_resolve_many,                                                               \
+        (name##_view view, const name##_id *ids, name##_object **objects, size_t count),           \
+        haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects, count))   \
+    HAFT_TYPED_FUNCTION name##_ref name##_ref_of(name##_view view, name##_id id)                   \
+    {                                                                                              \
+        name##_ref typed = {haft_ref_of(name##_view_untyped(view), id.id)};                        \
+        return typed;                                                                              \
+    }                                                                                              \
+    HAFT_TYPED_CALL(name##_object *, name##_ref_get, (name##_ref ref),                             \
+                    (name##_object *)haft_ref_get(ref.ref))                                        \
+    HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
+    HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
+                    name##_id_of(haft_ref_id(ref.ref)))                                            \
+    HAFT_TYPED_CALL(bool, name##_ref_is_nil, (name##_ref ref), haft_ref_is_nil(ref.ref))           \
+    HAFT_TYPED_CALL(bool, name##_ref_equal, (name##_ref a, name##_ref b),                          \
+                    haft_ref_equal(a.ref, b.ref))                                                  \
+    HAFT_TYPED_VISITOR(name)                                                                       \
+    struct name##_slot
+
+/* How a typed visitor is called by what knows untyped ones only. */
+#define HAFT_TYPED_VISITOR(name)                                                                   \
+    struct name##_visitor {                                                                        \
+        name##_visit *visit;                                                                       \
+        void *arg;                                                                                 \
+    };                                                                                             \
+    HAFT_TYPED_FUNCTION bool name##_visit_untyped(haft_id id, void *object, void *arg)             \
+    {                                                                                              \
+        const struct name##_visitor *visitor = (const struct name##_visitor *)arg;                 \
+        return visitor->visit(name##_id_of(id), (name##_object *)object, visitor->arg);            \
+    }
+
+/*
+ * haft/detail/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_local_open_typed - haft_local_open() with size, alignment and pins of the type, for what is
+ * 0 in `options`.
+ *
+ * Returns   as haft_local_open() and haft_type_complete().
+ * Threads   as haft_local_open().
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_local_open().
+ */
+static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
+                                                haft_local **local)
+{
+    haft_local_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
+
+    return status == HAFT_OK ? haft_local_open(&full, local) : status;
+}
+
+/*
+ * haft_local_fits - whether the table's objects are of the type: see haft_type_fits().
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
+{
+    return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
+                          haft_local_has_pins(local));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                           \
+    HAFT_TYPED_FUNCTION haft_status name##_local_adopt(haft_local *local, name##_local *typed)     \
+    {                                                                                              \
+        const haft_status status = haft_local_fits(local, name##_type());                          \
+        if (status == HAFT_OK) {                                                                   \
+            typed->local = local;                                                                  \
+            typed->view = name##_view_of(haft_local_view(local));                                  \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_local_open(const haft_local_options *options,           \
+                                                      name##_local *typed)                         \
+    {                                                                                              \
+        haft_local *local;                                                                         \
+        const haft_status status = haft_local_open_typed(name##_type(), options, &local);          \
+        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_DO(name##_local_close, (name##_local local), haft_local_close(local.local))         \
+    HAFT_TYPED_RESERVE(name, name##_local_reserve, name##_local local,                             \
+                       haft_local_reserve(local.local, &id->id, &found))                           \
+    HAFT_TYPED_DO(name##_local_publish, (name##_local local, name##_id id),                        \
+                  haft_local_publish(local.local, id.id))                                          \
+    HAFT_TYPED_DO(name##_local_abort, (name##_local local, name##_id id),                          \
+                  haft_local_abort(local.local, id.id))                                            \
+    HAFT_TYPED_CALL(haft_status, name##_local_insert,                                              \
+                    (name##_local local, const name##_object *object, name##_id *id),              \
+                    haft_local_insert_front(local.local, name##_view_untyped(local.view), object,  \
+                                            sizeof(name##_object), &id->id))                       \
+    HAFT_TYPED_CALL(haft_status, name##_local_free, (name##_local local, name##_id id),            \
+                    haft_local_free_front(local.local, name##_view_untyped(local.view), id.id))    \
+    HAFT_TYPED_CALL(haft_status, name##_local_diagnose, (name##_local local, name##_id id),        \
+                    haft_local_diagnose(local.local, id.id))                                       \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
+        (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \
+    HAFT_TYPED_FUNCTION uint64_t name##_local_for_each(name##_local local, name##_visit *visit,    \
+                                                       void *arg)                                  \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_local_for_each(local.local, name##_visit_untyped, &visitor);                   \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_local_restore,                                             \
+                    (name##_local local, name##_id id, const name##_object *object),               \
+                    haft_local_restore(local.local, id.id, object))                                \
+    HAFT_TYPED_CALL(haft_status, name##_local_restore_free, (name##_local local, name##_id next),  \
+                    haft_local_restore_free(local.local, next.id))                                 \
+    HAFT_TYPED_FUNCTION uint64_t name##_local_for_each_slot(name##_local local,                    \
+                                                            name##_visit *visit, void *arg)        \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_local_for_each_slot(local.local, name##_visit_untyped, &visitor);              \
+    }
+
+/*
+ * haft/detail/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in
+ * `options`.
+ *
+ * Returns   as haft_packed_open() and haft_type_complete().
+ * Threads   as haft_packed_open().
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_packed_open().
+ */
+static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
+                                                 haft_packed **packed)
+{
+    haft_packed_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
+    bool pins = false;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);
+
+    return status == HAFT_OK ? haft_packed_open(&full, packed) : status;
+}
+
+/*
+ * haft_type_fits_packed - whether a packed table has objects of the type, by size and alignment.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HAFT_TYPED_PACKED_FUNCTIONS(name)                                                          \
+    struct name##_packed_comparer {                                                                \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg);                 \
+        void *arg;                                                                                 \
+    };                                                                                             \
+                                                                                                   \
+    HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
+    {                                                                                              \
+        haft_dense_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,            \
+                                   sizeof(name##_object)};                                         \
+        return untyped;                                                                            \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_adopt(haft_packed *packed, name##_packed *typed) \
+    {                                                                                              \
+        const haft_dense_view view = haft_packed_view(packed);                                     \
+        const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
+        if (status == HAFT_OK) {                                                                   \
+            typed->packed = packed;                                                                \
+            typed->view.slots = view.slots;                                                        \
+            typed->view.mask = view.mask;                                                          \
+            typed->view.objects = (name##_object *)(void *)view.objects;                           \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_open(const haft_packed_options *options,         \
+                                                       name##_packed *typed)                       \
+    {                                                                                              \
+        haft_packed *packed;                                                                       \
+        const haft_status status = haft_packed_open_typed(name##_type(), options, &packed);        \
+        return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
+    }                                                                                              \
+    HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_resolve,                                        \
+                    (name##_dense_view view, name##_id id),                                        \
+                    (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id))  \
+    HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
+                    haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
+    HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
+                    haft_packed_diagnose(packed.packed, id.id))                                    \
+    HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
+                    haft_packed_state(packed.packed, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \
+                    (name##_packed packed, name##_id id, uint64_t * position),                     \
+                    haft_packed_position(packed.packed, id.id, position))                          \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
+                    (name##_object *)haft_packed_require(                                          \
+                        packed.packed, name##_dense_view_untyped(packed.view), id.id))             \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
+                    packed.view.objects)                                                           \
+    HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
+                    (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
+    HAFT_TYPED_CALL(name##_id, name##_packed_id_at, (name##_packed packed, uint64_t position),     \
+                    name##_id_of(haft_packed_id_at(packed.packed, position)))                      \
+    HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
+                    (name##_packed packed, const name##_object *object, name##_id *id),            \
+                    haft_packed_insert(packed.packed, object, &id->id))                            \
+    HAFT_TYPED_CALL(haft_status, name##_packed_free, (name##_packed packed, name##_id id),         \
+                    haft_packed_free(packed.packed, id.id))                                        \
+    HAFT_TYPED_CALL(haft_status, name##_packed_kill, (name##_packed packed, name##_id id),         \
+                    haft_packed_kill(packed.packed, id.id))                                        \
+    HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
+    {                                                                                              \
+        const struct name##_packed_comparer *comparer =                                            \
+            (const struct name##_packed_comparer *)arg;                                            \
+        return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
+                                 comparer->arg);                                                   \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
+        name##_packed packed,                                                                      \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        struct name##_packed_comparer comparer = {compare, arg};                                   \
+        return haft_packed_sort(packed.packed, name##_packed_compare_untyped, &comparer);          \
+    }
+
+/*
+ * haft/detail/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says
+ * what typed tables are.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_table_open_typed - haft_table_open() with size, alignment and pins of the type, for what is
+ * 0 in `options`.
+ *
+ * Returns   as haft_table_open() and haft_type_complete().
+ * Threads   as haft_table_open().
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_table_open().
+ */
+static inline haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
+                                                const haft_table_options *options,
+                                                haft_table **table)
+{
+    haft_table_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &full.pins);
+
+    return status == HAFT_OK ? haft_table_open(domain, &full, table) : status;
+}
+
+/*
+ * haft_table_fits - whether the table's objects are of the type: see haft_type_fits().
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
+{
+    return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
+                          haft_table_has_pins(table));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HAFT_TYPED_WHOLE_TABLE(name)                                                               \
+    HAFT_TYPED_FUNCTION haft_status name##_table_adopt(haft_table *table, name##_table *typed)     \
+    {                                                                                              \
+        const haft_status status = haft_table_fits(table, name##_type());                          \
+        if (status == HAFT_OK) {                                                                   \
+            typed->table = table;                                                                  \
+            typed->view = name##_view_of(haft_table_view(table));                                  \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_table_open(                                             \
+        haft_domain *domain, const haft_table_options *options, name##_table *typed)               \
+    {                                                                                              \
+        haft_table *table;                                                                         \
+        const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
+        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
+                    haft_table_close(table.table))                                                 \
+    HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \
+                    haft_diagnose(table.table, id.id))                                             \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_require, (name##_table table, name##_id id),                       \
+        (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
+    HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
+                    (name##_object *)haft_pin(table.table, id.id))                                 \
+    HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
+                    haft_unpin(table.table, id.id))                                                \
+    HAFT_TYPED_CALL(uint32_t, name##_pins, (name##_table table, name##_id id),                     \
+                    haft_pins(table.table, id.id))
+
+#define HAFT_TYPED_WORKER(name)                                                                    \
+    HAFT_TYPED_CALL(haft_status, name##_worker_open, (name##_table table, name##_worker * worker), \
+                    haft_worker_open(table.table, &worker->worker))                                \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
+    {                                                                                              \
+        const haft_status status = haft_table_fits(haft_worker_table(worker), name##_type());      \
+        if (status == HAFT_OK) {                                                                   \
+            typed->worker = worker;                                                                \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_worker_close, (name##_worker worker),                      \
+                    haft_worker_close(worker.worker))                                              \
+    HAFT_TYPED_RESERVE(name, name##_reserve, name##_worker worker,                                 \
+                       haft_reserve(worker.worker, &id->id, &found))                               \
+    HAFT_TYPED_RESERVE(name, name##_reserve_wait, name##_worker worker,                            \
+                       haft_reserve_wait(worker.worker, &id->id, &found))                          \
+    HAFT_TYPED_DO(name##_publish, (name##_worker worker, name##_id id),                            \
+                  haft_publish(worker.worker, id.id))                                              \
+    HAFT_TYPED_DO(name##_abort, (name##_worker worker, name##_id id),                              \
+                  haft_abort(worker.worker, id.id))                                                \
+    HAFT_TYPED_CALL(haft_status, name##_insert,                                                    \
+                    (name##_worker worker, const name##_object *object, name##_id *id),            \
+                    haft_insert(worker.worker, object, &id->id))                                   \
+    HAFT_TYPED_CALL(haft_status, name##_insert_wait,                                               \
+                    (name##_worker worker, const name##_object *object, name##_id *id),            \
+                    haft_insert_wait(worker.worker, object, &id->id))                              \
+    HAFT_TYPED_CALL(haft_status, name##_free, (name##_worker worker, name##_id id),                \
+                    haft_free(worker.worker, id.id))
+
+#define HAFT_TYPED_MANY(name)                                                                      \
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_reserve_many,                                                               \
+        (name##_worker worker, name##_id * ids, name##_object * *objects, size_t count,            \
+         haft_status * why),                                                                       \
+        haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why))          \
+    HAFT_TYPED_DO(name##_publish_many, (name##_worker worker, const name##_id *ids, size_t count), \
+                  haft_publish_many(worker.worker, &ids->id, count))                               \
+    HAFT_TYPED_CALL(size_t, name##_insert_many,                                                    \
+                    (name##_worker worker, const name##_object *objects, name##_id *ids,           \
+                     size_t count, haft_status *why),                                              \
+                    haft_insert_many(worker.worker, objects, &ids->id, count, why))                \
+    HAFT_TYPED_CALL(                                                                               \
+        size_t, name##_free_many,                                                                  \
+        (name##_worker worker, const name##_id *ids, size_t count, haft_status *statuses),         \
+        haft_free_many(worker.worker, &ids->id, count, statuses))
+
+#define HAFT_TYPED_SCAN(name)                                                                      \
+    HAFT_TYPED_FUNCTION name##_cursor name##_cursor_over(name##_table table, haft_range range)     \
+    {                                                                                              \
+        name##_cursor typed = {haft_cursor_over(table.table, range)};                              \
+        return typed;                                                                              \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION bool name##_cursor_next(name##_cursor *cursor, name##_id *id,              \
+                                                name##_object **object)                            \
+    {                                                                                              \
+        void *found;                                                                               \
+        const bool is_there = haft_cursor_next(&cursor->cursor, &id->id, &found);                  \
+        if (is_there && object != NULL) {                                                          \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return is_there;                                                                           \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION uint64_t name##_scan(name##_table table, haft_range range,                 \
+                                             name##_visit *visit, void *arg)                       \
+    {                                                                                              \
+        struct name##_visitor visitor = {visit, arg};                                              \
+        return haft_scan(table.table, range, name##_visit_untyped, &visitor);                      \
+    }
+
+#define HAFT_TYPED_UNREGISTERED(name)                                                              \
+    HAFT_TYPED_RESERVE(name, name##_table_reserve, name##_table table,                             \
+                       haft_reserve_unregistered(table.table, &id->id, &found))                    \
+    HAFT_TYPED_DO(name##_table_publish, (name##_table table, name##_id id),                        \
+                  haft_publish_unregistered(table.table, id.id))                                   \
+    HAFT_TYPED_DO(name##_table_abort, (name##_table table, name##_id id),                          \
+                  haft_abort_unregistered(table.table, id.id))                                     \
+    HAFT_TYPED_CALL(haft_status, name##_table_insert,                                              \
+                    (name##_table table, const name##_object *object, name##_id *id),              \
+                    haft_insert_unregistered(table.table, object, &id->id))                        \
+    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
+                    haft_free_unregistered(table.table, id.id))
+
+#define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
+    HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
+                                                 const haft_share_options *options,                \
+                                                 name##_table *typed)                              \
+    {                                                                                              \
+        haft_table *table;                                                                         \
+        const haft_status status = haft_share(local.local, domain, options, &table);               \
+        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_unshare(name##_table table, name##_local *typed)        \
+    {                                                                                              \
+        haft_local *local;                                                                         \
+        const haft_status status = haft_unshare(table.table, &local);                              \
+        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
+    }
+
+/*
+ * haft/typed.h - tables for one C type: ids that cannot be mixed up, pointers without casts, and
+ * slots whose size the compiler knows.
+ *
+ *   HAFT_TYPED_ID(ship);                 ship_id, for objects that hold ids of each other
+ *   struct ship { ship_id target; ... };
+ *   HAFT_TYPED(ship, struct ship);       ship_view, ship_resolve(), ...
+ *   HAFT_TYPED_LOCAL(ship);              ship_local
+ *   HAFT_TYPED_PACKED(ship);             ship_packed
+ *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor
+ *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()
+ *
+ * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
+ *
+ * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
+ * function of the same name, whose contract holds, but that objects are `struct ship` and ids
+ * ship_id; ship_local_insert() and ship_local_free() are inline.  What concerns neither is called
+ * as ever: haft_table_stats_get(ships.table).  Callbacks in options get what haft gives them:
+ * ship_id_of() and a cast are for those.
+ *
+ * A typed table is a small struct, passed by value: the table itself, which is closed once however
+ * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
+ * slot to slot is a constant.
+ *
+ * In a debugger ships.view.slots[17] is the slot of index 17: its word, and the object as the
+ * struct it is.  Each function here has a frame, all on the line of its macro, and a step from
+ * there goes on into haft's function.  Set breakpoints in that one: in a function of a single line
+ * they may stop before its arguments can be read.
+ */
+
+/*
+ * HAFT_TYPED_ID(name) - the type name_id, and what can be done with an id alone.
+ *
+ *   name_id_of(id), name_id_untyped(id)   from and to haft_id: the only ways
+ *   name_id_nil(), name_id_is_nil(id), name_id_equal(a, b)
+ *
+ * All: any thread, no ordering, wait-free, O(1).  Zeroed memory is a nil id.  Nothing more is
+ * needed for an allocator of ids alone.
+ */
+#define HAFT_TYPED_ID(name)                                                                        \
+    typedef struct name##_id {                                                                     \
+        haft_id id;                                                                                \
+    } name##_id;                                                                                   \
+    HAFT_TYPED_ID_FUNCTIONS(name)                                                                  \
+    struct name##_id
+
+/*
+ * HAFT_TYPED(name, type) - after HAFT_TYPED_ID(name), with `type` complete: what local and shared
+ * tables have in common.  HAFT_TYPED_PINNED(name, type): the same for tables with pins.
+ *
+ *   name_object    the type
+ *   name_view      the view: its slots and the mask
+ *   name_ref       haft_ref
+ *   name_visit     a visitor, for name_scan() and name_local_for_each()
+ *   name_resolve, name_is_live, name_resolve_many
+ *   name_ref_of, name_ref_get, name_ref_is_live, name_ref_id, name_ref_is_nil, name_ref_equal
+ *
+ * The rest is for the other macros: name_type(), name_view_of(), which asks nothing, and
+ * name_view_untyped().
+ */
+#define HAFT_TYPED(name, type) HAFT_TYPED_SLOTS(name, type, 0)
+#define HAFT_TYPED_PINNED(name, type) HAFT_TYPED_SLOTS(name, type, 1)
+
+/*
+ * HAFT_TYPED_LOCAL(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_local { local, view }
+ *   name_local_open(options, &ships)   object_size, object_alignment and pins may be left 0; else,
+ *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
+ *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                      untouched, if its objects are of another size or alignment,
+ *                                      or one of the two has pins and the other has not
+ *   name_local_close(ships)
+ *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _require, _for_each,
+ *   _restore, _restore_free, _for_each_slot
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
+ */
+#define HAFT_TYPED_LOCAL(name)                                                                     \
+    typedef struct name##_local {                                                                  \
+        haft_local *local;                                                                         \
+        name##_view view;                                                                          \
+    } name##_local;                                                                                \
+    HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                               \
+    struct name##_local
+
+/*
+ * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_packed { packed, view }, name_dense_view { slots, mask, objects }
+ *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
+ *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                        HAFT_BAD_OBJECT_ALIGNMENT
+ *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                        untouched, if its objects are of another size or alignment
+ *   name_packed_close(ships)
+ *   name_packed_resolve(view, id), name_packed_is_live(view, id)
+ *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
+ *   _kill, _sort
+ *
+ *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
+ *       ships.view.objects[i].x += 1;
+ *   }
+ */
+#define HAFT_TYPED_PACKED(name)                                                                    \
+    typedef struct name##_dense_view {                                                             \
+        const haft_packed_slot *slots;                                                             \
+        uint64_t mask;                                                                             \
+        name##_object *objects;                                                                    \
+    } name##_dense_view;                                                                           \
+    typedef struct name##_packed {                                                                 \
+        haft_packed *packed;                                                                       \
+        name##_dense_view view;                                                                    \
+    } name##_packed;                                                                               \
+    HAFT_TYPED_PACKED_FUNCTIONS(name)                                                              \
+    struct name##_packed
+
+/*
+ * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_table { table, view }
+ *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left
+ *                                              0; else, where they are not the type's,
+ *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
+ *                                              HAFT_BAD_PINS
+ *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
+ *                                              `ships` untouched, if its objects are of another
+ *                                              size or alignment, or one of the two has pins and
+ *                                              the other has not
+ *   name_table_close(ships)
+ *   name_diagnose, name_require
+ *
+ *   name_worker { worker }
+ *   name_worker_open(ships, &worker)
+ *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
+ *                                              HAFT_WRONG_TYPE as name_table_adopt()
+ *   name_worker_close(worker)
+ *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
+ *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
+ *
+ *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
+ *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
+ *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
+ *
+ * Objects are resolved by name_resolve(ships.view, id).
+ */
+#define HAFT_TYPED_TABLE(name)                                                                     \
+    typedef struct name##_table {                                                                  \
+        haft_table *table;                                                                         \
+        name##_view view;                                                                          \
+    } name##_table;                                                                                \
+    typedef struct name##_worker {                                                                 \
+        haft_worker *worker;                                                                       \
+    } name##_worker;                                                                               \
+    typedef struct name##_cursor {                                                                 \
+        haft_cursor cursor;                                                                        \
+    } name##_cursor;                                                                               \
+                                                                                                   \
+    HAFT_TYPED_WHOLE_TABLE(name)                                                                   \
+    HAFT_TYPED_WORKER(name)                                                                        \
+    HAFT_TYPED_MANY(name)                                                                          \
+    HAFT_TYPED_SCAN(name)                                                                          \
+    HAFT_TYPED_UNREGISTERED(name)                                                                  \
+    struct name##_table
+
+/*
+ * HAFT_TYPED_SHARE(name) - after HAFT_TYPED_LOCAL(name) and HAFT_TYPED_TABLE(name): haft/share.h.
+ *
+ *   name_share(local, domain, options, &table), name_unshare(table, &local)
+ */
+#define HAFT_TYPED_SHARE(name)                                                                     \
+    HAFT_TYPED_SHARE_FUNCTIONS(name)                                                               \
+    struct name##_local
+
+/*
+ * haft/export.h - statistics of all open tables in a file, for haft-top and other programs.
+ *
+ * Off until a program opens an export.  A thread of the export then writes the file anew every
+ * interval; tables and workers know nothing of it and pay nothing.
+ *
+ * The file is `directory`/haft-PROCESS.json, readable and writable by its owner only.  It is
+ * written under another name and renamed, so a reader finds it whole; closing removes it.  Where
+ * processes of one number share the directory, as in containers, the second one writes
+ * haft-PROCESS-2.json, and so on: each holds a lock (flock) on .haft-PROCESS.lock beside its file.
+ * A program that ends without closing leaves both behind, and the next one of that number takes
+ * them over.  A reader that then finds the lock free, or no such file, knows that the process has
+ * ended or closed its export, also where it has children; a lock taken with LOCK_SH and released at
+ * once disturbs no process.  A directory in memory, such as /run/user/UID, suits it best.
+ *
+ *   haft_export   the layout's version, 1
+ *   process       its number; "started": in clock ticks since the machine's start (/proc), or 0;
+ *                 "program": its name
+ *   written_ns    CLOCK_BOOTTIME; "interval_ms": until the next time; "sequence": from 1
+ *   domains       of the open tables: "number", "clock" and what is in haft_domain_stats
+ *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
+ *                 haft_table_stats
+ *
+ * Members may be added within a version.  Numbers of tables and domains are not used again within a
+ * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
+ * thread's alone.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haft_export haft_export;
+
+typedef struct haft_export_options {
+    const char *directory; /* there already; only trusted users may write to it; copied */
+    uint64_t interval_ms;  /* 10 to 3,600,000; 0: 1,000 */
+} haft_export_options;
+
+/*
+ * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.  A
+ * process has one.  `options` may be NULL: none is set, so the directory is refused.
+ *
+ * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
+ *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
+ *             HAFT_BAD_INTERVAL_MS   the option of that name
+ *             HAFT_IN_USE            this process has one open
+ *             HAFT_NO_FILE           the system did not take the file or locks none, or 100 other
+ *                                    processes of this number export to the directory
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD
+ * Threads   any; also in the child of a fork, whatever the other threads were doing.
+ * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
+ * Cost      that of writing the file.
+ */
+haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
+                                   haft_export **opened);
+HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
+{
+    return haft_export_open_sized(options, sizeof *options, opened);
+}
+
+/*
+ * haft_export_write - write the file now, whatever the interval.  What the calling thread has done
+ * with tables before is in it.
+ *
+ * Returns   HAFT_OK.  Otherwise the file is as it was:
+ *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which
+ *                              has no export
+ *             HAFT_NO_MEMORY
+ * Progress  blocking (a lock, files, malloc).
+ * Cost      O(open tables and their workers).  The export's thread does the same each interval.
+ */
+haft_status haft_export_write(haft_export *opened);
+
+/*
+ * haft_export_path - where the file is.
+ *
+ * Returns   the path, beginning with `directory` as given; owned by the export.
+ */
+const char *haft_export_path(const haft_export *opened);
+
+/*
+ * haft_export_close - the end of the export and of its file.  In the child of a fork the file,
+ * which is the parent's, stays.
+ *
+ * Threads   one thread, when no other uses the export.  Tables may be open.
+ * Progress  blocking: waits for the export's thread.
+ */
+void haft_export_close(haft_export *opened);
+
+/*
+ * The one place that states the version; what else must name it is checked against it
+ * (tools/prose).  The numbers are those of https://semver.org: a program built with these headers
+ * runs with every library of the same major version, and of the same minor version or a later one.
+ */
+#define HAFT_VERSION_MAJOR 0
+#define HAFT_VERSION_MINOR 1
+#define HAFT_VERSION_PATCH 0
+#define HAFT_VERSION_TEXT "0.1.0"
+
+/* One number, to be compared: 10203 is 1.2.3. */
+#define HAFT_VERSION (HAFT_VERSION_MAJOR * 10000u + HAFT_VERSION_MINOR * 100u + HAFT_VERSION_PATCH)
+
+/*
+ * haft_version, haft_version_text - the version of the library that the program runs with, where
+ * HAFT_VERSION and HAFT_VERSION_TEXT are those of the headers that it was compiled with.
+ *
+ * Returns   the number; the text, a constant string.
+ */
+uint32_t haft_version(void);
+const char *haft_version_text(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HAFT_HAFT_H */

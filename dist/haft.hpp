@@ -1,0 +1,1289 @@
+/*
+ * haft.hpp - haft 0.1.0: for C++17, over haft.h
+ *
+ * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
+ * Made of haft's sources by ./dev amalgamate; changes belong there.
+ */
+#ifndef HAFT_HAFT_HPP
+#define HAFT_HAFT_HPP
+
+#include "haft.h"
+#include <cassert>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+/*
+ * haft/detail/result.hpp - what C++ functions of haft answer that can fail: a value, or why there
+ * is none.
+ *
+ *   if (auto id = ships.emplace(7)) { use(*id); } else { log(haft_status_text(id.status())); }
+ */
+
+namespace haft
+{
+
+/*
+ * result - a V, or a status that is not HAFT_OK.  Moved-from, it holds a moved-from value.
+ *
+ * All functions: any thread, no ordering, wait-free, O(1).
+ */
+template <class V> class [[nodiscard]] result
+{
+  public:
+    result(haft_status why) noexcept : status_(why) { assert(why != HAFT_OK); }
+    result(V value) noexcept : value_(std::move(value)) {}
+
+    explicit operator bool() const noexcept { return value_.has_value(); }
+    haft_status status() const noexcept { return status_; }
+
+    /* Only where there is a value. */
+    V &operator*() &noexcept { return *value_; }
+    const V &operator*() const &noexcept { return *value_; }
+    V &&operator*() &&noexcept { return std::move(*value_); }
+    V *operator->() noexcept { return &*value_; }
+    const V *operator->() const noexcept { return &*value_; }
+
+    /* The value, or `other` where there is none. */
+    V value_or(V other) &&noexcept { return value_ ? std::move(*value_) : std::move(other); }
+
+  private:
+    std::optional<V> value_;
+    haft_status status_ = HAFT_OK;
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/id.hpp - ids that know what they name: haft::id<ship> is no haft::id<torpedo>.
+ *
+ * T need not be complete, so that objects can hold ids of each other.  All functions here: any
+ * thread, no ordering, wait-free, O(1).
+ */
+
+namespace haft
+{
+
+/* Eight bytes, as haft_id.  A new one, and zeroed memory, is nil. */
+template <class T> class id
+{
+  public:
+    constexpr id() noexcept = default;
+
+    /* From and to the C type: the only ways. */
+    constexpr explicit id(haft_id untyped) noexcept : id_(untyped) {}
+    constexpr haft_id untyped() const noexcept { return id_; }
+
+    constexpr bool is_nil() const noexcept { return id_.bits == 0; }
+    /* Whether it is not nil; not whether it is live. */
+    constexpr explicit operator bool() const noexcept { return id_.bits != 0; }
+
+    friend constexpr bool operator==(id a, id b) noexcept { return a.id_.bits == b.id_.bits; }
+    friend constexpr bool operator!=(id a, id b) noexcept { return a.id_.bits != b.id_.bits; }
+
+    /* A total order, for maps and sorting; it says nothing about the objects. */
+    friend constexpr bool operator<(id a, id b) noexcept { return a.id_.bits < b.id_.bits; }
+    friend constexpr bool operator>(id a, id b) noexcept { return b < a; }
+    friend constexpr bool operator<=(id a, id b) noexcept { return !(b < a); }
+    friend constexpr bool operator>=(id a, id b) noexcept { return !(a < b); }
+
+  private:
+    haft_id id_ = {0};
+};
+
+/* An array of ids as the C functions take it. */
+template <class T> const haft_id *untyped(const id<T> *ids) noexcept
+{
+    static_assert(sizeof(id<T>) == sizeof(haft_id), "an id and nothing else");
+    return reinterpret_cast<const haft_id *>(ids);
+}
+
+} // namespace haft
+
+template <class T> struct std::hash<haft::id<T>> {
+    std::size_t operator()(haft::id<T> id) const noexcept
+    {
+        /* The index is in the low bits, the generation above.  Both must count in the low bits of
+         * the hash, also where they change together. */
+        const uint64_t product = id.untyped().bits * UINT64_C(0x9e3779b97f4a7c15);
+
+        return std::hash<uint64_t>()(product ^ product >> 32);
+    }
+};
+
+/*
+ * haft/detail/view.hpp - resolving typed ids, and walking over live objects: what haft::local and
+ * haft::table have in common.
+ */
+
+namespace haft
+{
+
+/* Whether a table's objects can be pinned: see haft/pin.h. */
+enum class pins : bool { no, yes };
+
+namespace detail
+{
+
+template <class T> constexpr void check_object_type() noexcept
+{
+    static_assert(std::is_object_v<T> && !std::is_array_v<T>, "a table holds objects");
+    static_assert(!std::is_const_v<T> && !std::is_volatile_v<T>, "objects can be written");
+    static_assert(std::is_nothrow_destructible_v<T>,
+                  "no caller could catch what a destructor throws");
+    static_assert(alignof(T) <= 4096, "see object_alignment in haft/table.h");
+}
+
+/* How far apart slots are: the word and what fills up to the alignment, the object, the pins. */
+template <class T, pins P> struct slot {
+    alignas(8) uint64_t word[HAFT_TYPED_WORDS(T, P == pins::yes)];
+    T object;
+};
+
+template <class T, pins P> constexpr haft_type type_of() noexcept
+{
+    check_object_type<T>();
+    return haft_type{sizeof(T), alignof(T), sizeof(slot<T, P>), P == pins::yes};
+}
+
+/* Constructs a T at `bytes`, an aggregate too. */
+template <class T, class... Args> T *construct(void *bytes, Args &&...args)
+{
+    if constexpr (std::is_constructible_v<T, Args...>) {
+        return ::new (bytes) T(std::forward<Args>(args)...);
+    } else {
+        return ::new (bytes) T{std::forward<Args>(args)...};
+    }
+}
+
+/* Gives a reservation up, unless told that the object has been made: constructors may throw. */
+template <class Abort> class reservation
+{
+  public:
+    explicit reservation(Abort abort) noexcept : abort_(abort) {}
+    reservation(const reservation &) = delete;
+    reservation &operator=(const reservation &) = delete;
+    ~reservation()
+    {
+        if (!is_made_) {
+            abort_();
+        }
+    }
+    void keep() noexcept { is_made_ = true; }
+
+  private:
+    Abort abort_;
+    bool is_made_ = false;
+};
+
+/* Two slots of a view in which no id is found: see HAFT_VIEW_EMPTY. */
+template <class T, pins P> class no_slots
+{
+  public:
+    static slot<T, P> *first() noexcept
+    {
+        return reinterpret_cast<slot<T, P> *>(const_cast<uint64_t *>(all_.words_));
+    }
+
+  private:
+    static constexpr std::size_t before = HAFT_TYPED_WORDS(T, P == pins::yes) - 1;
+
+    constexpr no_slots() noexcept : words_() { words_[before] = 1; }
+
+    static const no_slots all_;
+    alignas(slot<T, P>) uint64_t words_[before + sizeof(slot<T, P>) / 8 + 1];
+};
+
+template <class T, pins P> constexpr no_slots<T, P> no_slots<T, P>::all_{};
+
+} // namespace detail
+
+/*
+ * view - what resolving needs: a small value.  It stays valid and unchanged until the table is
+ * closed, also when the table object is moved, shared or unshared.
+ */
+template <class T, pins P = pins::no> class view
+{
+  public:
+    /* No id is found in it. */
+    view() noexcept = default;
+
+    /* Of a table of such objects, which is not looked at: tables check when they are made. */
+    explicit view(haft_view untyped) noexcept
+        : slots_(reinterpret_cast<detail::slot<T, P> *>(untyped.base - before_word)),
+          mask_(untyped.mask)
+    {
+    }
+    haft_view untyped() const noexcept
+    {
+        return haft_view{reinterpret_cast<char *>(slots_) + before_word, mask_,
+                         sizeof(detail::slot<T, P>)};
+    }
+
+    /* haft_resolve(), haft_is_live(), haft_resolve_many(): as fast, and inlined as they are. */
+    T *resolve(id<T> id) const noexcept
+    {
+        return static_cast<T *>(haft_resolve(untyped(), id.untyped()));
+    }
+    bool is_live(id<T> id) const noexcept { return haft_is_live(untyped(), id.untyped()); }
+    std::size_t resolve_many(const id<T> *ids, T **objects, std::size_t count) const noexcept
+    {
+        return haft_resolve_many(untyped(), haft::untyped(ids), reinterpret_cast<void **>(objects),
+                                 count);
+    }
+
+  private:
+    static constexpr std::size_t before_word = 8 * (HAFT_TYPED_WORDS(T, P == pins::yes) - 1);
+
+    detail::slot<T, P> *slots_ = detail::no_slots<T, P>::first(); /* in a debugger: [index] */
+    uint64_t mask_ = 1;
+};
+
+/* What a walk gives: for (auto [id, ship] : ships) */
+template <class T> struct entry {
+    haft::id<T> id;
+    T &object;
+};
+
+namespace detail
+{
+
+inline bool next(haft_run &walk, haft_id &id, void *&object) noexcept
+{
+    return haft_run_next(&walk, &id, &object);
+}
+
+inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
+{
+    return haft_cursor_next(&walk, &id, &object);
+}
+
+} // namespace detail
+
+/*
+ * scan - live objects, in order of index, for one range-for.  The loop may free any object, the one
+ * it was given too, and insert.  The function that makes the scan promises more.
+ */
+template <class T, class Walk> class scan
+{
+  public:
+    struct end_mark {
+    };
+    class iterator
+    {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = entry<T>;
+        using reference = entry<T>;
+        using pointer = void;
+        using difference_type = std::ptrdiff_t;
+
+        explicit iterator(const Walk &walk) noexcept : walk_(walk) { ++*this; }
+        iterator &operator++() noexcept
+        {
+            is_at_end_ = !detail::next(walk_, id_, object_);
+            return *this;
+        }
+        void operator++(int) noexcept { ++*this; }
+        entry<T> operator*() const noexcept
+        {
+            return entry<T>{haft::id<T>(id_), *static_cast<T *>(object_)};
+        }
+        friend bool operator==(const iterator &at, end_mark) noexcept { return at.is_at_end_; }
+        friend bool operator!=(const iterator &at, end_mark) noexcept { return !at.is_at_end_; }
+
+      private:
+        Walk walk_;
+        haft_id id_ = {0};
+        void *object_ = nullptr;
+        bool is_at_end_ = false;
+    };
+
+    explicit scan(Walk walk) noexcept : walk_(walk) {}
+    iterator begin() const noexcept { return iterator(walk_); }
+    end_mark end() const noexcept { return end_mark(); }
+
+  private:
+    Walk walk_;
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/owner.hpp - what the classes of haft/haft.hpp that own an object of C have in common.
+ *
+ * A new, moved-from or closed one is empty: it may be tested, assigned to, closed and destroyed,
+ * and nothing else.
+ */
+
+namespace haft::detail
+{
+
+/* Ends what is owned by one function of C. */
+template <auto Close> struct closer {
+    template <class Handle> void operator()(Handle *handle) const noexcept { Close(handle); }
+};
+
+/* The same where the function may refuse: debug builds assert, and it stays open for ever. */
+template <auto Close> struct asserting_closer {
+    template <class Handle> void operator()(Handle *handle) const noexcept
+    {
+        [[maybe_unused]] const haft_status status = Close(handle);
+
+        assert(status == HAFT_OK);
+    }
+};
+
+template <class Handle, class Closer> class owner
+{
+  public:
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    /* For what has no function here. */
+    Handle *untyped() const noexcept { return handle_.get(); }
+
+  protected:
+    owner() noexcept = default;
+    explicit owner(Handle *handle) noexcept : handle_(handle) {}
+
+    /* haft_..._close(); where the answer is not HAFT_OK, nothing has been done.  Empty: HAFT_OK. */
+    template <class Close> haft_status close_by(Close close) noexcept
+    {
+        const haft_status status = handle_ == nullptr ? HAFT_OK : close(handle_.get());
+
+        if (status == HAFT_OK) {
+            handle_.release();
+        }
+        return status;
+    }
+
+    std::unique_ptr<Handle, Closer> handle_;
+};
+
+/* Tables whose objects stay in their slots. */
+template <class T, pins P, class Handle, class Closer>
+class slot_owner : public owner<Handle, Closer>
+{
+  public:
+    using object_type = T;
+    using id_type = haft::id<T>;
+    using view_type = haft::view<T, P>;
+
+    T *resolve(id_type id) const noexcept { return view_.resolve(id); }
+    bool is_live(id_type id) const noexcept { return view_.is_live(id); }
+    view_type view() const noexcept { return view_; }
+
+  protected:
+    slot_owner() noexcept = default;
+    slot_owner(Handle *handle, haft_view view) noexcept : owner<Handle, Closer>(handle), view_(view)
+    {
+    }
+
+    view_type view_;
+};
+
+/* Whether a callback destroys objects; and ~T() for it. */
+template <class T> inline constexpr bool has_destructor = !std::is_trivially_destructible_v<T>;
+
+template <class T, class... Rest> void destroy(void *object, haft_id, Rest...) noexcept
+{
+    std::destroy_at(static_cast<T *>(object));
+}
+
+template <class Options> Options with_capacity(uint64_t capacity) noexcept
+{
+    Options options = {};
+
+    options.capacity = capacity;
+    return options;
+}
+
+/* A T made of `args` in a slot: given up where its constructor throws. */
+template <class T, class Handle, class... Args>
+result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
+                      void (*abort)(Handle *, haft_id), void (*publish)(Handle *, haft_id),
+                      Handle *in, Args &&...args)
+{
+    haft_id id;
+    void *bytes;
+    const haft_status status = reserve(in, &id, &bytes);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    reservation reserved([=] { abort(in, id); });
+    construct<T>(bytes, std::forward<Args>(args)...);
+    reserved.keep();
+    publish(in, id);
+    return haft::id<T>(id);
+}
+
+} // namespace haft::detail
+
+/*
+ * haft/detail/arena.hpp - haft::arena: bump allocation (haft/arena.h) of C++ objects, which are
+ * destroyed when the arena is reset, rewound or ends, the last one made first.
+ */
+
+namespace haft
+{
+
+/*
+ * Each function is one call of the haft_arena_ function of its name, whose contract holds.
+ * Moved-from and closed arenas are empty: they may be tested, assigned to, closed and destroyed.
+ */
+class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
+{
+  public:
+    arena() noexcept = default;
+
+    static result<arena> open(const haft_arena_options &options = {}) noexcept
+    {
+        haft_arena *opened;
+        const haft_status status = haft_arena_open(&options, &opened);
+
+        return status == HAFT_OK ? result<arena>(arena(opened)) : status;
+    }
+    void close() noexcept { handle_.reset(); }
+
+    /*
+     * A T made of `args`; NULL if there is no memory, and then no constructor has run.  Where one
+     * throws, its bytes are given back at the next reset.
+     */
+    template <class T, class... Args> T *create(Args &&...args)
+    {
+        detail::check_object_type<T>();
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
+
+            return bytes == nullptr ? nullptr
+                                    : detail::construct<T>(bytes, std::forward<Args>(args)...);
+        } else {
+            return create_counted<T>(std::forward<Args>(args)...);
+        }
+    }
+
+    void reset() noexcept { haft_arena_reset(handle_.get()); }
+    haft_mark mark() const noexcept { return haft_arena_mark(handle_.get()); }
+    void rewind(haft_mark mark) noexcept { haft_arena_rewind(handle_.get(), mark); }
+    haft_arena_stats stats() const noexcept { return haft_arena_stats_get(handle_.get()); }
+
+  private:
+    /* An object that is noted for clean-up before it is made, since the note may fail. */
+    template <class T> struct noted {
+        bool is_made = false;
+        alignas(T) unsigned char bytes[sizeof(T)];
+
+        static void clean_up(void *arg) noexcept
+        {
+            noted *self = static_cast<noted *>(arg);
+
+            if (self->is_made) {
+                std::destroy_at(std::launder(reinterpret_cast<T *>(self->bytes)));
+            }
+        }
+    };
+    template <class T, class... Args> T *create_counted(Args &&...args)
+    {
+        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(noted<T>), alignof(noted<T>));
+
+        if (bytes == nullptr) {
+            return nullptr;
+        }
+        noted<T> *note = ::new (bytes) noted<T>;
+        if (haft_arena_on_reset(handle_.get(), noted<T>::clean_up, note) != HAFT_OK) {
+            return nullptr;
+        }
+        T *made = detail::construct<T>(note->bytes, std::forward<Args>(args)...);
+        note->is_made = true;
+        return made;
+    }
+
+    explicit arena(haft_arena *opened) noexcept : owner(opened) {}
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/domain.hpp - haft::domain, and what a thread does with it, as objects that undo what
+ * they did when they go out of scope: haft::registered_thread, haft::read_section, haft::job,
+ * haft::parked, haft::offline.
+ *
+ * Each function is one call of the function of its name in haft/domain.h, whose contract
+ * holds.
+ */
+
+namespace haft
+{
+
+/*
+ * domain - a grace-period clock.  Its tables end before it does.  Moved-from and closed ones are
+ * empty: they may be tested, assigned to, closed and destroyed.
+ *
+ * The destructor, and an assignment to one that is open, close it.  Where haft_domain_close() says
+ * no, debug builds assert, and the domain stays open for ever.  close() tells.
+ */
+class domain : public detail::owner<haft_domain, detail::asserting_closer<haft_domain_close>>
+{
+  public:
+    domain() noexcept = default;
+
+    static result<domain> open(const haft_domain_options &options) noexcept
+    {
+        haft_domain *opened;
+        const haft_status status = haft_domain_open(&options, &opened);
+
+        return status == HAFT_OK ? result<domain>(domain(opened)) : status;
+    }
+    /* The workers or the frame clock. */
+    static result<domain> open(haft_clock clock = HAFT_CLOCK_WORKERS) noexcept
+    {
+        haft_domain_options options = {};
+
+        options.clock = clock;
+        return open(options);
+    }
+    /* The thread or the caller clock, with a foreign one such as haft_urcu_memb(). */
+    static result<domain> open(haft_clock clock, const haft_foreign_clock *foreign_clock) noexcept
+    {
+        haft_domain_options options = {};
+
+        options.clock = clock;
+        options.foreign_clock = foreign_clock;
+        return open(options);
+    }
+
+    /* Where the answer is not HAFT_OK, nothing has been done.  An empty one: HAFT_OK. */
+    haft_status close() noexcept { return close_by(haft_domain_close); }
+
+    haft_status wait() const noexcept { return haft_domain_wait(handle_.get()); }
+    haft_status tick() const noexcept { return haft_domain_tick(handle_.get()); }
+    haft_domain_stats stats() const noexcept { return haft_domain_stats_get(handle_.get()); }
+
+  private:
+    explicit domain(haft_domain *opened) noexcept : owner(opened) {}
+};
+
+namespace detail
+{
+
+/* One call where it begins, one where it ends, by the same thread. */
+template <void (*Begin)(haft_domain *), void (*End)(haft_domain *)> class scope
+{
+  public:
+    explicit scope(const domain &domain) noexcept : scope(domain.untyped()) {}
+    explicit scope(haft_domain *domain) noexcept : domain_(domain) { Begin(domain_); }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    ~scope() { End(domain_); }
+
+  private:
+    haft_domain *domain_;
+};
+
+/* The same, where what the first call returns is for the second. */
+template <haft_job_state (*Begin)(haft_domain *), void (*End)(haft_domain *, haft_job_state)>
+class stateful_scope
+{
+  public:
+    explicit stateful_scope(const domain &domain) noexcept : stateful_scope(domain.untyped()) {}
+    explicit stateful_scope(haft_domain *domain) noexcept : domain_(domain), state_(Begin(domain))
+    {
+    }
+    stateful_scope(const stateful_scope &) = delete;
+    stateful_scope &operator=(const stateful_scope &) = delete;
+    ~stateful_scope() { End(domain_, state_); }
+
+  private:
+    haft_domain *domain_;
+    haft_job_state state_;
+};
+
+} // namespace detail
+
+/* haft_job_begin() to haft_job_end(): what it resolves stays until then, through inner jobs. */
+using job = detail::stateful_scope<haft_job_begin, haft_job_end>;
+
+/* haft_thread_park() to _unpark(): around a wait, or what blocks, in a job. */
+using parked = detail::stateful_scope<haft_thread_park, haft_thread_unpark>;
+
+/* haft_thread_register() to haft_thread_unregister(): once for each thread and foreign clock. */
+using registered_thread = detail::scope<haft_thread_register, haft_thread_unregister>;
+
+/* haft_section_begin() to haft_section_end(): what is resolved within may be used within. */
+using read_section = detail::scope<haft_section_begin, haft_section_end>;
+
+/* haft_thread_offline() to _online(): around what blocks, with qsbr and the workers clock. */
+using offline = detail::scope<haft_thread_offline, haft_thread_online>;
+
+} // namespace haft
+
+/*
+ * haft/detail/local.hpp - haft::local<T>: the handle table of one thread (haft/local.h), of C++
+ * objects.
+ *
+ * Objects are made in their slots by emplace() and destroyed there: when they are freed, cleared,
+ * or the table ends; each once.  Their addresses stay.  The destructor runs when the id is stale
+ * already, and may call what on_destroy may.
+ *
+ * Each function is one call of the haft_local_ function of its name, whose contract holds.  What
+ * can fail says so by its result: only a constructor of T throws, and
+ * then nothing has changed but that a reservation came and went.
+ */
+
+namespace haft
+{
+
+template <class T, pins P = pins::no>
+class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_local_close>>
+{
+    using base = detail::slot_owner<T, P, haft_local, detail::closer<haft_local_close>>;
+    using base::handle_;
+    using base::view_;
+
+  public:
+    using typename base::id_type;
+    using typename base::view_type;
+    using scan_type = haft::scan<T, haft_run>;
+
+    local() noexcept = default;
+
+    /*
+     * haft_local_open() with T's size, alignment and pins, which may be left 0 in `options`; where
+     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
+     * on_destroy is ~T()'s place where that does something, and is NULL then.
+     */
+    static result<local> open(const haft_local_options &options) noexcept
+    {
+        haft_local *opened;
+
+        assert(!detail::has_destructor<T> || options.on_destroy == nullptr);
+        const haft_status status =
+            haft_local_open_typed(detail::type_of<T, P>(), &options, &opened);
+        return status == HAFT_OK ? result<local>(own(opened)) : status;
+    }
+    static result<local> open(uint64_t capacity) noexcept
+    {
+        return open(detail::with_capacity<haft_local_options>(capacity));
+    }
+
+    /*
+     * Takes over a table of such objects that was opened elsewhere, or given up by release(): from
+     * now on ~T() is its on_destroy, unless it does nothing.  HAFT_WRONG_TYPE, with `table`
+     * untouched, if its objects are not of T's size, alignment and pins.
+     */
+    static result<local> adopt(haft_local *table) noexcept
+    {
+        const haft_status status = haft_local_fits(table, detail::type_of<T, P>());
+
+        return status == HAFT_OK ? result<local>(own(table)) : status;
+    }
+    /* The C table, which the caller closes from now on; ~T() stays its on_destroy. */
+    haft_local *release() noexcept { return handle_.release(); }
+    void close() noexcept { handle_.reset(); }
+
+    /* A T made of `args`.  Fails as haft_local_reserve(); then no constructor has run. */
+    template <class... Args> result<id_type> emplace(Args &&...args)
+    {
+        return detail::emplace<T>(haft_local_reserve, haft_local_abort, haft_local_publish,
+                                  handle_.get(), std::forward<Args>(args)...);
+    }
+
+    haft_status free(id_type id) noexcept
+    {
+        return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
+    }
+    void clear() noexcept { haft_local_clear(handle_.get()); }
+
+    /* NULL only where on_bad_access returns. */
+    T *require(id_type id) const
+    {
+        return static_cast<T *>(haft_local_require(handle_.get(), view_.untyped(), id.untyped()));
+    }
+    haft_status diagnose(id_type id) const noexcept
+    {
+        return haft_local_diagnose(handle_.get(), id.untyped());
+    }
+
+    /*
+     * The objects that are live when the loop comes to them: `for (auto [id, ship] : ships)`.  One
+     * that is inserted meanwhile may or may not be met.
+     */
+    scan_type scan() const noexcept
+    {
+        return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
+    }
+    typename scan_type::iterator begin() const noexcept { return scan().begin(); }
+    typename scan_type::end_mark end() const noexcept { return {}; }
+
+    uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
+    bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }
+    uint64_t available() const noexcept { return haft_local_available(handle_.get()); }
+    haft_status reserve_capacity(uint64_t count) noexcept
+    {
+        return haft_local_reserve_capacity(handle_.get(), count);
+    }
+
+  private:
+    explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
+    static local own(haft_local *table) noexcept
+    {
+        if constexpr (detail::has_destructor<T>) {
+            haft_local_set_destroy(table, detail::destroy<T, void *>, nullptr);
+        }
+        return local(table);
+    }
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/packed.hpp - haft::packed<T>: the dense handle table of one thread (haft/packed.h),
+ * of C++ objects.  begin() and end() are plain pointers into one array:
+ *
+ *   for (particle &each : particles) { ... }
+ *   for (auto [id, each] : particles.entries()) { if (each.is_done()) particles.kill(id); }
+ *   particles.refresh();
+ *
+ * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
+ * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
+ * table's end.  Only a constructor of T throws, and then nothing has
+ * changed.  Comparisons may not throw.
+ */
+
+namespace haft
+{
+
+/*
+ * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
+ * or destructor.  So can most types: those without pointers into themselves, such as
+ * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
+ * authors say it:
+ *
+ *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
+ */
+template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
+
+template <class T>
+class packed : public detail::owner<haft_packed, detail::closer<haft_packed_close>>
+{
+  public:
+    using object_type = T;
+    using id_type = haft::id<T>;
+    using iterator = T *;
+
+    class entry_list;
+
+    packed() noexcept = default;
+
+    /* As haft::local::open(). */
+    static result<packed> open(haft_packed_options options) noexcept
+    {
+        check_type();
+        haft_packed *opened;
+
+        assert(!detail::has_destructor<T> || options.on_destroy == nullptr);
+        if constexpr (detail::has_destructor<T>) {
+            options.on_destroy = detail::destroy<T, void *>;
+        }
+        const haft_status status =
+            haft_packed_open_typed(haft_type{sizeof(T), alignof(T), 0, false}, &options, &opened);
+        return status == HAFT_OK ? result<packed>(packed(opened)) : status;
+    }
+    static result<packed> open(uint64_t capacity) noexcept
+    {
+        return open(detail::with_capacity<haft_packed_options>(capacity));
+    }
+
+    void close() noexcept { handle_.reset(); }
+
+    /* A T made of `args`, in the last position.  Fails as haft_packed_insert(). */
+    template <class... Args> result<id_type> emplace(Args &&...args)
+    {
+        alignas(T) unsigned char bytes[sizeof(T)];
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        haft_id id;
+        const haft_status status = haft_packed_insert(handle_.get(), bytes, &id);
+
+        if (status != HAFT_OK) {
+            std::destroy_at(made);
+            return status;
+        }
+        return id_type(id); /* the bytes in the table are the object now */
+    }
+
+    haft_status free(id_type id) noexcept { return haft_packed_free(handle_.get(), id.untyped()); }
+    haft_status kill(id_type id) noexcept { return haft_packed_kill(handle_.get(), id.untyped()); }
+    haft_status refresh() noexcept { return haft_packed_refresh(handle_.get()); }
+    haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
+
+    /* haft_packed_sort() by less(a, b), which is as std::sort() takes it. */
+    template <class Less> haft_status sort(Less less)
+    {
+        return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
+    }
+
+    T *resolve(id_type id) const noexcept
+    {
+        return static_cast<T *>(haft_packed_resolve(constant_view(), id.untyped()));
+    }
+    /* NULL only where on_bad_access returns. */
+    T *require(id_type id) const
+    {
+        return static_cast<T *>(haft_packed_require(handle_.get(), constant_view(), id.untyped()));
+    }
+    bool is_live(id_type id) const noexcept { return haft_packed_is_live(view_, id.untyped()); }
+    haft_packed_life state(id_type id) const noexcept
+    {
+        return haft_packed_state(handle_.get(), id.untyped());
+    }
+    haft_status diagnose(id_type id) const noexcept
+    {
+        return haft_packed_diagnose(handle_.get(), id.untyped());
+    }
+
+    /* The objects, dead ones among them, and their ids: arrays of count() elements. */
+    T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
+    T *end() const noexcept { return begin() + count(); }
+    id_type id_at(uint64_t position) const noexcept
+    {
+        return id_type(haft_packed_id_at(handle_.get(), position));
+    }
+    entry_list entries() const noexcept
+    {
+        return entry_list(begin(), haft_packed_ids(handle_.get()), count());
+    }
+
+    uint64_t count() const noexcept { return haft_packed_count(handle_.get()); }
+    uint64_t dead_count() const noexcept { return haft_packed_dead_count(handle_.get()); }
+    bool is_empty() const noexcept { return haft_packed_is_empty(handle_.get()); }
+    uint64_t available() const noexcept { return haft_packed_available(handle_.get()); }
+
+  private:
+    explicit packed(haft_packed *table) noexcept : owner(table), view_(haft_packed_view(table)) {}
+    static constexpr void check_type() noexcept
+    {
+        detail::check_object_type<T>();
+        static_assert(is_trivially_relocatable<T>,
+                      "a packed table moves objects by copying their bytes, without a constructor: "
+                      "specialise haft::is_trivially_relocatable where T may be moved so, or use "
+                      "haft::local, whose objects stay where they are");
+    }
+    template <class Less> static int compare(const void *a, const void *b, void *arg) noexcept
+    {
+        Less &less = *static_cast<Less *>(arg);
+        const T &first = *static_cast<const T *>(a);
+        const T &second = *static_cast<const T *>(b);
+
+        return less(second, first) ? 1 : less(first, second) ? -1 : 0;
+    }
+    /* With the size that the compiler knows. */
+    haft_dense_view constant_view() const noexcept
+    {
+        return haft_dense_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
+    }
+
+    haft_dense_view view_ = {};
+};
+
+/* Objects with their ids, by position; those there are when it is made. */
+template <class T> class packed<T>::entry_list
+{
+  public:
+    class iterator
+    {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = entry<T>;
+        using reference = entry<T>;
+        using pointer = void;
+        using difference_type = std::ptrdiff_t;
+
+        iterator(T *object, const haft_id *id) noexcept : object_(object), id_(id) {}
+        entry<T> operator*() const noexcept { return entry<T>{haft::id<T>(*id_), *object_}; }
+        iterator &operator++() noexcept
+        {
+            ++object_;
+            ++id_;
+            return *this;
+        }
+        iterator operator++(int) noexcept
+        {
+            const iterator before = *this;
+
+            ++*this;
+            return before;
+        }
+        friend bool operator==(iterator a, iterator b) noexcept { return a.object_ == b.object_; }
+        friend bool operator!=(iterator a, iterator b) noexcept { return a.object_ != b.object_; }
+
+      private:
+        T *object_;
+        const haft_id *id_;
+    };
+
+    entry_list(T *objects, const haft_id *ids, uint64_t count) noexcept
+        : objects_(objects), ids_(ids), count_(count)
+    {
+    }
+    iterator begin() const noexcept { return iterator(objects_, ids_); }
+    iterator end() const noexcept { return iterator(objects_ + count_, ids_ + count_); }
+
+  private:
+    T *objects_;
+    const haft_id *ids_;
+    uint64_t count_;
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/pin.hpp - haft::pin<T>: an object held beyond a read section (haft/pin.h), and let go
+ * at the end of the pin's life.
+ */
+
+namespace haft
+{
+
+/*
+ * Made by haft::table::pin().  Empty where the id was stale, and when it was moved from or reset.
+ * It ends before its table does, on any thread.  Each is one haft_pin() and one haft_unpin(), whose
+ * contracts hold.
+ */
+template <class T> class pin
+{
+  public:
+    pin() noexcept = default;
+    pin(haft_table *table, id<T> id) noexcept
+        : table_(table), id_(id), object_(static_cast<T *>(haft_pin(table, id.untyped())))
+    {
+    }
+    pin(pin &&other) noexcept
+        : table_(other.table_), id_(other.id_), object_(std::exchange(other.object_, nullptr))
+    {
+    }
+    pin &operator=(pin &&other) noexcept
+    {
+        pin moved(std::move(other));
+
+        std::swap(table_, moved.table_);
+        std::swap(id_, moved.id_);
+        std::swap(object_, moved.object_);
+        return *this;
+    }
+    ~pin() { reset(); }
+
+    /* Let go now. */
+    void reset() noexcept
+    {
+        if (std::exchange(object_, nullptr) != nullptr) {
+            [[maybe_unused]] const haft_status status = haft_unpin(table_, id_.untyped());
+
+            assert(status == HAFT_OK);
+        }
+    }
+
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    T *get() const noexcept { return object_; }
+    T &operator*() const noexcept { return *object_; }
+    T *operator->() const noexcept { return object_; }
+
+  private:
+    haft_table *table_ = nullptr;
+    id<T> id_;
+    T *object_ = nullptr;
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
+ *
+ * Each function is one call of the function of its name in haft/table.h, haft/many.h or
+ * haft/threads.h, whose contract holds.  Only a constructor of T
+ * throws, and then the reservation has been given up.
+ */
+
+namespace haft
+{
+
+/*
+ * worker_ref - a worker that this object does not close: one of haft::table::current_worker()
+ * closes with its thread.  A value; for the worker's thread alone.
+ */
+template <class T> class worker_ref
+{
+  public:
+    using id_type = haft::id<T>;
+
+    worker_ref() noexcept = default;
+    /* Of a table of such objects, which is not looked at. */
+    explicit worker_ref(haft_worker *worker) noexcept : worker_(worker) {}
+
+    /* A T made of `args`.  Fails as haft_reserve(), and as haft_reserve_wait(). */
+    template <class... Args> result<id_type> emplace(Args &&...args) const
+    {
+        return detail::emplace<T>(haft_reserve, haft_abort, haft_publish, worker_,
+                                  std::forward<Args>(args)...);
+    }
+    template <class... Args> result<id_type> emplace_wait(Args &&...args) const
+    {
+        return detail::emplace<T>(haft_reserve_wait, haft_abort, haft_publish, worker_,
+                                  std::forward<Args>(args)...);
+    }
+
+    /* ~T() runs after the grace period, on the worker that takes the slot back. */
+    haft_status free(id_type id) const noexcept { return haft_free(worker_, id.untyped()); }
+    std::size_t free_many(const id_type *ids, std::size_t count,
+                          haft_status *statuses = nullptr) const noexcept
+    {
+        return haft_free_many(worker_, haft::untyped(ids), count, statuses);
+    }
+
+    haft_status quiescent() const noexcept { return haft_worker_quiescent(worker_); }
+    haft_status flush() const noexcept { return haft_worker_flush(worker_); }
+    haft_worker *untyped() const noexcept { return worker_; }
+    explicit operator bool() const noexcept { return worker_ != nullptr; }
+
+  protected:
+    haft_worker *worker_ = nullptr;
+};
+
+/*
+ * worker - one that is closed at the end of its life, by the thread that opened it: made by
+ * haft::table::open_worker().  Moved-from and closed ones are empty.
+ */
+template <class T> class worker : public worker_ref<T>
+{
+  public:
+    worker() noexcept = default;
+    explicit worker(haft_worker *opened) noexcept : worker_ref<T>(opened) {}
+    worker(worker &&other) noexcept : worker_ref<T>(std::exchange(other.worker_, nullptr)) {}
+    worker &operator=(worker &&other) noexcept
+    {
+        worker moved(std::move(other));
+
+        std::swap(this->worker_, moved.worker_);
+        return *this;
+    }
+    ~worker() { close(); }
+    void close() noexcept
+    {
+        if (this->worker_ != nullptr) {
+            haft_worker_close(std::exchange(this->worker_, nullptr));
+        }
+    }
+};
+
+} // namespace haft
+
+/*
+ * haft/detail/table.hpp - haft::table<T>: the handle table that all threads share (haft/table.h),
+ * of C++ objects.
+ *
+ * Objects are made in their slots by emplace().  The destructor of one that was freed runs after
+ * its grace period, when no thread can be reading it any more, on the worker that takes the slot
+ * back; of one that is still live when the table ends, then.  Each runs once.
+ *
+ * Each function is one call of the function of its name, whose contract holds.  Only a constructor
+ * of T throws, and then the reservation has been given up.
+ */
+
+namespace haft
+{
+
+namespace detail
+{
+
+/*
+ * haft_table_close(), after the destructors of objects that are still live: where there are any,
+ * haft_unshare() makes a local table of it, which ends.
+ */
+template <class T, pins P> haft_status close_table(haft_table *table) noexcept
+{
+    if constexpr (has_destructor<T>) {
+        haft_local *local;
+        const haft_status status = haft_unshare(table, &local);
+
+        return status == HAFT_OK ? haft::local<T, P>::adopt(local).status() : status;
+    } else {
+        return haft_table_close(table);
+    }
+}
+
+} // namespace detail
+
+/*
+ * The table object itself belongs to one thread, as any other object; what it refers to is for
+ * all.  So threads share one by reference, or have the view and a worker each.
+ */
+template <class T, pins P = pins::no>
+class table : public detail::slot_owner<T, P, haft_table,
+                                        detail::asserting_closer<detail::close_table<T, P>>>
+{
+    using base =
+        detail::slot_owner<T, P, haft_table, detail::asserting_closer<detail::close_table<T, P>>>;
+    using base::handle_;
+    using base::view_;
+
+  public:
+    using typename base::id_type;
+    using typename base::view_type;
+    using worker_type = haft::worker<T>;
+    using scan_type = haft::scan<T, haft_cursor>;
+
+    table() noexcept = default;
+
+    /*
+     * haft_table_open() with T's size, alignment and pins, which may be left 0 in `options`; where
+     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
+     * on_reclaim is ~T()'s place where that does something, and is NULL then.
+     */
+    static result<table> open(const domain &domain, haft_table_options options) noexcept
+    {
+        haft_table *opened;
+
+        assert(!detail::has_destructor<T> || options.on_reclaim == nullptr);
+        if constexpr (detail::has_destructor<T>) {
+            options.on_reclaim = detail::destroy<T, haft_worker *, void *>;
+        }
+        const haft_status status =
+            haft_table_open_typed(detail::type_of<T, P>(), domain.untyped(), &options, &opened);
+        return status == HAFT_OK ? result<table>(table(opened)) : status;
+    }
+    static result<table> open(const domain &domain, uint64_t capacity) noexcept
+    {
+        return open(domain, detail::with_capacity<haft_table_options>(capacity));
+    }
+
+    /*
+     * haft_table_close(), after the destructors of objects that are still live.  Where the answer
+     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), nothing has been done.
+     */
+    haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
+
+    /* A worker for the calling thread; and the one it has anyway, from haft_worker_current(). */
+    result<worker_type> open_worker() const noexcept
+    {
+        haft_worker *opened;
+        const haft_status status = haft_worker_open(handle_.get(), &opened);
+
+        return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
+    }
+    result<worker_ref<T>> current_worker() const noexcept
+    {
+        haft_worker *current;
+        const haft_status status = haft_worker_current(handle_.get(), &current);
+
+        return status == HAFT_OK ? result<worker_ref<T>>(worker_ref<T>(current)) : status;
+    }
+
+    /* Without a worker: haft/threads.h. */
+    template <class... Args> result<id_type> emplace(Args &&...args) const
+    {
+        return detail::emplace<T>(haft_reserve_unregistered, haft_abort_unregistered,
+                                  haft_publish_unregistered, handle_.get(),
+                                  std::forward<Args>(args)...);
+    }
+    haft_status free(id_type id) const noexcept
+    {
+        return haft_free_unregistered(handle_.get(), id.untyped());
+    }
+
+    /* Inside a read section, as resolve() and the pointer's use; NULL only where on_bad_access
+     * returns. */
+    T *require(id_type id) const
+    {
+        return static_cast<T *>(haft_require(handle_.get(), view_.untyped(), id.untyped()));
+    }
+    haft_status diagnose(id_type id) const noexcept
+    {
+        return haft_diagnose(handle_.get(), id.untyped());
+    }
+
+    /* Inside a read section; empty if the id is stale. */
+    haft::pin<T> pin(id_type id) const noexcept
+    {
+        static_assert(P == pins::yes,
+                      "a table with room for pins: haft::table<T, haft::pins::yes>");
+        return haft::pin<T>(handle_.get(), id);
+    }
+
+    /*
+     * Inside a read section: `for (auto [id, ship] : ships.scan())`, with the promises of
+     * haft/scan.h.  The scan starts with this call.
+     */
+    scan_type scan(haft_range range = HAFT_EVERYTHING) const noexcept
+    {
+        return scan_type(haft_cursor_over(handle_.get(), range));
+    }
+
+    haft_table_stats stats() const noexcept { return haft_table_stats_get(handle_.get()); }
+
+    /*
+     * haft_share() - the local table becomes a shared one, and is empty then.  haft_unshare() - and
+     * back.  No object is copied, all ids and views hold.  Where they fail, nothing has changed:
+     * `local` and `shared` are what they were.
+     */
+    static result<table> share(local<T, P> &&local, const domain &domain) noexcept
+    {
+        haft_table *shared;
+        const haft_status status = haft_share(local.untyped(), domain.untyped(), nullptr, &shared);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        local.release();
+        return table(shared);
+    }
+    static result<local<T, P>> unshare(table &&shared) noexcept
+    {
+        haft_local *local;
+        const haft_status status = haft_unshare(shared.untyped(), &local);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        shared.handle_.release();
+        return haft::local<T, P>::adopt(local);
+    }
+
+  private:
+    explicit table(haft_table *opened) noexcept : base(opened, haft_table_view(opened)) {}
+};
+
+} // namespace haft
+
+/*
+ * haft/haft.hpp - haft for C++17: tables of objects with constructors and destructors, ids that
+ * know their type, and everything closed at the end of its scope.
+ *
+ *   auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());   // haft/urcu.h
+ *   auto ships = haft::table<ship>::open(*domain, 1000);
+ *   auto worker = ships->open_worker();
+ *   auto id = worker->emplace("Beagle", 7);
+ *   {
+ *       haft::read_section section(*domain);
+ *       if (ship *found = ships->resolve(*id)) { ... }
+ *   }
+ *   worker->free(*id);      ~ship() runs when no section can see it any more
+ *
+ * It is a layer of inline functions over the C headers, which it includes: as fast, and with the
+ * same contracts.  What can fail returns a haft::result or a haft_status.  It needs neither
+ * exceptions nor run-time type information, and passes on what constructors throw.
+ *
+ * Programs include this header alone.  What there is, in haft/detail/:
+ *
+ *   table.hpp, worker.hpp   haft::table<T>, haft::worker<T>
+ *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
+ *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
+ *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
+ *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
+ *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
+ */
+
+#endif // HAFT_HAFT_HPP

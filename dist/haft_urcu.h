@@ -1,0 +1,240 @@
+/*
+ * haft_urcu.h - haft 0.1.0: liburcu's flavours as clocks, over haft.h
+ *
+ * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
+ * Made of haft's sources by ./dev amalgamate; changes belong there.
+ */
+#ifndef HAFT_HAFT_URCU_H
+#define HAFT_HAFT_URCU_H
+
+#include "haft.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <urcu/flavor.h>
+
+/*
+ * haft/urcu.h - liburcu's flavours as foreign clocks; of haft's files the only one that knows
+ * liburcu.
+ *
+ *   options.foreign_clock = haft_urcu_memb();
+ *   options.clock = HAFT_CLOCK_CALLER;
+ *
+ * The program links the flavours that it names (-lurcu-memb ...); haft itself links none.  This
+ * header declares all flavours, where liburcu's own declare one a source file.
+ *
+ *   memb, mb, signal, bp   sections from begin to end; with bp threads need not register
+ *   qsbr                   a thread is online from haft_thread_register() on
+ *
+ * In debug builds of the program the layout of liburcu's records of readers is compiled in, so that
+ * debug builds of haft can assert that a thread is registered; nothing of liburcu is inlined.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ */
+
+#ifndef NDEBUG
+#include <urcu/static/urcu-mb.h>
+#include <urcu/static/urcu-memb.h>
+#include <urcu/static/urcu-qsbr.h>
+#include <urcu/static/urcu-signal.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct rcu_flavor_struct urcu_memb_flavor;
+extern const struct rcu_flavor_struct urcu_mb_flavor;
+extern const struct rcu_flavor_struct urcu_signal_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
+extern const struct rcu_flavor_struct urcu_bp_flavor;
+
+/*
+ * haft_urcu_flavour, haft_urcu_wait, haft_urcu_register_thread, haft_urcu_unregister_thread,
+ * haft_urcu_begin, haft_urcu_end, haft_urcu_online, haft_urcu_offline, haft_urcu_quiescent,
+ * haft_urcu_inside, haft_urcu_goes_on, haft_urcu_does_not_go_on, haft_urcu_memb_is_registered,
+ * haft_urcu_mb_is_registered, haft_urcu_signal_is_registered, haft_urcu_qsbr_is_registered - the
+ * callbacks of the clocks below, where `ctx` is the flavour.
+ *
+ * Returns   as haft/clock.h has it.
+ * Threads   as haft/clock.h has it.
+ * Ordering  liburcu's.
+ * Progress  as liburcu's function.
+ * Cost      that of liburcu's function.
+ */
+static inline const struct rcu_flavor_struct *haft_urcu_flavour(void *ctx)
+{
+    return (const struct rcu_flavor_struct *)ctx;
+}
+
+static inline void haft_urcu_wait(void *ctx)
+{
+    haft_urcu_flavour(ctx)->update_synchronize_rcu();
+}
+
+static inline void haft_urcu_register_thread(void *ctx)
+{
+    haft_urcu_flavour(ctx)->register_thread();
+}
+
+static inline void haft_urcu_unregister_thread(void *ctx)
+{
+    haft_urcu_flavour(ctx)->unregister_thread();
+}
+
+static inline void haft_urcu_begin(void *ctx)
+{
+    haft_urcu_flavour(ctx)->read_lock();
+}
+
+static inline void haft_urcu_end(void *ctx)
+{
+    haft_urcu_flavour(ctx)->read_unlock();
+}
+
+static inline void haft_urcu_online(void *ctx)
+{
+    haft_urcu_flavour(ctx)->thread_online();
+}
+
+static inline void haft_urcu_offline(void *ctx)
+{
+    haft_urcu_flavour(ctx)->thread_offline();
+}
+
+static inline void haft_urcu_quiescent(void *ctx)
+{
+    haft_urcu_flavour(ctx)->read_quiescent_state();
+}
+
+static inline bool haft_urcu_inside(void *ctx)
+{
+    return haft_urcu_flavour(ctx)->read_ongoing() != 0;
+}
+
+/* After a fork: urcu_bp_after_fork_child() forgets the threads that are gone. */
+static inline bool haft_urcu_goes_on(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+/* The others would wait for these. */
+static inline bool haft_urcu_does_not_go_on(void *ctx)
+{
+    (void)ctx;
+    return false;
+}
+
+#ifdef NDEBUG
+#define HAFT_URCU_REGISTERED(name) NULL
+#else
+#define HAFT_URCU_REGISTERED(name) haft_urcu_##name##_is_registered
+
+static inline bool haft_urcu_memb_is_registered(void *ctx)
+{
+    (void)ctx;
+    return URCU_TLS(urcu_memb_reader).registered;
+}
+
+static inline bool haft_urcu_mb_is_registered(void *ctx)
+{
+    (void)ctx;
+    return URCU_TLS(urcu_mb_reader).registered;
+}
+
+static inline bool haft_urcu_signal_is_registered(void *ctx)
+{
+    (void)ctx;
+    return URCU_TLS(urcu_signal_reader).registered;
+}
+
+static inline bool haft_urcu_qsbr_is_registered(void *ctx)
+{
+    (void)ctx;
+    return URCU_TLS(urcu_qsbr_reader).registered;
+}
+#endif
+
+/* Constant in C, so no designators: C++17 has none. */
+#define HAFT_URCU_SECTIONS(name, registered, after_fork)                                           \
+    {                                                                                              \
+        (void *)(uintptr_t)&urcu_##name##_flavor, haft_urcu_wait, haft_urcu_register_thread,       \
+            haft_urcu_unregister_thread, haft_urcu_begin, haft_urcu_end, NULL, NULL, NULL,         \
+            haft_urcu_inside, registered, after_fork,                                              \
+        {                                                                                          \
+            NULL, NULL, NULL, NULL                                                                 \
+        }                                                                                          \
+    }
+
+/*
+ * haft_urcu_memb, haft_urcu_mb, haft_urcu_signal, haft_urcu_qsbr, haft_urcu_bp - the flavour of
+ * that name, for the option `foreign_clock` of a domain.
+ *
+ * Returns   the clock; it is never freed, and each source file has its own of the same identity.
+ */
+static inline const haft_foreign_clock *haft_urcu_memb(void)
+{
+    static const haft_foreign_clock clock =
+        HAFT_URCU_SECTIONS(memb, HAFT_URCU_REGISTERED(memb), haft_urcu_does_not_go_on);
+
+    return &clock;
+}
+
+static inline const haft_foreign_clock *haft_urcu_mb(void)
+{
+    static const haft_foreign_clock clock =
+        HAFT_URCU_SECTIONS(mb, HAFT_URCU_REGISTERED(mb), haft_urcu_does_not_go_on);
+
+    return &clock;
+}
+
+static inline const haft_foreign_clock *haft_urcu_signal(void)
+{
+    static const haft_foreign_clock clock =
+        HAFT_URCU_SECTIONS(signal, HAFT_URCU_REGISTERED(signal), haft_urcu_does_not_go_on);
+
+    return &clock;
+}
+
+static inline const haft_foreign_clock *haft_urcu_qsbr(void)
+{
+    static const haft_foreign_clock clock = {
+        (void *)(uintptr_t)&urcu_qsbr_flavor,
+        haft_urcu_wait,
+        haft_urcu_register_thread,
+        haft_urcu_unregister_thread,
+        NULL,
+        NULL,
+        haft_urcu_online,
+        haft_urcu_offline,
+        haft_urcu_quiescent,
+        haft_urcu_inside,
+        HAFT_URCU_REGISTERED(qsbr),
+        haft_urcu_does_not_go_on,
+        {NULL, NULL, NULL, NULL},
+    };
+
+    return &clock;
+}
+
+static inline const haft_foreign_clock *haft_urcu_bp(void)
+{
+    static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(bp, NULL, haft_urcu_goes_on);
+
+    return &clock;
+}
+
+#undef HAFT_URCU_REGISTERED
+#undef HAFT_URCU_SECTIONS
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HAFT_HAFT_URCU_H
