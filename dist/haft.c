@@ -12,8 +12,8 @@
  *   -DHAFT_WITHOUT_EXPORT   without haft_export_open() and its kin, which write files
  *   -DHAFT_OS_BARE          for one thread without an operating system; no export either
  */
-#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strdup, dladdr, mmap's flags, syscall */
 #endif
 #include "haft.h"
 

@@ -1526,9 +1526,6 @@ void haft_thread_online(haft_domain *domain);
  * An on_reclaim that a lock-free call runs is the caller's.
  */
 
-typedef struct haft_table haft_table;
-typedef struct haft_worker haft_worker;
-
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve, insert or restore, with a worker or without; in
@@ -1871,8 +1868,6 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  * Progress  wait-free.
  * Cost      O(1).
  */
-
-typedef struct haft_local haft_local;
 
 /* Which free slot is used next. */
 typedef enum haft_local_reuse {
@@ -2218,8 +2213,6 @@ void haft_local_load_end(haft_local *local);
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
  */
-
-typedef struct haft_packed haft_packed;
 
 /*
  * on_destroy: called exactly once for each object whose life ends, by haft_packed_free(),
