@@ -1242,7 +1242,7 @@ HAFT_INTERNAL haft_status sized_take(void *known, size_t known_size, const void 
 static const struct {
     const char *name;
     const char *text;
-} statuses[HAFT_STATUS_COUNT] = {
+} known_statuses[HAFT_STATUS_COUNT] = {
     [HAFT_OK] = {"HAFT_OK", "ok"},
     [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
     [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
@@ -1317,12 +1317,12 @@ static const struct {
 
 const char *haft_status_text(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].text : "unknown status";
+    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].text : "unknown status";
 }
 
 const char *haft_status_name(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].name : "HAFT_?";
+    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].name : "HAFT_?";
 }
 
 /* lib/base/text.h */
@@ -8367,19 +8367,19 @@ HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
 
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
-static _Thread_local unsigned taken;
+static _Thread_local unsigned times_taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
 
 HAFT_INTERNAL void registry_lock(void)
 {
-    if (taken++ == 0) {
+    if (times_taken++ == 0) {
         os_mutex_lock(&domains_lock);
     }
 }
 
 HAFT_INTERNAL void registry_unlock(void)
 {
-    if (--taken == 0) {
+    if (--times_taken == 0) {
         os_mutex_unlock(&domains_lock);
     }
 }
@@ -12466,7 +12466,7 @@ struct entry {
 };
 
 static struct os_mutex entries_lock;
-static struct os_key key;
+static struct os_key entries_key;
 static bool has_key;      /* under the lock */
 static struct entry *all; /* under the lock */
 static _Thread_local struct entry *own_entries;
@@ -12544,7 +12544,7 @@ static void close_own(void *arg)
 static __attribute__((destructor)) void forget_key(void)
 {
     if (has_key) {
-        os_key_close(&key);
+        os_key_close(&entries_key);
     }
 }
 
@@ -12554,8 +12554,8 @@ static bool watch_thread(void)
     bool done;
 
     os_mutex_lock(&entries_lock);
-    has_key = has_key || os_key_open(&key, close_own);
-    done = has_key && os_key_set(&key, &own_entries);
+    has_key = has_key || os_key_open(&entries_key, close_own);
+    done = has_key && os_key_set(&entries_key, &own_entries);
     os_mutex_unlock(&entries_lock);
     return done;
 }

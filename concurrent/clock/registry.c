@@ -18,19 +18,19 @@
 
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
-static _Thread_local unsigned taken;
+static _Thread_local unsigned times_taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
 
 void registry_lock(void)
 {
-    if (taken++ == 0) {
+    if (times_taken++ == 0) {
         os_mutex_lock(&domains_lock);
     }
 }
 
 void registry_unlock(void)
 {
-    if (--taken == 0) {
+    if (--times_taken == 0) {
         os_mutex_unlock(&domains_lock);
     }
 }

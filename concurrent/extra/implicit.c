@@ -33,7 +33,7 @@ struct entry {
 };
 
 static struct os_mutex entries_lock;
-static struct os_key key;
+static struct os_key entries_key;
 static bool has_key;      /* under the lock */
 static struct entry *all; /* under the lock */
 static _Thread_local struct entry *own_entries;
@@ -111,7 +111,7 @@ static void close_own(void *arg)
 static __attribute__((destructor)) void forget_key(void)
 {
     if (has_key) {
-        os_key_close(&key);
+        os_key_close(&entries_key);
     }
 }
 
@@ -121,8 +121,8 @@ static bool watch_thread(void)
     bool done;
 
     os_mutex_lock(&entries_lock);
-    has_key = has_key || os_key_open(&key, close_own);
-    done = has_key && os_key_set(&key, &own_entries);
+    has_key = has_key || os_key_open(&entries_key, close_own);
+    done = has_key && os_key_set(&entries_key, &own_entries);
     os_mutex_unlock(&entries_lock);
     return done;
 }

@@ -4,7 +4,7 @@
 static const struct {
     const char *name;
     const char *text;
-} statuses[HAFT_STATUS_COUNT] = {
+} known_statuses[HAFT_STATUS_COUNT] = {
     [HAFT_OK] = {"HAFT_OK", "ok"},
     [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
     [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
@@ -79,10 +79,10 @@ static const struct {
 
 const char *haft_status_text(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].text : "unknown status";
+    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].text : "unknown status";
 }
 
 const char *haft_status_name(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? statuses[status].name : "HAFT_?";
+    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].name : "HAFT_?";
 }
