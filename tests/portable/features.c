@@ -1,0 +1,296 @@
+/* What shared tables can do besides, by one thread, with each clock. */
+#include "portable.h"
+
+#define MANY 300
+
+static void test_many(enum circumstance circumstance)
+{
+    struct shared shared;
+    haft_id ids[MANY];
+    void *objects[MANY];
+    haft_status why = HAFT_FULL, statuses[MANY];
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    CHECK(haft_reserve_many(shared.worker, ids, objects, 10, &why) == 10 && why == HAFT_OK);
+    haft_publish_many(shared.worker, ids, 10);
+    CHECK(haft_resolve(haft_table_view(shared.table), ids[9]) == objects[9]);
+    CHECK(haft_insert_many(shared.worker, NULL, ids + 10, MANY - 10, &why) == MANY - 10);
+    ids[MANY - 1] = ids[0];
+    CHECK(haft_free_many(shared.worker, ids, MANY, statuses) == MANY - 1);
+    CHECK(statuses[0] == HAFT_OK && statuses[MANY - 1] == HAFT_STALE);
+    shared_close(&shared);
+}
+
+static bool visit(haft_id id, void *object, void *arg)
+{
+    (void)id;
+    *(uint64_t *)arg += *(const uint64_t *)object;
+    return true;
+}
+
+static void test_scan(enum circumstance circumstance)
+{
+    struct shared shared;
+    haft_range ranges[3];
+    uint64_t sum = 0, in_parts = 0, in_cursor = 0;
+    haft_id id;
+    void *object;
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    for (uint64_t i = 1; i <= 100; i++) {
+        CHECK_OK(haft_insert(shared.worker, &i, &id));
+    }
+    haft_section_begin(shared.domain);
+    CHECK(haft_scan(shared.table, HAFT_EVERYTHING, visit, &sum) == 100 && sum == 5050);
+    haft_scan_ranges(shared.table, ranges, 3);
+    for (int i = 0; i < 3; i++) {
+        haft_scan(shared.table, ranges[i], visit, &in_parts);
+    }
+    CHECK(in_parts == 5050);
+    haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
+
+    while (haft_cursor_next(&cursor, &id, &object)) {
+        in_cursor += *(const uint64_t *)object;
+    }
+    CHECK(in_cursor == 5050);
+    haft_section_end(shared.domain);
+    const haft_range used = haft_used_range(shared.table, HAFT_EVERYTHING);
+
+    CHECK(used.to - used.from >= 100);
+    shared_close(&shared);
+}
+
+static void count_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    ++*(uint64_t *)arg;
+}
+
+static void test_pins(enum circumstance circumstance)
+{
+    uint64_t reclaimed = 0;
+    const haft_table_options options = {.capacity = 1000,
+                                        .object_size = sizeof(uint64_t),
+                                        .pins = true,
+                                        .on_reclaim = count_reclaim,
+                                        .reclaim_arg = &reclaimed};
+    struct shared shared;
+    const uint64_t seven = 7;
+    haft_id id;
+
+    if (!shared_open(&shared, circumstance, &options)) {
+        return;
+    }
+    CHECK(haft_table_has_pins(shared.table));
+    CHECK_OK(haft_insert(shared.worker, &seven, &id));
+    haft_section_begin(shared.domain);
+    const uint64_t *kept = haft_pin(shared.table, id);
+
+    haft_section_end(shared.domain);
+    CHECK(kept != NULL && haft_pins(shared.table, id) == 1);
+    CHECK_OK(haft_free(shared.worker, id));
+    for (int i = 0; i < 3; i++) {
+        shared_grace(&shared);
+        CHECK_OK(haft_worker_quiescent(shared.worker));
+    }
+    CHECK(*kept == 7 && reclaimed == 0 && haft_pin(shared.table, id) == NULL);
+    CHECK_OK(haft_unpin(shared.table, id));
+    CHECK(haft_unpin(shared.table, id) == HAFT_NOT_PINNED);
+    for (int i = 0; i < 3; i++) {
+        shared_grace(&shared);
+        CHECK_OK(haft_worker_quiescent(shared.worker));
+    }
+    CHECK(reclaimed == 1);
+    shared_close(&shared);
+}
+
+static void test_restore(enum circumstance circumstance)
+{
+    const haft_table_options options = {
+        .capacity = 1000, .object_size = sizeof(uint64_t), .restore_range = 50};
+    struct shared shared;
+    const uint64_t seven = 7;
+
+    if (!shared_open(&shared, circumstance, &options)) {
+        return;
+    }
+    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_id id = haft_id_pack(layout, 20, 5, 0);
+    const haft_id next = haft_id_pack(layout, 20, 6, 0);
+
+    CHECK_OK(haft_restore(shared.worker, id, &seven));
+    CHECK(haft_restore(shared.worker, id, &seven) == HAFT_OCCUPIED);
+    CHECK(haft_restore(shared.worker, haft_id_pack(layout, 60, 1, 0), &seven) == HAFT_OUT_OF_RANGE);
+    haft_section_begin(shared.domain);
+    CHECK(*(uint64_t *)haft_resolve(haft_table_view(shared.table), id) == 7);
+    haft_section_end(shared.domain);
+    CHECK_OK(haft_free(shared.worker, id));
+    CHECK(haft_restore(shared.worker, id, &seven) != HAFT_OK);
+    haft_status status = haft_restore(shared.worker, next, &seven);
+
+    if (status == HAFT_BUSY) { /* else the thread that drives was quick */
+        shared_grace(&shared);
+        CHECK_OK(haft_worker_quiescent(shared.worker));
+        status = haft_restore(shared.worker, next, &seven);
+    }
+    CHECK(status == HAFT_OK);
+    CHECK(haft_restore(shared.worker, next, &seven) == HAFT_OCCUPIED);
+    shared_close(&shared);
+}
+
+/* 20,000 objects come and go; what is released is zero when it comes back. */
+static void test_trim(enum circumstance circumstance)
+{
+    enum { COUNT = 20000 };
+    static haft_id ids[COUNT];
+    const haft_table_options options = {.capacity = COUNT, .object_size = 120};
+    struct shared shared;
+    uint64_t released = 0;
+
+    if (!shared_open(&shared, circumstance, &options)) {
+        return;
+    }
+    CHECK(haft_insert_many(shared.worker, NULL, ids, COUNT, NULL) == COUNT);
+    CHECK(haft_free_many(shared.worker, ids, COUNT, NULL) == COUNT);
+    shared_grace(&shared);
+    CHECK_OK(haft_trim(shared.table, &released));
+    CHECK(circumstance_has_memory(circumstance) ? released == 0 : released > COUNT * 64);
+    CHECK(haft_insert_many(shared.worker, NULL, ids, COUNT, NULL) == COUNT);
+    CHECK(haft_table_stats_get(shared.table).live == COUNT && shared_is_right(&shared));
+    shared_close(&shared);
+}
+
+static void test_recycle(enum circumstance circumstance)
+{
+    const haft_table_options options = {
+        .capacity = 500, .object_size = 8, .layout = HAFT_LAYOUT_OF(20, 1, 0)};
+    struct shared shared;
+    uint64_t recycled = 0;
+    haft_id id = HAFT_NIL;
+
+    if (!shared_open(&shared, circumstance, &options)) {
+        return;
+    }
+    for (int i = 0; i < 200; i++) {
+        CHECK_OK(haft_insert(shared.worker, NULL, &id));
+        CHECK_OK(haft_free(shared.worker, id));
+    }
+    shared_grace(&shared);
+    CHECK_OK(haft_recycle_exhausted(shared.table, &recycled));
+    CHECK(recycled == 200 && haft_diagnose(shared.table, id) == HAFT_STALE);
+    shared_close(&shared);
+}
+
+static void test_share(enum circumstance circumstance)
+{
+    const haft_local_options options = {
+        .capacity = 1000, .object_size = sizeof(uint64_t), .will_share = true};
+    const haft_share_options how = {NULL, NULL};
+    struct shared shared;
+    haft_local *local = NULL;
+    haft_table *table = NULL;
+    haft_worker *worker = NULL;
+    const uint64_t seven = 7;
+    haft_id id, other;
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    CHECK_OK(haft_local_open(&options, &local));
+    CHECK_OK(haft_local_insert(local, &seven, &id));
+    const haft_view view = haft_local_view(local);
+    const void *object = haft_resolve(view, id);
+
+    CHECK_OK(haft_share(local, shared.domain, &how, &table));
+    CHECK_OK(haft_worker_open(table, &worker));
+    CHECK_OK(haft_insert(worker, &seven, &other));
+    CHECK(haft_resolve(haft_table_view(table), id) == object);
+    CHECK_OK(haft_free(worker, id));
+    CHECK_OK(haft_worker_close(worker));
+    CHECK_OK(haft_unshare(table, &local));
+    CHECK(haft_local_count(local) == 1 && haft_local_diagnose(local, id) == HAFT_STALE);
+    CHECK_OK(haft_share_sized(local, shared.domain, &how, sizeof how, &table));
+    CHECK(haft_is_live(view, other));
+    CHECK_OK(haft_table_close(table));
+    shared_close(&shared);
+}
+
+static void test_unregistered(enum circumstance circumstance)
+{
+    struct shared shared;
+    const uint64_t seven = 7;
+    haft_worker *current = NULL, *again = NULL;
+    haft_id id = HAFT_NIL, other = HAFT_NIL;
+    void *object = NULL;
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    const haft_view view = haft_table_view(shared.table);
+
+    CHECK_OK(haft_insert_unregistered(shared.table, &seven, &id));
+    CHECK_OK(haft_reserve_unregistered(shared.table, &other, &object));
+    haft_publish_unregistered(shared.table, other);
+    CHECK(haft_is_live(view, id) && haft_resolve(view, other) == object);
+    CHECK_OK(haft_free_unregistered(shared.table, id));
+    CHECK(haft_free_unregistered(shared.table, id) == HAFT_STALE);
+    CHECK_OK(haft_reserve_wait_unregistered(shared.table, &id, &object));
+    haft_abort_unregistered(shared.table, id);
+    CHECK_OK(haft_insert_wait_unregistered(shared.table, &seven, &id));
+    CHECK_OK(haft_worker_current(shared.table, &current));
+    CHECK_OK(haft_worker_current(shared.table, &again));
+    CHECK(current == again && haft_free(current, id) == HAFT_OK);
+    CHECK_OK(haft_worker_close(current));
+    shared_close(&shared);
+}
+
+static void test_jobs(enum circumstance circumstance)
+{
+    struct shared shared;
+    const uint64_t seven = 7;
+    haft_id id;
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    const haft_view view = haft_table_view(shared.table);
+
+    CHECK_OK(haft_insert(shared.worker, &seven, &id));
+    const haft_job_state outer = haft_job_begin(shared.domain);
+    const haft_job_state inner = haft_job_begin(shared.domain);
+    const uint64_t *found = haft_resolve(view, id);
+
+    CHECK(found != NULL && haft_free(shared.worker, id) == HAFT_OK);
+    if (circumstance_clock(circumstance) != HAFT_CLOCK_FRAME) {
+        CHECK(haft_domain_wait(shared.domain) == HAFT_IN_SECTION);
+    }
+    CHECK(*found == 7);
+    haft_job_end(shared.domain, inner);
+    haft_job_end(shared.domain, outer);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    haft_thread_unpark(shared.domain, parked);
+    haft_thread_offline(shared.domain);
+    haft_thread_online(shared.domain);
+    shared_grace(&shared);
+    shared_close(&shared);
+}
+
+const struct test feature_tests[] = {
+    {"many", "reserve, insert, free many", IN_SHARED, test_many},
+    {"scan", "visitors, ranges, cursors", IN_SHARED, test_scan},
+    {"pin", "a pinned object outlives its id", IN_SHARED, test_pins},
+    {"share", "restore", IN_SHARED, test_restore},
+    {"share", "local, shared, local", IN_SHARED, test_share},
+    {"memory", "trim", IN_SHARED, test_trim},
+    {"memory", "recycle exhausted slots", IN_SHARED, test_recycle},
+    {"threads", "calls without a worker", IN_SHARED, test_unregistered},
+    {"domain", "jobs", IN_SHARED, test_jobs},
+    {NULL, NULL, 0, NULL},
+};
