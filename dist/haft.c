@@ -349,7 +349,8 @@ HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex);
  */
 HAFT_INTERNAL void os_condition_open(struct os_condition *condition);
 HAFT_INTERNAL void os_condition_close(struct os_condition *condition);
-HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
 HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition);
 
 /* os_semaphore_post never blocks; each wait takes one post. */
@@ -370,7 +371,8 @@ HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
  * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
  * none.  The `before` handed over last runs first.
  */
-HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+HAFT_INTERNAL
+bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
 /* lib/base/os_bare.c */
 
@@ -543,7 +545,8 @@ HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
 }
 
 /* No other thread can wake this one: the time passes. */
-HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     (void)condition;
     (void)mutex;
@@ -858,7 +861,8 @@ HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
     pthread_cond_destroy(condition_of(condition));
 }
 
-HAFT_INTERNAL bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     const struct timespec until = time_of(until_ns);
 
@@ -1059,8 +1063,9 @@ HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, ui
  * reservation in pages.
  * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
-HAFT_INTERNAL haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
-                                               uint64_t end);
+HAFT_INTERNAL
+haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                 uint64_t end);
 
 /* lib/base/reservation.c */
 
@@ -1114,7 +1119,8 @@ static haft_status open_in_heap(struct reservation *reservation, size_t size, si
     return HAFT_OK;
 }
 
-HAFT_INTERNAL haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
+HAFT_INTERNAL
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
 {
     return size <= RESERVATION_SMALL ? open_in_heap(reservation, (size_t)size, alignment)
                                      : reservation_open(reservation, size);
@@ -1189,8 +1195,9 @@ HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, ui
     return HAFT_OK;
 }
 
-HAFT_INTERNAL haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
-                                               uint64_t end)
+HAFT_INTERNAL
+haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
+                                 uint64_t end)
 {
     const uint64_t page = os_page_size();
     const uint64_t from = begin / page * page;
@@ -1211,13 +1218,15 @@ HAFT_INTERNAL haft_status reservation_populate(const struct reservation *reserva
  * Copy the caller's options, `given_size` bytes, into the `known_size` bytes at `known`; NULL
  * stands for zeros.  HAFT_OK, or HAFT_UNKNOWN_OPTION if a byte beyond `known_size` is not zero.
  */
-HAFT_INTERNAL haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size);
+HAFT_INTERNAL
+haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size);
 
 /* lib/base/sized.c */
 
 /* Options structs of callers that were compiled with another version. */
 
-HAFT_INTERNAL haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size)
+HAFT_INTERNAL
+haft_status sized_take(void *known, size_t known_size, const void *given, size_t given_size)
 {
     const unsigned char *bytes = given;
     const size_t size = given == NULL ? 0 : given_size;
@@ -1338,10 +1347,12 @@ struct text {
 /* An empty line in the `size` bytes at `begin`. */
 HAFT_INTERNAL struct text text_in(char *begin, size_t size);
 
-HAFT_INTERNAL __attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
+HAFT_INTERNAL
+__attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
 
-HAFT_INTERNAL __attribute__((format(printf, 2, 0))) void text_add_list(struct text *text, const char *format,
-                                                                       va_list arguments);
+HAFT_INTERNAL
+__attribute__((format(printf, 2, 0))) void text_add_list(struct text *text, const char *format,
+                                                         va_list arguments);
 
 /* A number with a comma between thousands. */
 HAFT_INTERNAL void text_add_count(struct text *text, uint64_t count);
@@ -1464,7 +1475,8 @@ HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table
                              uint64_t capacity);
 
 /* fill_look() for a table of one thread: not within its own on_fill. */
-HAFT_INTERNAL void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
+HAFT_INTERNAL
+void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
 
 /*
  * lib/slots/options.h - the options that all tables have in common: defaults and checks.
@@ -1867,7 +1879,8 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
 /* lib/slots/bad_access.h - a table's answer to haft_require() of an id that names no object. */
 
 /* Apply the table's policy: on_bad_access, or abort.  `status` is not HAFT_OK. */
-HAFT_INTERNAL void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status);
+HAFT_INTERNAL
+void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status);
 
 /*
  * lib/slots/diagnose.h - the status of an id, and a text about it: see haft/diagnose.h.
@@ -1877,11 +1890,13 @@ HAFT_INTERNAL void bad_access(const struct slots *slots, const char *table, haft
 HAFT_INTERNAL haft_status slots_diagnose(const struct slots *slots, haft_id id);
 
 /* Add the sites known of an id with that status: "; freed at ..., allocated at ...". */
-HAFT_INTERNAL void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
+HAFT_INTERNAL
+void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
 
 /* The line for haft_diagnose_format(); returns the number that snprintf would. */
-HAFT_INTERNAL int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
-                                 char *line, size_t size);
+HAFT_INTERNAL
+int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                   char *line, size_t size);
 
 /* Add where a site is: its function, and the arguments for addr2line. */
 HAFT_INTERNAL void site_tell(struct text *text, const void *site);
@@ -1908,7 +1923,8 @@ static _Noreturn void end_program(const struct slots *slots, const haft_bad_acce
     abort();
 }
 
-HAFT_INTERNAL void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status)
+HAFT_INTERNAL
+void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status)
 {
     const haft_bad_access access = {
         .table = table,
@@ -2055,7 +2071,8 @@ static void tell_here(struct text *text, const struct site *site, haft_status st
     site_tell(text, site_of(&site->born));
 }
 
-HAFT_INTERNAL void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
+HAFT_INTERNAL
+void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status)
 {
     const uint64_t index = word_index(&slots->format, id.bits);
 
@@ -2069,8 +2086,9 @@ HAFT_INTERNAL void sites_tell(struct text *text, const struct slots *slots, haft
     }
 }
 
-HAFT_INTERNAL int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
-                                 char *line, size_t size)
+HAFT_INTERNAL
+int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
+                   char *line, size_t size)
 {
     struct text text = text_in(line, size);
     char id_text[HAFT_ID_TEXT_SIZE];
@@ -2167,7 +2185,8 @@ HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table
     }
 }
 
-HAFT_INTERNAL void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity)
+HAFT_INTERNAL
+void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity)
 {
     if (!fill->is_warning) {
         fill->is_warning = true;
@@ -6635,13 +6654,16 @@ HAFT_INTERNAL void foreign_clock_stop(haft_domain *domain);
 HAFT_INTERNAL bool foreign_clock_pause(haft_domain *domain);
 HAFT_INTERNAL void foreign_clock_resume(haft_domain *domain, bool held);
 HAFT_INTERNAL haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
-HAFT_INTERNAL void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+HAFT_INTERNAL
+void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 HAFT_INTERNAL void foreign_clock_offline(haft_domain *domain);
 HAFT_INTERNAL void foreign_clock_online(haft_domain *domain);
 HAFT_INTERNAL struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
-HAFT_INTERNAL void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+HAFT_INTERNAL
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
 HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain);
-HAFT_INTERNAL void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
+HAFT_INTERNAL
+void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
 HAFT_INTERNAL const struct clock *foreign_clock_after_fork(haft_domain *domain);
 
 /* concurrent/clock/clock_caller.c */
@@ -7053,7 +7075,8 @@ static void reader_enters(haft_domain *domain)
     }
 }
 
-HAFT_INTERNAL void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
+HAFT_INTERNAL
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
 {
     if (before == 0 && standing->level != 0) {
         assert(foreign_thread_is_registered(&domain->foreign));
@@ -7124,7 +7147,8 @@ HAFT_INTERNAL haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t t
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+HAFT_INTERNAL
+void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)member;
     (void)backlog;
@@ -7170,7 +7194,8 @@ HAFT_INTERNAL void foreign_clock_online(haft_domain *domain)
     foreign_go_online(&domain->foreign);
 }
 
-HAFT_INTERNAL void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+HAFT_INTERNAL
+void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
 {
     (void)stall;
     if (foreign_has_online(&domain->foreign)) {
@@ -7195,7 +7220,8 @@ HAFT_INTERNAL void domain_hurry(haft_domain *domain);
  * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
  * struct clock.
  */
-HAFT_INTERNAL haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member);
+HAFT_INTERNAL
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member);
 HAFT_INTERNAL void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member);
 HAFT_INTERNAL bool domain_may_leave(const haft_domain *domain, const struct member *member);
 
@@ -8065,7 +8091,8 @@ HAFT_INTERNAL bool domain_in_section(const haft_domain *domain)
     return domain->clock->in_section != NULL && domain->clock->in_section(domain);
 }
 
-HAFT_INTERNAL haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
+HAFT_INTERNAL
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
 {
     *member = NULL;
     return domain->clock->join != NULL ? domain->clock->join(domain, worker, member) : HAFT_OK;
@@ -8846,8 +8873,10 @@ static inline void tally(atomic_u64 *counter, uint64_t by)
  * The worker's thread; lock-free, except callbacks.
  */
 
-HAFT_INTERNAL haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller);
-HAFT_INTERNAL haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, const void *caller);
+HAFT_INTERNAL
+haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller);
+HAFT_INTERNAL
+haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, const void *caller);
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
@@ -9076,7 +9105,8 @@ HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock);
  * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
  * `fresh` slots.
  */
-HAFT_INTERNAL haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
+HAFT_INTERNAL
+haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
 /*
  * concurrent/table/supply.h - where a worker finds slots.
@@ -9146,7 +9176,8 @@ static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new
     return status;
 }
 
-HAFT_INTERNAL haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller)
+HAFT_INTERNAL
+haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, const void *caller)
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
@@ -9192,8 +9223,9 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
  * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
-HAFT_INTERNAL __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,
-                                                                  haft_id *id, const void *caller)
+HAFT_INTERNAL
+__attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,
+                                                    haft_id *id, const void *caller)
 {
     void *bytes;
     const haft_status status = worker_reserve(worker, id, &bytes, caller);
@@ -9405,7 +9437,8 @@ HAFT_INTERNAL void fresh_give(haft_worker *worker, uint64_t first, uint64_t coun
  * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
  * HAFT_NO_MEMORY in `*status`.
  */
-HAFT_INTERNAL uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
+HAFT_INTERNAL
+uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
 /* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
 HAFT_INTERNAL uint64_t fresh_at_hand(const haft_worker *worker, bool again);
@@ -9897,7 +9930,8 @@ static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
     return taken;
 }
 
-HAFT_INTERNAL uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
+HAFT_INTERNAL
+uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status)
 {
     uint64_t taken;
 
@@ -9992,7 +10026,8 @@ HAFT_INTERNAL bool lists_have_slots(const haft_table *table);
  * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
  * aborted ones.  How many.
  */
-HAFT_INTERNAL uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
+HAFT_INTERNAL
+uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
 
 /* concurrent/table/lists.c */
 
@@ -10075,7 +10110,8 @@ static uint64_t pop_slot(haft_table *table, enum list_kind kind)
     }
 }
 
-HAFT_INTERNAL uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most)
+HAFT_INTERNAL
+uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most)
 {
     const struct slots *slots = &table->slots;
     uint64_t index;
@@ -11141,7 +11177,8 @@ HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
     callback_end();
 }
 
-HAFT_INTERNAL haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
+HAFT_INTERNAL
+haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
     uint64_t exhausted;
     const uint64_t taken = taken_slots(table, &exhausted);
@@ -14315,7 +14352,8 @@ HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands);
  */
 
 /* Makes the recorder ready for a frame, with nothing recorded. */
-HAFT_INTERNAL void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count);
+HAFT_INTERNAL
+void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count);
 
 /* concurrent/commands/commands.c */
 
@@ -14700,7 +14738,8 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
 
 /* Recording: the calls of a job on its recorder. */
 
-HAFT_INTERNAL void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count)
+HAFT_INTERNAL
+void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_t ids_count)
 {
     recorder->key = key;
     recorder->is_open = true;
@@ -14812,10 +14851,12 @@ struct export_file {
 
 /* HAFT_OK, and the names are this process's alone, which has no other such file open; or
  * HAFT_BAD_DIRECTORY, HAFT_NO_FILE or HAFT_NO_MEMORY, and there is nothing to close. */
-HAFT_INTERNAL haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process);
+HAFT_INTERNAL
+haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process);
 
 /* Write it anew.  False: the system did not take it, and it is as it was. */
-HAFT_INTERNAL bool export_file_write(const struct export_file *file, const char *text, size_t length);
+HAFT_INTERNAL
+bool export_file_write(const struct export_file *file, const char *text, size_t length);
 
 /* Remove it; in the child of a fork, only forget it. */
 HAFT_INTERNAL void export_file_remove(struct export_file *file);
@@ -15190,7 +15231,8 @@ HAFT_INTERNAL void export_file_forget(struct export_file *file)
     free(file->path);
 }
 
-HAFT_INTERNAL haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process)
+HAFT_INTERNAL
+haft_status export_file_open(struct export_file *file, const char *directory, uint64_t process)
 {
     int error = EWOULDBLOCK;
 
@@ -15262,7 +15304,8 @@ static bool write_temporary(const struct export_file *file, const char *text, si
     return close(made) == 0 && wrote;
 }
 
-HAFT_INTERNAL bool export_file_write(const struct export_file *file, const char *text, size_t length)
+HAFT_INTERNAL
+bool export_file_write(const struct export_file *file, const char *text, size_t length)
 {
     const bool written =
         write_temporary(file, text, length) &&

@@ -15,6 +15,7 @@ options_of()
         test) echo --install --cross --quick '-*' ;;
         tsan) echo '-*' ;;
         asan | cross | compilers | memcheck) echo --quick '-*' ;;
+        platforms) echo --quick --only=TEXT --write --json ;;
         coverage) echo --again --json '-*' ;;
         fresh) echo --keep ;;
         verify)

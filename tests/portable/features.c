@@ -160,7 +160,11 @@ static void test_trim(enum circumstance circumstance)
     CHECK(haft_free_many(shared.worker, ids, COUNT, NULL) == COUNT);
     shared_grace(&shared);
     CHECK_OK(haft_trim(shared.table, &released));
+#ifdef HAFT_OS_BARE
+    CHECK(released == 0); /* to no system */
+#else
     CHECK(circumstance_has_memory(circumstance) ? released == 0 : released > COUNT * 64);
+#endif
     CHECK(haft_insert_many(shared.worker, NULL, ids, COUNT, NULL) == COUNT);
     CHECK(haft_table_stats_get(shared.table).live == COUNT && shared_is_right(&shared));
     shared_close(&shared);

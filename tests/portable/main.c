@@ -28,8 +28,8 @@ static char failed[FAILURES_KEPT][160]; /* each once */
 static unsigned long kept;
 static const struct test *current;
 static enum circumstance current_circumstance;
-static const char *reason; /* why the current test is skipped */
-static const char *reasons[CIRCUMSTANCES];
+static bool is_skipped;   /* the current test */
+static char reasons[200]; /* each once */
 static uint64_t meetings;
 static unsigned sums[FAILED + 1];
 
@@ -65,7 +65,12 @@ bool check(bool holds, const char *what, const char *file, int line)
 
 void skip(const char *why)
 {
-    reason = why;
+    const size_t length = strlen(reasons);
+
+    is_skipped = true;
+    if (strstr(reasons, why) == NULL) {
+        snprintf(reasons + length, sizeof reasons - length, "%s%s", length != 0 ? ", " : "", why);
+    }
 }
 
 void met(uint64_t times)
@@ -82,13 +87,12 @@ static enum outcome run(const struct test *test, enum circumstance circumstance)
     }
     current = test;
     current_circumstance = circumstance;
-    reason = NULL;
+    is_skipped = false;
     test->run(circumstance);
     if (atomic_load(&failures) != before) {
         return FAILED;
     }
-    reasons[circumstance] = reason != NULL ? reason : reasons[circumstance];
-    return reason != NULL ? SKIPPED : PASSED;
+    return is_skipped ? SKIPPED : PASSED;
 }
 
 /* The columns of circumstances in which no test ran stay. */
@@ -157,25 +161,14 @@ static void print_head(void)
     printf("\n");
 }
 
-/* Each reason once, with the columns it holds in. */
-static const char *why_skipped(void)
-{
-    const char *why = "";
-
-    for (int i = 0; i < CIRCUMSTANCES; i++) {
-        why = reasons[i] != NULL ? reasons[i] : why;
-    }
-    return why;
-}
-
 static void print_sums(void)
 {
     for (unsigned long i = 0; i < kept; i++) {
         printf("%s%s\n", i == 0 ? "\n" : "", failed[i]);
     }
     printf("\n%u passed, %u failed, %u skipped%s%s%s; %lu checks\n", sums[PASSED], sums[FAILED],
-           sums[SKIPPED], sums[SKIPPED] != 0 ? " (" : "", why_skipped(),
-           sums[SKIPPED] != 0 ? ")" : "", (unsigned long)atomic_load(&checks));
+           sums[SKIPPED], sums[SKIPPED] != 0 ? " (" : "", reasons, sums[SKIPPED] != 0 ? ")" : "",
+           (unsigned long)atomic_load(&checks));
 }
 
 int main(int argc, char **argv)
@@ -198,7 +191,7 @@ int main(int argc, char **argv)
         printf(
             "{\"passed\": %u, \"failed\": %u, \"skipped\": %u, \"checks\": %lu, \"why\": \"%s\"}\n",
             sums[PASSED], sums[FAILED], sums[SKIPPED], (unsigned long)atomic_load(&checks),
-            why_skipped());
+            reasons);
     } else {
         print_sums();
     }

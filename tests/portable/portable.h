@@ -23,7 +23,7 @@ bool check(bool holds, const char *what, const char *file, int line);
 #define CHECK(what) check(what, #what, __FILE__, __LINE__)
 #define CHECK_OK(call) CHECK((call) == HAFT_OK)
 
-/* The current test cannot run here, for this reason; or counted so many meetings of two threads. */
+/* The current test cannot run here, for this reason; or it counted meetings of two threads. */
 void skip(const char *reason);
 void met(uint64_t times);
 
@@ -78,12 +78,12 @@ struct shared {
     void *table_memory;
 };
 
-/* 1 to a full house: the table's options but for memory; NULL: 1,000 objects of a uint64_t. */
+/* `options`, to which memory is added; NULL: 1,000 objects of a uint64_t.  False: the test ends. */
 bool shared_open(struct shared *shared, enum circumstance circumstance,
                  const haft_table_options *options);
 void shared_close(struct shared *shared);
 
-/* What was freed before can be used again: wait, or tick. */
+/* Slots freed before can be used again: wait, or tick. */
 void shared_grace(struct shared *shared);
 
 /* The numbers add up: each slot ever used is in one place. */

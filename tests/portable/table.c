@@ -2,6 +2,15 @@
 #include "portable.h"
 #include <string.h>
 
+static void check_properties(const struct shared *shared)
+{
+    CHECK(haft_table_domain(shared->table) == shared->domain);
+    CHECK(strcmp(haft_table_name(shared->table), "things") == 0);
+    CHECK(haft_table_object_size(shared->table) == 8 && !haft_table_has_pins(shared->table));
+    CHECK(haft_table_layout(shared->table).generation_bits == 32);
+    CHECK(haft_worker_table(shared->worker) == shared->table);
+}
+
 static void test_life(enum circumstance circumstance)
 {
     const haft_table_options options = {
@@ -16,11 +25,7 @@ static void test_life(enum circumstance circumstance)
     }
     const haft_view view = haft_table_view(shared.table);
 
-    CHECK(haft_table_domain(shared.table) == shared.domain);
-    CHECK(strcmp(haft_table_name(shared.table), "things") == 0);
-    CHECK(haft_table_object_size(shared.table) == 8 && !haft_table_has_pins(shared.table));
-    CHECK(haft_table_layout(shared.table).generation_bits == 32);
-    CHECK(haft_worker_table(shared.worker) == shared.table);
+    check_properties(&shared);
     CHECK_OK(haft_insert(shared.worker, &seven, &id));
     CHECK_OK(haft_reserve(shared.worker, &other, &object));
     *(uint64_t *)object = 8;

@@ -14,6 +14,7 @@ BRINGS = {
     "haft-tools": "haft-top",
     "llvm-19": "llvm-cov-19 llvm-profdata-19",
     "man-db": "man",
+    "musl-tools": "musl-gcc",
     "qemu-user": "qemu-aarch64",
 }
 FIELDS = ("Package", "binary:Package", "db:Status-Status", "Essential", "Priority", "Pre-Depends", "Depends", "Provides")
