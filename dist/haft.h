@@ -7,8 +7,53 @@
  * The whole library is this file and haft.c: compile that once, link it, include this.  C++17
  * programs may take haft.hpp instead, and users of liburcu haft_urcu.h as well.
  *
- * Each section begins with the name of a header and says what it is for.  Sections of haft/detail/
- * are what inline functions and options need: skip them when reading.
+ *     cc first.c haft.c && ./a.out
+ *
+ *     // first.c - one thread holds an object while another frees it.
+ *     #include "haft.h"
+ *     #include <pthread.h>
+ *     #include <stdio.h>
+ *
+ *     static haft_table *prices;
+ *     static haft_id id;
+ *
+ *     static void *sell(void *unused)
+ *     {
+ *         haft_free_unregistered(prices, id); // any thread, no set-up
+ *         return unused;
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         const haft_table_options options = {.capacity = 1000, .object_size = sizeof(double)};
+ *         haft_domain *domain;
+ *         haft_worker *worker; // a thread that resolves opens one
+ *         pthread_t seller;
+ *
+ *         if (haft_domain_open(NULL, &domain) || haft_table_open(domain, &options, &prices) ||
+ *             haft_worker_open(prices, &worker) || haft_insert(worker, &(double){9.5}, &id)) {
+ *             return 1;
+ *         }
+ *         const double *price = haft_resolve(haft_table_view(prices), id);
+ *
+ *         if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
+ *             return 1;
+ *         }
+ *         pthread_join(seller, NULL);
+ *         printf("%.1f can still be read;", *price); // until this thread's quiescent point:
+ *         haft_worker_quiescent(worker);
+ *         printf(" its id: %s\n", haft_status_text(haft_diagnose(prices, id)));
+ *         haft_worker_close(worker);
+ *         haft_table_close(prices);
+ *         haft_domain_close(domain);
+ *         return fflush(stdout) != 0;
+ *     }
+ *
+ * A thread with open workers is in a read section from one haft_worker_quiescent() to the next:
+ * call it between jobs, when the thread holds no pointer that it has resolved.
+ *
+ * Each section of this file begins with the name of a header and says what it is for.  Sections of
+ * haft/detail/ are what inline functions and options need: skip them when reading.
  *
  *   met first
  *     haft/id.h          the id: what names an object instead of a pointer

@@ -1,32 +1,31 @@
-/* first.c - one thread holds an object while another, which haft does not know, frees it. */
-#include <haft/haft.h>
+/* first.c - one thread holds an object while another frees it. */
+#include "haft.h"
 #include <pthread.h>
 #include <stdio.h>
 
 static haft_table *prices;
+static haft_id id;
 
-static void *sell(void *id)
+static void *sell(void *unused)
 {
-    haft_free_unregistered(prices, *(haft_id *)id); /* any thread, no set-up */
-    return NULL;
+    haft_free_unregistered(prices, id); /* any thread, no set-up */
+    return unused;
 }
 
 int main(void)
 {
     const haft_table_options options = {.capacity = 1000, .object_size = sizeof(double)};
     haft_domain *domain;
-    haft_worker *worker;
-    haft_id id;
+    haft_worker *worker; /* a thread that resolves opens one */
     pthread_t seller;
 
     if (haft_domain_open(NULL, &domain) || haft_table_open(domain, &options, &prices) ||
-        haft_insert_unregistered(prices, &(double){9.5}, &id) ||
-        haft_worker_open(prices, &worker)) { /* to resolve, a thread needs a worker */
+        haft_worker_open(prices, &worker) || haft_insert(worker, &(double){9.5}, &id)) {
         return 1;
     }
     const double *price = haft_resolve(haft_table_view(prices), id);
 
-    if (price == NULL || pthread_create(&seller, NULL, sell, &id) != 0) {
+    if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
         return 1;
     }
     pthread_join(seller, NULL);
