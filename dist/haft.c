@@ -1021,12 +1021,17 @@ typedef haft_atomic_u64 atomic_u64;
  * is ever discarded, and no advice is given on it.
  */
 
+enum reservation_kind {
+    IN_PAGES,
+    IN_STEPS, /* pages, made writable in steps */
+    IN_HEAP,  /* one calloc */
+    GIVEN,    /* the program's memory */
+};
+
 struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
-    bool in_steps;       /* made writable in steps */
-    bool is_in_heap;     /* one calloc */
-    bool is_given;       /* the program's memory */
+    enum reservation_kind kind;
     uint16_t lead;       /* in the heap: bytes of the block before the base */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
@@ -1080,6 +1085,16 @@ haft_status reservation_populate(const struct reservation *reservation, uint64_t
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
+static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
+                            uint64_t size)
+{
+    reservation->base = base;
+    reservation->size = (size_t)size;
+    reservation->kind = kind;
+    reservation->lead = 0;
+    store_relaxed(OWN, &reservation->writable, 0);
+}
+
 HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size)
 {
     bool in_steps = false;
@@ -1088,41 +1103,30 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    reservation->base = base;
-    reservation->size = (size_t)size;
-    reservation->in_steps = in_steps;
-    reservation->is_in_heap = false;
-    reservation->is_given = false;
-    reservation->lead = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
     return HAFT_OK;
 }
 
 /* calloc aligns to max_align_t. */
-static haft_status open_in_heap(struct reservation *reservation, size_t size, size_t alignment)
+static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment)
 {
     const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = calloc(1, size + more);
+    char *block = calloc(1, (size_t)size + more);
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
     }
     const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
 
-    reservation->base = block + lead;
-    reservation->size = size;
-    reservation->in_steps = false;
-    reservation->is_in_heap = true;
-    reservation->is_given = false;
+    set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
-    store_relaxed(OWN, &reservation->writable, 0);
     return HAFT_OK;
 }
 
 HAFT_INTERNAL
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
 {
-    return size <= RESERVATION_SMALL ? open_in_heap(reservation, (size_t)size, alignment)
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment)
                                      : reservation_open(reservation, size);
 }
 
@@ -1134,19 +1138,13 @@ HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    reservation->base = base;
-    reservation->size = (size_t)size;
-    reservation->in_steps = false;
-    reservation->is_in_heap = false;
-    reservation->is_given = true;
-    reservation->lead = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    set_reservation(reservation, GIVEN, base, size);
     return HAFT_OK;
 }
 
 HAFT_INTERNAL bool reservation_is_paged(const struct reservation *reservation)
 {
-    return !reservation->is_in_heap && !reservation->is_given;
+    return reservation->kind == IN_PAGES || reservation->kind == IN_STEPS;
 }
 
 HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *reservation)
@@ -1156,13 +1154,10 @@ HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *rese
 
 HAFT_INTERNAL void reservation_close(struct reservation *reservation)
 {
-    if (reservation->is_given) {
-        return;
-    }
-    if (reservation->is_in_heap) {
-        free(reservation->base - reservation->lead);
-    } else {
+    if (reservation_is_paged(reservation)) {
         os_release(reservation->base, reservation->size);
+    } else if (reservation->kind == IN_HEAP) {
+        free(reservation->base - reservation->lead);
     }
 }
 
@@ -1175,7 +1170,7 @@ static uint64_t step_after(const struct reservation *reservation, uint64_t end)
 
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 {
-    if (!reservation->in_steps) {
+    if (reservation->kind != IN_STEPS) {
         return HAFT_OK;
     }
     /* Weakened, a thread could write to memory that is not writable yet where it runs. */
@@ -1521,8 +1516,9 @@ struct slots_options {
 };
 
 struct geometry {
-    uint64_t alignment;
-    uint64_t bias; /* so that each object is aligned */
+    uint64_t alignment; /* of the memory: an object's, and a cache line's, so that small slots lie
+                         * in one, and parts of a scan meet between two */
+    uint64_t bias;      /* so that each object is aligned */
     uint64_t stride;
     uint64_t count; /* slots in address space, a power of two */
     uint64_t end;   /* of those for the capacity */
@@ -2255,9 +2251,10 @@ HAFT_INTERNAL void fresh_runs_remove(struct runs *runs, uint64_t run)
 /* Slots in address space: a power of two with room for capacity and extra, if the bits allow. */
 static uint64_t slot_count(const struct slots_options *options)
 {
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->aside + options->common.capacity +
-                            options->extra + options->spare;
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
+    const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
+    const uint64_t wanted =
+        HAFT_FIRST_INDEX + options->aside + options->common.capacity + extra + options->spare;
     uint64_t count = 8;
 
     while (count < wanted && count < most) {
@@ -2289,7 +2286,7 @@ HAFT_INTERNAL struct geometry geometry_of(const struct slots_options *options)
     const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
 
     return (struct geometry){
-        .alignment = alignment,
+        .alignment = alignment > CACHE_LINE ? alignment : CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
         .stride = round_up(
             sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
@@ -3248,6 +3245,26 @@ static const char *local_name_of(const haft_local_options *options)
     return options->name != NULL ? options->name : "local table";
 }
 
+/* The bytes that local_new() and slots_open() take, wherever they begin. */
+static uint64_t measure_local(const haft_local_options *options, struct slots_options wanted)
+{
+    struct given given = given_to_measure();
+
+    wanted.given = &given;
+    given_take(&given, sizeof(haft_local) + strlen(local_name_of(options)) + 1,
+               _Alignof(haft_local));
+    geometry_measure(&wanted);
+    return given.measured;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool local_memory_is_enough(const haft_local_options *options,
+                                   const struct slots_options *wanted)
+{
+    return options->memory != NULL ? options->memory_size >= measure_local(options, *wanted)
+                                   : options->memory_size == 0;
+}
+
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
     struct given given = given_of(options->memory, options->memory_size);
@@ -3258,7 +3275,7 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->memory == NULL && options->memory_size != 0) {
+    if (!local_memory_is_enough(options, &wanted)) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
@@ -3299,7 +3316,6 @@ static uint64_t capacity_that_fills(haft_local_options options, uint64_t most)
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
                                        haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_local_options known;
     struct slots_options wanted;
     uint64_t most;
@@ -3309,11 +3325,7 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
-    given_take(&given, sizeof(haft_local) + strlen(local_name_of(&known)) + 1,
-               _Alignof(haft_local));
-    wanted.given = &given;
-    geometry_measure(&wanted);
-    footprint->bytes = given.measured;
+    footprint->bytes = measure_local(&known, wanted);
     footprint->capacity = capacity_that_fills(known, most);
     return HAFT_OK;
 }
@@ -6006,6 +6018,8 @@ HAFT_INTERNAL void batch_move(struct batch *to, struct batch *from, uint32_t mos
 /* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
 #define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
 
+#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+
 /* The descriptors that one worker brings. */
 struct segment {
     uint64_t place;  /* in the pool's directory; set by pool_add() */
@@ -6026,7 +6040,7 @@ struct pool {
 /* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches);
 
-/* The same in given memory, for that many workers. */
+/* The same in given memory, for that many workers, MOST_WORKERS at most. */
 HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                                           struct given *given);
 HAFT_INTERNAL void pool_close(struct pool *pool);
@@ -6198,8 +6212,6 @@ HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *p
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
-
-#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
 static void pool_start(struct pool *pool, uint64_t batches)
 {
@@ -6632,17 +6644,16 @@ struct clock {
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 
-/* Driven by a background thread, asleep when nothing is requested. */
-HAFT_INTERNAL const struct clock thread_clock;
+/* All clocks, in files clock_*.c; haft/domain.h says what each is. */
+#define CLOCKS(X)                                                                                  \
+    X(WORKERS, workers_clock)                                                                      \
+    X(THREAD, thread_clock)                                                                        \
+    X(CALLER, caller_clock)                                                                        \
+    X(FRAME, frame_clock)
 
-/* Driven by workers and waiters alone. */
-HAFT_INTERNAL const struct clock caller_clock;
-
-/* Workers announce their quiescent points themselves; any thread adds them up. */
-HAFT_INTERNAL const struct clock workers_clock;
-
-/* Driven by haft_domain_tick(). */
-HAFT_INTERNAL const struct clock frame_clock;
+#define DECLARE_CLOCK(name, object) extern const struct clock object;
+CLOCKS(DECLARE_CLOCK)
+#undef DECLARE_CLOCK
 
 /*
  * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
@@ -6676,7 +6687,7 @@ static haft_status caller_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-HAFT_INTERNAL const struct clock caller_clock = {
+const struct clock caller_clock = {
     .name = "caller",
     .is_foreign = true,
     .start = caller_start,
@@ -7325,7 +7336,7 @@ haft_status haft_domain_tick(haft_domain *domain)
     return HAFT_OK;
 }
 
-HAFT_INTERNAL const struct clock frame_clock = {
+const struct clock frame_clock = {
     .name = "frame",
     .is_foreign = false,
     .wait_for = frame_wait_for,
@@ -7410,7 +7421,7 @@ static void requested(haft_domain *domain, uint64_t ticket)
     }
 }
 
-HAFT_INTERNAL const struct clock thread_clock = {
+const struct clock thread_clock = {
     .name = "thread",
     .is_foreign = true,
     .start = thread_start,
@@ -7866,7 +7877,7 @@ static const struct clock *workers_after_fork(haft_domain *domain)
     return domain->clock;
 }
 
-HAFT_INTERNAL const struct clock workers_clock = {
+const struct clock workers_clock = {
     .name = "workers",
     .is_foreign = false,
     .start = workers_start,
@@ -7920,12 +7931,8 @@ HAFT_INTERNAL uint64_t registry_process(void);
  *   OWN      in the child of a fork, which has one thread
  */
 
-static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {
-    [HAFT_CLOCK_THREAD] = &thread_clock,
-    [HAFT_CLOCK_CALLER] = &caller_clock,
-    [HAFT_CLOCK_WORKERS] = &workers_clock,
-    [HAFT_CLOCK_FRAME] = &frame_clock,
-};
+#define NUMBERED(name, object) [HAFT_CLOCK_##name] = &object,
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {CLOCKS(NUMBERED)};
 
 static uint64_t domain_number(void)
 {
@@ -7972,15 +7979,32 @@ static haft_domain *take_domain(const haft_domain_options *options, struct given
     return members != NULL ? domain : NULL;
 }
 
+/* The bytes that it takes, wherever they begin; UINT64_MAX: more than there can be. */
+static uint64_t measure_domain(const haft_domain_options *options)
+{
+    struct given given = given_to_measure();
+
+    return take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool domain_memory_is_enough(const haft_domain_options *options)
+{
+    return options->memory != NULL ? options->memory_size >= measure_domain(options)
+                                   : options->memory_size == 0;
+}
+
 static haft_domain *domain_new(const haft_domain_options *options)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
+    if (!domain_memory_is_enough(options)) {
+        return NULL;
+    }
     if (options->memory != NULL) {
         return take_domain(options, &given);
     }
-    haft_domain *domain =
-        options->memory_size == 0 ? aligned_alloc(CACHE_LINE, sizeof *domain) : NULL;
+    haft_domain *domain = aligned_alloc(CACHE_LINE, sizeof *domain);
 
     return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
 }
@@ -7995,17 +8019,16 @@ static void domain_free(haft_domain *domain)
 haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
                                         haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_domain_options known;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    known.memory = &given; /* any: it is what is asked about */
+    known.memory = &known; /* any: it is what is asked about */
     status = status == HAFT_OK ? check_domain_options(&known) : status;
-    if (status == HAFT_OK && take_domain(&known, &given) == NULL) {
-        status = HAFT_NO_MEMORY;
-    }
+    const uint64_t bytes = status == HAFT_OK ? measure_domain(&known) : 0;
+
+    status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
     if (status == HAFT_OK) {
-        *footprint = (haft_footprint){given.measured, known.threads != 0 ? known.threads : 1};
+        *footprint = (haft_footprint){bytes, known.threads != 0 ? known.threads : 1};
     }
     return status;
 }
@@ -11574,8 +11597,11 @@ static haft_status table_slots_wanted(const haft_table_options *options,
     };
     const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
 
-    return status == HAFT_OK && options->restore_range > most - options->capacity
-               ? HAFT_BAD_RESTORE_RANGE
+    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
+        return HAFT_BAD_RESTORE_RANGE;
+    }
+    return status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS
+               ? HAFT_NO_MEMORY
                : status;
 }
 
@@ -11727,6 +11753,34 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     return status == HAFT_OK ? start_opened(table, domain, wanted->given) : status;
 }
 
+/* The bytes that table_new(), fill_table() and open_pool() take, wherever they begin. */
+static uint64_t measure_table(const haft_table_options *options, struct slots_options wanted)
+{
+    struct given given = given_to_measure();
+    const struct geometry geometry = geometry_of(&wanted);
+    const uint64_t room = geometry.count - geometry.end;
+    const uint64_t budget = wanted.extra < room ? wanted.extra : room;
+    const uint64_t workers = workers_of(options);
+
+    wanted.given = &given;
+    given_take(&given, sizeof(haft_table), CACHE_LINE);
+    given_take(&given, strlen(table_name_of(options)) + 1, 1);
+    given_take(&given, workers * sizeof(haft_worker), CACHE_LINE);
+    geometry_measure(&wanted);
+    given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
+               _Alignof(struct batch));
+    given_take(&given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+    return given.measured;
+}
+
+/* Whether there is enough, wherever it begins: else not a byte of it is written. */
+static bool table_memory_is_enough(const haft_table_options *options,
+                                   const struct slots_options *wanted)
+{
+    return options->memory != NULL ? options->memory_size >= measure_table(options, *wanted)
+                                   : options->memory_size == 0;
+}
+
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
@@ -11737,7 +11791,7 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     if (status != HAFT_OK) {
         return status;
     }
-    if (options->memory == NULL && options->memory_size != 0) {
+    if (!table_memory_is_enough(options, &wanted)) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
@@ -11755,42 +11809,22 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     return HAFT_OK;
 }
 
-/* The takes of table_new(), fill_table() and open_pool(). */
-static void measure_table(const haft_table_options *options, const struct geometry *geometry,
-                          const struct slots_options *wanted)
-{
-    const uint64_t room = geometry->count - geometry->end;
-    const uint64_t budget = wanted->extra < room ? wanted->extra : room;
-    const uint64_t workers = workers_of(options);
-
-    given_take(wanted->given, sizeof(haft_table), CACHE_LINE);
-    given_take(wanted->given, strlen(table_name_of(options)) + 1, 1);
-    given_take(wanted->given, workers * sizeof(haft_worker), CACHE_LINE);
-    geometry_measure(wanted);
-    given_take(wanted->given, depot_batches(geometry->count, budget) * sizeof(struct batch),
-               _Alignof(struct batch));
-    given_take(wanted->given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
-}
-
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint)
 {
-    struct given given = given_to_measure();
     haft_table_options known;
     struct slots_options wanted;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    known.memory = &given; /* any: it is what is asked about */
+    known.memory = &known; /* any: it is what is asked about */
     status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    wanted.given = &given;
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
 
-    measure_table(&known, &geometry, &wanted);
-    footprint->bytes = given.measured;
+    footprint->bytes = measure_table(&known, wanted);
     footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
     return HAFT_OK;
 }
@@ -13009,20 +13043,29 @@ static void close_others(const haft_table *table)
     }
 }
 
-/* The slots of a list have their marks again. */
-static void dissolve_list(haft_table *table, enum list_kind kind)
+/* The slots of a list, from `index` on, have their mark again. */
+static void dissolve(const struct slots *slots, uint64_t index, uint64_t mark)
 {
-    const struct slots *slots = &table->slots;
-    uint64_t index = tagged_number(load_relaxed(OWN, &table->lists[kind].head));
-
-    while (index != NUMBER_NONE) {
+    while (index >= HAFT_FIRST_INDEX && index != NUMBER_NONE) {
         atomic_u64 *at = slots_word(slots, index);
         const uint64_t word = load_relaxed(OWN, at);
-        const uint64_t link = word_index(&slots->format, word);
 
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
-        index = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, mark));
+        index = word_index(&slots->format, word);
     }
+}
+
+static void dissolve_lists(haft_table *table)
+{
+    const struct slots *slots = &table->slots;
+
+    for (int kind = 0; kind < LIST_COUNT; kind++) {
+        dissolve(slots, tagged_number(load_relaxed(OWN, &table->lists[kind].head)),
+                 list_mark((enum list_kind)kind));
+    }
+    dissolve(slots, load_relaxed(OWN, &table->legacy.listed), MARK_END);
+    lists_open(table);
+    store_relaxed(OWN, &table->legacy.listed, MARK_END);
 }
 
 #define SEEN (UINT64_C(1) << NUMBER_BITS) /* in the link of a run that is in the list */
@@ -13035,6 +13078,9 @@ static void mend_runs(haft_table *table)
     uint64_t run = tagged_number(load_relaxed(OWN, &table->released.head));
     uint64_t slots = 0;
 
+    if (runs->stay) {
+        return;
+    }
     while (run != NUMBER_NONE) {
         const uint64_t next = tagged_number(runs_link(runs, run));
 
@@ -13218,11 +13264,7 @@ HAFT_INTERNAL void orphans_collect(haft_table *table)
 {
     struct orphans orphans = {.table = table, .worker = roster_first(table)};
 
-    for (int kind = 0; kind < LIST_COUNT; kind++) {
-        dissolve_list(table, (enum list_kind)kind);
-    }
-    lists_open(table);
-    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    dissolve_lists(table);
     store_relaxed(OWN, &table->collecting, 0);
     mend_runs(table);
     pool_reset(&table->pool);

@@ -1655,7 +1655,7 @@ typedef struct haft_table_stats {
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
  *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -1685,8 +1685,12 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
  * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
  * inserts an object and frees it keeps the call from returning).  Live objects end without
- * on_reclaim.  Where no object lives, and the grace period of all
- * that was freed has passed, there is nothing to wait for: no reader has an object.
+ * on_reclaim.
+ *
+ * It waits for readers that may still have an object.  Where no object lives, and the grace period
+ * of all that was freed has passed, none has, and the table's memory goes at once.  So it does not
+ * wait for look-ups: a read section that began before protects what it has resolved, and not a
+ * haft_resolve() of the closed table's view, even if the id is stale.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
@@ -2706,7 +2710,8 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
  *           one scan, which starts here.  They have equally many used slots, live or not, except
  *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, and else where a slot and a cache line do.  (For object alignments
+ *           such places or more, and else, or in a table that is not in pages (up to 128 KiB of
+ *           slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.
@@ -2817,8 +2822,8 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for grace
- * periods and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for readers
+ * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
  * `worker` NULL, and what it inserts lives on in the local table.
  *
  * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
@@ -2834,7 +2839,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more; O(slots ever used).
+ * Cost      a grace period or more, or none, as haft_table_close(); O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
 
@@ -2954,10 +2959,12 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *
  * haft_local_footprint(), haft_table_footprint() and haft_domain_footprint() say how much is
  * needed, wherever the memory begins, and the highest capacity that needs no more: slots are a
- * power of two.
+ * power of two.  Less than that is HAFT_NO_MEMORY, and is not touched.
  *
  *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
- *              ones are opened again.  Calls without a worker borrow one of them
+ *              ones are opened again.  At most 2^20 workers.  Calls without a worker, trim and
+ *              recycling, and closing each borrow one of them: a table in which all are open
+ *              refuses them, and implicit ones have to be closed by hand before it
  *   hold_back  slots for workers to hold back.  With 0 each batch is one slot, which takes 576
  *              bytes more for each, and each call is a shared operation; 32 * 127 is enough for
  *              full batches, at 4.5 bytes a slot
@@ -2965,7 +2972,8 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
- * and debug builds at closing, for the census, which they leave out where they get no memory.
+ * the report of leaks at closing (for the C library's sort), and debug builds at closing, for the
+ * census; the last two do without where they get no memory.
  */
 
 /*

@@ -12,8 +12,8 @@
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
-static void set_up(struct reservation *reservation, enum reservation_kind kind, char *base,
-                   uint64_t size)
+static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
+                            uint64_t size)
 {
     reservation->base = base;
     reservation->size = (size_t)size;
@@ -30,7 +30,7 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    set_up(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
+    set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
     return HAFT_OK;
 }
 
@@ -45,7 +45,7 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
     }
     const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
 
-    set_up(reservation, IN_HEAP, block + lead, size);
+    set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
     return HAFT_OK;
 }
@@ -64,7 +64,7 @@ haft_status reservation_open_given(struct reservation *reservation, uint64_t siz
     if (base == NULL) {
         return HAFT_NO_MEMORY;
     }
-    set_up(reservation, GIVEN, base, size);
+    set_reservation(reservation, GIVEN, base, size);
     return HAFT_OK;
 }
 
