@@ -6651,9 +6651,10 @@ struct clock {
     X(CALLER, caller_clock)                                                                        \
     X(FRAME, frame_clock)
 
-#define DECLARE_CLOCK(name, object) extern const struct clock object;
-CLOCKS(DECLARE_CLOCK)
-#undef DECLARE_CLOCK
+HAFT_INTERNAL const struct clock workers_clock;
+HAFT_INTERNAL const struct clock thread_clock;
+HAFT_INTERNAL const struct clock caller_clock;
+HAFT_INTERNAL const struct clock frame_clock;
 
 /*
  * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
@@ -6687,7 +6688,7 @@ static haft_status caller_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-const struct clock caller_clock = {
+HAFT_INTERNAL const struct clock caller_clock = {
     .name = "caller",
     .is_foreign = true,
     .start = caller_start,
@@ -7336,7 +7337,7 @@ haft_status haft_domain_tick(haft_domain *domain)
     return HAFT_OK;
 }
 
-const struct clock frame_clock = {
+HAFT_INTERNAL const struct clock frame_clock = {
     .name = "frame",
     .is_foreign = false,
     .wait_for = frame_wait_for,
@@ -7421,7 +7422,7 @@ static void requested(haft_domain *domain, uint64_t ticket)
     }
 }
 
-const struct clock thread_clock = {
+HAFT_INTERNAL const struct clock thread_clock = {
     .name = "thread",
     .is_foreign = true,
     .start = thread_start,
@@ -7877,7 +7878,7 @@ static const struct clock *workers_after_fork(haft_domain *domain)
     return domain->clock;
 }
 
-const struct clock workers_clock = {
+HAFT_INTERNAL const struct clock workers_clock = {
     .name = "workers",
     .is_foreign = false,
     .start = workers_start,

@@ -88,8 +88,9 @@ struct clock {
     X(CALLER, caller_clock)                                                                        \
     X(FRAME, frame_clock)
 
-#define DECLARE_CLOCK(name, object) extern const struct clock object;
-CLOCKS(DECLARE_CLOCK)
-#undef DECLARE_CLOCK
+extern const struct clock workers_clock;
+extern const struct clock thread_clock;
+extern const struct clock caller_clock;
+extern const struct clock frame_clock;
 
 #endif /* HAFT_CONCURRENT_CLOCK_H */

@@ -527,6 +527,19 @@ static void try_fork(struct thread *thread)
     await_child(child);
 }
 
+/* No call of the library's alone: it counts as one. */
+static void look_over(struct thread *thread, const struct step *step)
+{
+    end_call(begin_call(step->call, HAFT_NIL));
+    if (step->call == CALL_CENSUS) {
+        census();
+    } else if (step->call == CALL_DRAIN) {
+        drain(step);
+    } else {
+        check_progress(thread, step);
+    }
+}
+
 void call_alone(struct thread *thread, const struct step *step)
 {
     watch->call = step->call;
@@ -544,16 +557,9 @@ void call_alone(struct thread *thread, const struct step *step)
         tick(thread);
         break;
     case CALL_CENSUS:
-        end_call(begin_call(CALL_CENSUS, HAFT_NIL));
-        census();
-        break;
     case CALL_DRAIN:
-        end_call(begin_call(CALL_DRAIN, HAFT_NIL));
-        drain(step);
-        break;
     case CALL_PROGRESS:
-        end_call(begin_call(CALL_PROGRESS, HAFT_NIL));
-        check_progress(thread, step);
+        look_over(thread, step);
         break;
     case CALL_UNSHARE_SHARE:
         try_unshare(thread);

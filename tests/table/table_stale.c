@@ -302,9 +302,11 @@ static void kept_restored(void)
 /* Memory of the program's that lies where a table had free objects. */
 static void kept_when_closed(void)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO);
+    const haft_local_options options = {.capacity = 100000, .object_size = SIZE}; /* in pages */
+    haft_local *local;
     haft_id id;
 
+    must(haft_local_open(&options, &local));
     must(haft_local_insert(local, NULL, &id));
     char *object = haft_resolve(haft_local_view(local), id);
     char *page = object - (uintptr_t)object % PAGE;
