@@ -105,17 +105,18 @@ static const char *clock_name(haft_clock clock)
     return clocks[i].name;
 }
 
+static const struct option options[] = {
+    {"threads", required_argument, NULL, 't'},
+    {"clock", required_argument, NULL, 'c'},
+    {"block", required_argument, NULL, 'b'},
+    {"let-go", no_argument, NULL, 'l'},
+    {"stall", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
 static struct setting parse(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'},
-        {"clock", required_argument, NULL, 'c'},
-        {"block", required_argument, NULL, 'b'},
-        {"let-go", no_argument, NULL, 'l'},
-        {"stall", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     struct setting setting = {.threads = 4, .stall_ms = 1000};
     int option;
 
