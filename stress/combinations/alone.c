@@ -449,7 +449,7 @@ static void try_unshare(struct thread *thread)
 
 /* --- what the system does --- */
 
-void refuse_memory(bool is_refused)
+void turn_memory_off(bool is_refused)
 {
     static rlim_t most;
     struct rlimit limit;
@@ -467,7 +467,7 @@ void refuse_memory(bool is_refused)
 static void begin_refusing(void)
 {
     if (!play.at_once && backend_has_system()) {
-        refuse_memory(true);
+        turn_memory_off(true);
         end_call(begin_call(CALL_REFUSE_MEMORY, HAFT_NIL));
     }
 }
@@ -543,7 +543,7 @@ static void look_over(struct thread *thread, const struct step *step)
 void call_alone(struct thread *thread, const struct step *step)
 {
     watch->call = step->call;
-    refuse_memory(false);
+    turn_memory_off(false);
     check_census();
     switch (step->call) {
     case CALL_GUEST:

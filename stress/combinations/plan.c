@@ -207,8 +207,11 @@ static const uint8_t on_one_slot[] = {
 
 static void leave_one_slot(struct plan_options *options, struct swarm *swarm)
 {
+    options->index_bits = 3;
+    options->restore_range = 3; /* of the four slots that there are */
     options->capacity = 1;
-    options->restore_range = options->warn_at = options->filled = 0;
+    options->warn_at = options->filled = 0;
+    options->pins = 1;
     swarm->left_out = UINT64_MAX;
     for (uint32_t i = 0; i < sizeof on_one_slot; i++) {
         swarm->left_out &= ~(UINT64_C(1) << on_one_slot[i]);

@@ -432,7 +432,7 @@ static void take_turn(const struct step *step)
 /* Implicit workers close with the table. */
 static void end_turns(void)
 {
-    refuse_memory(false);
+    turn_memory_off(false);
     end_sections(current);
     let_crowd_go(current);
     for (uint32_t i = 0; i < play.plan->threads; i++) {

@@ -45,6 +45,6 @@ void check_capacity(void);
 void let_crowd_go(struct thread *thread);
 
 /* The system gives no memory, or as much as ever. */
-void refuse_memory(bool is_refused);
+void turn_memory_off(bool is_refused);
 
 #endif /* HAFT_COMBINATIONS_PLAY_H */
