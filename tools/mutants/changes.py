@@ -26,6 +26,7 @@ RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 INTEGER = re.compile(r"(0[xX])?([0-9a-fA-F]+?)([uUlL]*)$")
 WORDS = {"if", "while", "for", "switch", "return", "sizeof", "_Alignof", "alignof", "defined"}
 UNCHANGED = {"assert", "static_assert", "_Static_assert"}
+LABELLED = {clang.CursorKind.CASE_STMT, clang.CursorKind.DEFAULT_STMT, clang.CursorKind.LABEL_STMT}
 REMOVED = {clang.CursorKind.BREAK_STMT, clang.CursorKind.CONTINUE_STMT}
 OPEN, CLOSED = {"(", "[", "{"}, {")", "]", "}"}
 
@@ -35,6 +36,7 @@ class Change:
     path: str
     function: str
     body: tuple  # its span in the file's text
+    place: int  # where its statement begins, before which another may stand
     kind: str
     span: tuple
     text: str  # what takes its place
@@ -224,12 +226,24 @@ def _lines(source, begin, end):
     return source.rfind("\n", 0, begin) + 1, source.find("\n", end - 1) % (len(source) + 1)
 
 
-def _made(path, function, body, source, found):
+def _places(body, tokens):
+    """(begin, end) of statements before which another may stand, those around others first."""
+    starts = {token.begin for token in tokens}
+    for block in body.walk_preorder():
+        if block.kind == clang.CursorKind.COMPOUND_STMT:
+            for statement in block.get_children():
+                begin, end = _offset(statement.extent.start), _offset(statement.extent.end)
+                if begin in starts and statement.kind not in LABELLED:
+                    yield begin, end
+
+
+def _made(path, function, body, places, source, found):
     kind, (begin, end), text = found
     first, last = _lines(source, begin, end)
     after = source[first:begin] + text + source[end:last]
     span = body.extent.start.offset, body.extent.end.offset
-    return Change(path, function, span, kind, (begin, end), text, source.count("\n", 0, begin) + 1,
+    place = max([at for at, last in places if at <= begin < last], default=span[0] + 1)
+    return Change(path, function, span, place, kind, (begin, end), text, source.count("\n", 0, begin) + 1,
                   " ".join(source[first:last].split()), " ".join(after.split()))
 
 
@@ -240,6 +254,6 @@ def of_text(root, path, source):
         raise UnreadableError(f"{path}: libclang counts bytes, and it is not ASCII")
     unit = _parse(path, root, source)
     tokens = list(_tokens(unit, source))
-    found = [_made(path, function, body, source, each) for function, body in _functions(unit, path)
-             for each in _in_function(body, tokens, source)]
+    found = [_made(path, function, body, places, source, each) for function, body in _functions(unit, path)
+             for places in [list(_places(body, tokens))] for each in _in_function(body, tokens, source)]
     return sorted(dict.fromkeys(found), key=lambda change: (change.span, change.text))

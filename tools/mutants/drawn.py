@@ -4,8 +4,8 @@ A round takes one change of each file of lib/ and concurrent/, until there are N
 one of that kind.  What does not compile, or compiles to the same machine code, is drawn again.
 
 All are built into one library, each behind a switch (switches.py), so that the programs are built once.
-A unit test that never enters the changed function cannot notice, and is not run; which functions
-each enters is noted once, with no change switched on.  Of the others, those that share a word of their
+A unit test that never reaches the changed statement cannot notice, and is not run; which statements
+each reaches is noted once, with no change switched on.  Of the others, those that share a word of their
 name with the function, its file or its folder come first, then those that are fast; then the
 combinations and the explorer's cases.  What passes them all must stand in tools/mutants/judged.
 """
@@ -108,39 +108,40 @@ def draw(by_file, options, builder, outcomes):
 # --- checks ---
 
 
-def switched(builder, by_file, functions, chosen):
-    """A tree whose programs can switch each of the chosen changes on, by its place."""
+def switched(builder, by_file, places, chosen):
+    """A tree whose programs can switch each of the chosen changes on, by its number among them."""
     numbers = {change: number for number, change in enumerate(chosen)}
-    marks = {function: mark for mark, function in enumerate(functions)}
-    texts = {path: switches.of_text(plan.sources()[path], found, numbers, marks)
+    marks = {}
+    for mark, (path, place) in enumerate(places):
+        marks.setdefault(path, {})[place] = mark
+    texts = {path: switches.of_text(plan.sources()[path], found, numbers, marks[path])
              for path, found in by_file.items() if found}
     return builds.Tree(builder.folder / "switched", texts=texts)
 
 
-def _entered(builder, tree, functions, name):
-    """Which of the functions a unit test enters, and how long it takes."""
+def _reached(builder, tree, name):
+    """The marks that a unit test reaches, and how long it takes."""
     program = builder.program(tree, f"quick {name}")
     with tempfile.TemporaryDirectory(dir=builder.folder) as folder:
-        file = os.path.join(folder, "entered")
-        seconds = trials.entered(program, file, 300)
+        file = os.path.join(folder, "reached")
+        seconds = trials.reached(program, file, 300)
         if seconds is None:
             raise builds.BuildError(f"nothing is broken, and yet: {name}_test fails")
-        marks = pathlib.Path(file).read_bytes()
-        return {"functions": [function for function, mark in zip(functions, marks) if mark], "seconds": seconds}
+        marks = [at.start() for at in re.finditer(b"\1", pathlib.Path(file).read_bytes())]
+        return {"marks": marks, "seconds": seconds}
 
 
-def units_by_function(builder, tree, functions, outcomes, jobs):
-    """{function: [(seconds, unit test)]}, the quick ones first."""
+def units_by_place(builder, tree, places, outcomes, jobs):
+    """{(path, place): [(seconds, unit test)]}, the quick ones first."""
     found = {}
     names = builds.unit_tests()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda name: builder.program(tree, f"quick {name}"), names))
     for done, name in enumerate(names):
-        progress.show(done / len(names), f"noting what {name}_test enters")
-        note = outcomes.value(None, f"quick {name} entered",
-                              lambda: _entered(builder, tree, functions, name))
-        for function in note["functions"]:
-            bisect.insort(found.setdefault(function, []), (note["seconds"], name))
+        progress.show(done / len(names), f"noting what {name}_test reaches")
+        note = outcomes.value(None, f"quick {name} reached", lambda: _reached(builder, tree, name))
+        for mark in note["marks"]:
+            bisect.insort(found.setdefault(places[mark], []), (note["seconds"], name))
     progress.end()
     return found
 
@@ -152,8 +153,9 @@ def _words(name):
 def checks_of(change, units):
     subject = _words(change.function) | _words(pathlib.PurePath(change.path).stem) | \
         _words(change.path.split("/")[1])
-    alike = {name for _, name in units.get(change.function, ()) if _words(name) & subject}
-    ordered = sorted((name not in alike, seconds, name) for seconds, name in units.get(change.function, ())
+    reaching = units.get((change.path, change.place), ())
+    alike = {name for _, name in reaching if _words(name) & subject}
+    ordered = sorted((name not in alike, seconds, name) for seconds, name in reaching
                      if name in alike or seconds <= FAST)
     explored = EXPLORED.match(change.path) is not None
     return [f"quick {name}" for *_, name in ordered] + \
@@ -164,9 +166,9 @@ def mutants(options, builder, outcomes):
     """Those that are drawn, with their checks and with what they are judged to be."""
     by_file = of_files()
     found = draw(by_file, options, builder, outcomes)
-    functions = sorted({change.function for changed in by_file.values() for change in changed})
-    tree = switched(builder, by_file, functions, [mutant.change for mutant in found])
-    units = units_by_function(builder, tree, functions, outcomes, options.jobs)
+    places = sorted({(change.path, change.place) for changed in by_file.values() for change in changed})
+    tree = switched(builder, by_file, places, [mutant.change for mutant in found])
+    units = units_by_place(builder, tree, places, outcomes, options.jobs)
     verdicts = judged.everything()
     made = []
     for number, mutant in enumerate(found):

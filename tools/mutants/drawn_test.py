@@ -34,6 +34,9 @@ static int clamp(int value, int most, unsigned *calls)
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
+#ifndef LAST
+#define LAST 21
+#endif
 static int notes;
 static unsigned sum;
 void note(int i, int most)
@@ -47,7 +50,7 @@ void note(int i, int most)
 int main(void)
 {
     unsigned calls = 0;
-    for (int value = -1; value < 21; value++) {
+    for (int value = -1; value < LAST; value++) {
         sum = 0;
         printf("%d ", clamp(value, value == 3 ? 3 : 18, &calls));
         printf("%u %u, ", sum, calls);
@@ -146,8 +149,9 @@ def problems_of_switches():
     text = "void note(int, int);\n" + SAMPLE
     found = changes.of_text(plan.ROOT, "lib/sample.c", text)
     numbers = {change: number for number, change in enumerate(found)}
+    marks = {place: mark for mark, place in enumerate(sorted({change.place for change in found}))}
     with tempfile.TemporaryDirectory() as folder:
-        switched = _program(folder, switches.of_text(text, found, numbers, {"clamp": 3}) + MAIN)
+        switched = _program(folder, switches.of_text(text, found, numbers, marks) + MAIN)
         whole = _said(switched)
         if whole != _said(_program(folder, text + MAIN)):
             yield f"switches: with none on, the sample says {whole}"
@@ -159,17 +163,19 @@ def problems_of_switches():
         outcomes = [trials.run(switched, "quick sample", 60, _numbered(number)).verdict for number in (-1, 0)]
         if outcomes != ["held", "fails"]:
             yield f"switches: a change that a program notices: {outcomes}"
-        marks = pathlib.Path(folder, "marks")
-        trials.entered(switched, marks, 60)
-        if marks.read_bytes().strip(b"\0") != b"\1" or marks.read_bytes()[3] != 1:
-            yield "switches: the function that was entered is not marked"
+        file = pathlib.Path(folder, "marks")
+        few = _program(folder, switches.of_text(text, found, {}, marks) + MAIN, "-DLAST=0")
+        trials.reached(few, file, 60)
+        reached = {change.before for change in found if file.read_bytes()[marks[change.place]]}
+        if reached != {change.before for change in found} - {"return most;", "note(i, most);"}:
+            yield f"switches: reached, where no value is 0 or more: {reached}"
 
 
-def _program(folder, text):
+def _program(folder, text, *flags):
     path = pathlib.Path(folder, f"sample{len(list(pathlib.Path(folder).iterdir()))}")
     path.with_suffix(".c").write_text(text)
-    subprocess.run([builds.CC, "-std=c11", "-w", "-Dassert(x)=(void)0", path.with_suffix(".c"), plan.ROOT / builds.SWITCHED,
-                    "-o", path], check=True)
+    subprocess.run([builds.CC, "-std=c11", "-w", "-Dassert(x)=(void)0", *flags, path.with_suffix(".c"),
+                    plan.ROOT / builds.SWITCHED, "-o", path], check=True)
     return path
 
 

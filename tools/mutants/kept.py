@@ -13,26 +13,31 @@ import trials
 
 FOLDER = plan.ROOT / ".cache" / "mutants"
 DAYS = 30  # after which an outcome is forgotten
-MACHINERY = ("builds.py", "switched.c", "switches.py", "trials.py")
+BUILDING, RUNNING = ("builds.py",), ("switched.c", "switches.py", "trials.py")
 
 
 @functools.cache
 def _common(only=None):
-    """A hash of what all programs are made of, or `only` this source's object; and of how."""
+    """A hash of what all programs are made of and how they are run, or of `only` some object files."""
     sources = [path for name in builds.FOLDERS for path in (plan.ROOT / name).rglob("*")
                if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent")
-                                          and only in (None, path.relative_to(plan.ROOT).as_posix()))]
+                                          and path.relative_to(plan.ROOT).match(only or "*"))]
     made = hashlib.sha256(subprocess.run([builds.CC, "--version"], capture_output=True,
                                          check=False).stdout)
-    for path in sorted(sources) + [plan.HERE / name for name in MACHINERY]:
+    machinery = [plan.HERE / name for name in (BUILDING if only is not None else BUILDING + RUNNING)]
+    for path in sorted(sources) + machinery:
         made.update(f"{path.relative_to(plan.ROOT)}\n".encode() + path.read_bytes())
     return made
 
 
+def _object_of(mutant):
+    """The pattern of the sources whose object files a change may change."""
+    return mutant.change.path if mutant.change.path.endswith(".c") else "*"
+
+
 def _key(mutant, check):
     """Of a mutant, or of the library as it is: None."""
-    is_alone = check == "compiled" and mutant.change.path.endswith(".c")
-    made = _common(mutant.change.path if is_alone else None).copy()
+    made = _common(_object_of(mutant) if check == "compiled" else None).copy()
     for source in builds.program_of(check)[1]:
         made.update(f"{source}\n".encode() + (plan.ROOT / source).read_bytes())
     made.update(f"{mutant.edge}\n{mutant.patch.partition('--- a/')[2]}\n".encode() if mutant else b"")

@@ -163,8 +163,8 @@ def _used():
     return used.ru_utime + used.ru_stime
 
 
-def entered(program, file, seconds):
-    """Runs a unit test that notes in the file what it enters; its seconds of a processor, or None."""
+def reached(program, file, seconds):
+    """Runs a unit test that notes in the file what it reaches; its seconds of a processor, or None."""
     before = _used()
-    status, _ = _execute([program, "--jobs", "1"], seconds, {"HAFT_ENTERED": file})
+    status, _ = _execute([program, "--jobs", "1"], seconds, {"HAFT_REACHED": file})
     return _used() - before if status == 0 else None
