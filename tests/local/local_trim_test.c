@@ -73,6 +73,14 @@ static void expect_all_stale(haft_local *local)
     }
 }
 
+/* The slots below the first index, which may be a run, hold no objects. */
+static void expect_objects_slots(void)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_id_index(HAFT_LAYOUT_32_24_8, later[i]) >= HAFT_FIRST_INDEX);
+    }
+}
+
 /* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
 static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
 
@@ -96,12 +104,27 @@ Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
             cr_expect(eq(u64, (before - after) * page, bytes));
             expect_all_stale(local);
             fill(local, later);
+            expect_objects_slots();
             expect_all_stale(local);
             haft_local_clear(local);
             expect_all_stale(local);
             haft_local_close(local);
         }
     }
+}
+
+/* Each slot is a page, if the system's are the smallest. */
+Test(trim, of_objects_of_a_page_each_all_memory_goes)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_24_8);
+
+    fill(local, ids);
+    haft_local_clear(local);
+    const uint64_t bytes = trim(local);
+
+    cr_expect(eq(u64, bytes, page == 4096 ? OBJECTS * page : bytes));
+    haft_local_close(local);
 }
 
 /* Its word lies in the page before the first that is given back. */
@@ -317,6 +340,21 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
     }
     haft_local_clear(local); /* now others were freed last, and those that stayed may go */
     cr_expect(gt(u64, trim(local), UINT64_C(19500) * 32));
+    haft_local_close(local);
+}
+
+Test(trim, with_fewer_free_slots_than_min_free_all_stay)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    fill(local, ids);
+    for (int i = 0; i < 9000; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    cr_expect(eq(u64, trim(local), 0));
     haft_local_close(local);
 }
 
