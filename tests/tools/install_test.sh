@@ -146,6 +146,13 @@ filled_in()
         ! grep -r '@[A-Z_]*@' "$1/lib/pkgconfig" "$1/lib/cmake/haft"
 }
 
+# same_symbols <prefix> <other>
+same_symbols()
+{
+    diff <(nm -D --defined-only "$1/lib/libhaft.so" | cut -d' ' -f2-) \
+        <(nm -D --defined-only "$2/lib/libhaft.so" | cut -d' ' -f2-)
+}
+
 soname()
 {
     local name
@@ -301,11 +308,13 @@ all_of "" "$prefix"
 promise cmake_alone cmake_alone "$work/by_cmake"
 promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
 promise cmake_symbols symbols "$work/by_cmake"
+promise cmake_same_symbols same_symbols "$prefix" "$work/by_cmake"
 promise cmake_asserts asserts "$work/by_cmake"
 promise cmake_filled_in filled_in "$work/by_cmake"
 promise meson_alone meson_alone "$work/by_meson"
 promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
 promise meson_symbols symbols "$work/by_meson"
+promise meson_same_symbols same_symbols "$prefix" "$work/by_meson"
 promise meson_asserts asserts "$work/by_meson"
 promise meson_filled_in filled_in "$work/by_meson"
 all_of _by_cmake "$work/by_cmake"
