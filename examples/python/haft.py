@@ -23,6 +23,7 @@ import contextlib
 import ctypes
 import json
 import re
+import threading
 
 # --- what the description says, as ctypes ---
 
@@ -179,10 +180,18 @@ class _Closing:
     """Closed by close(), or at the end of a `with`; a close that is refused may be tried again."""
 
     _closer = None  # the function of C
+    _pointer = None
+
+    @property
+    def _handle(self):
+        """What functions of C take."""
+        if not self._pointer:
+            raise ValueError(f"the {type(self).__name__.lower()} is closed")
+        return self._pointer
 
     def close(self):
         if self._pointer:
-            self._must(getattr(self._c, self._closer)(self._pointer))
+            self._must(getattr(self._c, self._closer)(self._handle))
             self._pointer = None
 
     def __enter__(self):
@@ -255,14 +264,14 @@ class Domain(_Closing):
         return Table(self, options)
 
     def wait(self):
-        self._must(self._c.haft_domain_wait(self._pointer))
+        self._must(self._c.haft_domain_wait(self._handle))
 
     def tick(self):
-        self._must(self._c.haft_domain_tick(self._pointer))
+        self._must(self._c.haft_domain_tick(self._handle))
 
     @property
     def stats(self):
-        return _members(self._c.haft_domain_stats_get(self._pointer))
+        return _members(self._c.haft_domain_stats_get(self._handle))
 
 
 class Table(_Closing):
@@ -273,10 +282,13 @@ class Table(_Closing):
     def __init__(self, domain, options):
         self.domain, self.library, self._c, self._must = domain, domain.library, domain._c, domain._must
         self._kept = self.library.options("haft_table_options", options)
-        self._open("haft_table_open_sized", domain._pointer, options=self._kept)
-        self._layout = self._c.haft_table_layout(self._pointer)
-        self._view = self._c.haft_table_view(self._pointer)
-        self.object_size = self._c.haft_table_object_size(self._pointer)
+        self._open("haft_table_open_sized", domain._handle, options=self._kept)
+        self._layout = self._c.haft_table_layout(self._handle)
+        self.object_size = self._c.haft_table_object_size(self._handle)
+
+    @property
+    def view(self):
+        return self._c.haft_table_view(self._handle)
 
     def worker(self):
         return Worker(self)
@@ -292,26 +304,26 @@ class Table(_Closing):
 
     def insert(self, content=b""):
         """An id, from a thread without a worker."""
-        return self._insert(self._c.haft_insert_unregistered, self._pointer, content)
+        return self._insert(self._c.haft_insert_unregistered, self._handle, content)
 
     def free(self, name):
         """Frees the object, from a thread without a worker."""
-        self._must(self._c.haft_free_unregistered(self._pointer, name.raw()))
+        self._must(self._c.haft_free_unregistered(self._handle, name.raw()))
 
     def is_live(self, name):
-        return self._c.haft_is_live(self._view, name.raw())
+        return self._c.haft_is_live(self.view, name.raw())
 
     def explain(self, name):
         """None for a live object, else the exception that says why the id does not resolve."""
-        status = self._c.haft_diagnose(self._pointer, name.raw())
+        status = self._c.haft_diagnose(self._handle, name.raw())
         return None if status == self._c.HAFT_OK else self.library.error(status)
 
     @property
     def stats(self):
-        return _members(self._c.haft_table_stats_get(self._pointer))
+        return _members(self._c.haft_table_stats_get(self._handle))
 
     def __len__(self):
-        return self._c.haft_table_stats_get(self._pointer).live
+        return self._c.haft_table_stats_get(self._handle).live
 
     def _id(self, found):
         return Id(self._c, self._layout, ctypes.c_uint64.from_buffer(found).value)
@@ -334,28 +346,39 @@ class Worker(_Closing):
 
     def __init__(self, table):
         self.table, self.library, self._c, self._must = table, table.library, table._c, table._must
-        self._open("haft_worker_open", table._pointer)
+        self._thread = threading.get_ident()
+        self._open("haft_worker_open", table._handle)
+
+    @property
+    def _handle(self):
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("a worker belongs to the thread that has opened it")
+        return super()._handle
 
     def insert(self, content=b"", wait=True):
         """The id of a new object.  Inside a section it cannot wait: say wait=False there, and meet haft.Busy."""
         call = self._c.haft_insert_wait if wait else self._c.haft_insert
-        return self.table._insert(call, self._pointer, content)
+        return self.table._insert(call, self._handle, content)
 
     def free(self, name):
         """Frees the object; haft.Stale if that was done before.  Open sections still read it."""
-        self._must(self._c.haft_free(self._pointer, name.raw()))
+        self._must(self._c.haft_free(self._handle, name.raw()))
 
     def quiescent(self):
         """Between jobs, where sections are rare; inside a section it announces nothing."""
-        self._must(self._c.haft_worker_quiescent(self._pointer))
+        self._must(self._c.haft_worker_quiescent(self._handle))
 
     def flush(self):
-        self._must(self._c.haft_worker_flush(self._pointer))
+        self._must(self._c.haft_worker_flush(self._handle))
+
+    def _domain(self):
+        """The domain of an open worker, on its thread."""
+        return self._handle and self.table.domain._handle
 
     @contextlib.contextmanager
     def section(self):
         """Objects that stay what they are until it ends, even if they are freed.  Sections nest."""
-        domain = self.table.domain._pointer
+        domain = self._domain()
         state = self._c.haft_job_begin(domain)
         objects = Section(self.table)
         try:
@@ -368,7 +391,7 @@ class Worker(_Closing):
     @contextlib.contextmanager
     def parked(self):
         """For what blocks: no other thread waits for this one meanwhile."""
-        domain = self.table.domain._pointer
+        domain = self._domain()
         state = self._c.haft_thread_park(domain)
         try:
             yield
@@ -387,7 +410,7 @@ class Section:
         if not self._is_open:
             raise ValueError("the section has ended")
         table = self._table
-        address = table._c.haft_resolve(table._view, name.raw())
+        address = table._c.haft_resolve(table.view, name.raw())
         if address is None:
             return None
         found = memoryview((ctypes.c_char * table.object_size).from_address(address)).cast("B")

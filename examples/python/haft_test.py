@@ -104,6 +104,33 @@ class Errors(Opened):
             self.table.close()
         self.assertEqual(len(self.table), 0)
 
+    def test_what_is_closed_is_not_called(self):
+        table = self.domain.table(capacity=10)
+        worker = table.worker()
+        name = worker.insert()
+        worker.close()
+        table.close()
+        table.close()  # again: nothing happens
+        for call in (worker.insert, worker.quiescent, worker.section().__enter__, table.insert, table.worker,
+                     lambda: table.is_live(name), lambda: table.stats):
+            with self.assertRaisesRegex(ValueError, "the (worker|table) is closed"):
+                call()
+
+    def test_a_worker_is_refused_to_another_thread(self):
+        refused = []
+
+        def use():
+            for call in (self.worker.insert, self.worker.quiescent, self.worker.section().__enter__):
+                try:
+                    call()
+                except RuntimeError as error:
+                    refused.append(str(error))
+
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        self.assertEqual(refused, ["a worker belongs to the thread that has opened it"] * 3)
+
     def test_a_file_that_is_no_description_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "api.json")

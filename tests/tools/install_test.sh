@@ -124,11 +124,17 @@ headers()
     done
 }
 
+# exported <prefix>: the names that the shared library shows, with their versions
+exported()
+{
+    nm -D --defined-only "$1/lib/libhaft.so" | awk '$2 ~ /[B-Z]/ { print $3 }'
+}
+
 # Only what the headers declare can be seen, under a version, and no other name can clash.
 symbols()
 {
     local shared
-    shared=$(nm -D --defined-only "$1/lib/libhaft.so" | awk '$2 ~ /[B-Z]/ { print $3 }')
+    shared=$(exported "$1")
     [[ -n $shared ]] && ! grep -vE '^haft_[a-z0-9_]+@@HAFT_[0-9.]+$' <<<"$shared" &&
         ! nm -g --defined-only "$1/lib/libhaft.a" | awk '$2 ~ /[B-Z]/ { print $3 }' | grep -v '^haft_'
 }
@@ -149,8 +155,7 @@ filled_in()
 # same_symbols <prefix> <other>
 same_symbols()
 {
-    diff <(nm -D --defined-only "$1/lib/libhaft.so" | cut -d' ' -f2-) \
-        <(nm -D --defined-only "$2/lib/libhaft.so" | cut -d' ' -f2-)
+    diff <(exported "$1") <(exported "$2")
 }
 
 soname()
