@@ -1645,8 +1645,12 @@ static inline uint64_t runs_least(const struct runs *runs)
  *   HINT   a site that is read too early or too late makes a line of text say less
  */
 
-/* Where the public function that says this was called. */
+/* Where the public function that says this was called; NULL: not known, as in WebAssembly. */
+#ifdef __EMSCRIPTEN__
+#define CALLER NULL
+#else
 #define CALLER __builtin_return_address(0)
+#endif
 
 struct site {
     atomic_u64 born; /* an address; 0: not known */
