@@ -170,7 +170,7 @@ static void learn_order(struct play *play)
     struct model *model = &play->model;
 
     for (uint64_t i = 0; i < model->count; i++) {
-        const haft_id id = haft_packed_id_at(play->packed, i);
+        const haft_id id = haft_packed_id_in(play->packed, i);
         uint64_t position = UINT64_MAX;
 
         must_be(model_is_live(model, id), "what has a position is live");
@@ -192,7 +192,7 @@ static void fill_gaps(struct play *play)
     must_equal(haft_packed_count(play->packed), model->count, "count");
     for (uint64_t i = 0; i < model->count; i++) {
         must_be(haft_id_is_nil(model->order[i]) ||
-                    haft_id_equal(model->order[i], haft_packed_id_at(play->packed, i)),
+                    haft_id_equal(model->order[i], haft_packed_id_in(play->packed, i)),
                 "only the last objects move");
     }
     learn_order(play);
@@ -408,14 +408,14 @@ static void check_order(struct play *play)
         const haft_id id = model->order[i];
 
         must_equal(haft_packed_ids(play->packed)[i].bits, id.bits, "the id in a position");
-        must_equal(haft_packed_id_at(play->packed, i).bits, id.bits, "id_at");
-        must_equal(haft_packed_state_at(play->packed, i), life_of(model, id), "state_at");
+        must_equal(haft_packed_id_in(play->packed, i).bits, id.bits, "id_in");
+        must_equal(haft_packed_state_in(play->packed, i), life_of(model, id), "state_in");
         if (!haft_id_is_nil(id)) {
             must_be(haft_packed_resolve(view(play), id) == objects + i * play->setup.object_size,
                     "an id leads to its position");
         }
     }
-    must_be(haft_id_is_nil(haft_packed_id_at(play->packed, model->count)), "no id behind the last");
+    must_be(haft_id_is_nil(haft_packed_id_in(play->packed, model->count)), "no id behind the last");
 }
 
 /* --- the whole --- */

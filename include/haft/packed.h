@@ -226,11 +226,11 @@ void *haft_packed_objects(const haft_packed *packed);
 const haft_id *haft_packed_ids(const haft_packed *packed);
 
 /*
- * haft_packed_id_at, haft_packed_state_at - the object in a position: HAFT_NIL and
+ * haft_packed_id_in, haft_packed_state_in - the object in a position: HAFT_NIL and
  * HAFT_PACKED_UNUSED from haft_packed_count() on.
  */
-haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
-haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
+haft_id haft_packed_id_in(const haft_packed *packed, uint64_t position);
+haft_packed_life haft_packed_state_in(const haft_packed *packed, uint64_t position);
 
 /*
  * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how many

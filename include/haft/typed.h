@@ -103,7 +103,7 @@
  *                                        untouched, if its objects are of another size or alignment
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
- *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
+ *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_in, _insert, _free,
  *   _kill, _sort
  *
  *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {

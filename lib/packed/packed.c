@@ -215,16 +215,16 @@ const haft_id *haft_packed_ids(const haft_packed *packed)
     return packed->ids;
 }
 
-haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position)
+haft_id haft_packed_id_in(const haft_packed *packed, uint64_t position)
 {
     const haft_id nil = HAFT_NIL;
 
     return position < packed->count ? packed->ids[position] : nil;
 }
 
-haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position)
+haft_packed_life haft_packed_state_in(const haft_packed *packed, uint64_t position)
 {
-    return haft_packed_state(packed, haft_packed_id_at(packed, position));
+    return haft_packed_state(packed, haft_packed_id_in(packed, position));
 }
 
 uint64_t haft_packed_count(const haft_packed *packed)

@@ -45,8 +45,8 @@ Test(cpp_packed, emplaced_object_is_found_by_id_and_by_position)
     cr_expect_eq(*tallies.resolve(*id)->owned, 7);
     cr_expect_eq(tallies.resolve(*id), tallies.begin());
     cr_expect_eq(tallies.require(*id), tallies.begin());
-    cr_expect(tallies.id_at(0) == *id);
-    cr_expect(tallies.id_at(1).is_nil());
+    cr_expect(tallies.id_in(0) == *id);
+    cr_expect(tallies.id_in(1).is_nil());
     cr_expect(tallies.is_live(*id));
     cr_expect_eq(tallies.state(*id), HAFT_PACKED_ALIVE);
     cr_expect_eq(tally::made, 1);
@@ -96,7 +96,7 @@ Test(cpp_packed, loop_over_entries_meets_each_position_with_its_id)
         cr_assert(tallies.emplace(i));
     }
     for (auto [id, each] : tallies.entries()) {
-        cr_expect(id == tallies.id_at(position));
+        cr_expect(id == tallies.id_in(position));
         cr_expect_eq(&each, tallies.begin() + position);
         position++;
     }
@@ -104,7 +104,7 @@ Test(cpp_packed, loop_over_entries_meets_each_position_with_its_id)
     auto at = tallies.entries().begin();
     const auto before = at++;
     cr_expect_eq(&(*before).object, tallies.begin());
-    cr_expect((*at).id == tallies.id_at(1));
+    cr_expect((*at).id == tallies.id_in(1));
 }
 
 Test(cpp_packed, owning_arguments_are_moved_into_the_object)
@@ -206,7 +206,7 @@ Test(cpp_packed, sorted_objects_keep_their_ids)
         values.push_back(*each.owned);
     }
     cr_expect((values == std::vector<int>{1, 3, 3, 5, 9}));
-    cr_expect(tallies.id_at(1) == ids[1] && tallies.id_at(2) == ids[4]); /* stable */
+    cr_expect(tallies.id_in(1) == ids[1] && tallies.id_in(2) == ids[4]); /* stable */
     cr_expect_eq(*tallies.resolve(ids[2])->owned, 9);
     cr_expect_gt(calls, 0);
     cr_expect_eq(tally::destroyed, 0);

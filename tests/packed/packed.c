@@ -58,7 +58,7 @@ void packed_must_be_sound(const haft_packed *packed, size_t object_size)
     uint64_t dead = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        const haft_id id = haft_packed_id_at(packed, i);
+        const haft_id id = haft_packed_id_in(packed, i);
         uint64_t position = UINT64_MAX;
 
         must(haft_packed_ids(packed)[i].bits == id.bits);
@@ -67,14 +67,14 @@ void packed_must_be_sound(const haft_packed *packed, size_t object_size)
         must(haft_packed_position(packed, id, &position) == HAFT_OK && position == i);
         must(haft_packed_diagnose(packed, id) == HAFT_OK);
         must(haft_packed_state(packed, id) != HAFT_PACKED_UNUSED);
-        must(haft_packed_state(packed, id) == haft_packed_state_at(packed, i));
-        dead += haft_packed_state_at(packed, i) == HAFT_PACKED_DEAD;
+        must(haft_packed_state(packed, id) == haft_packed_state_in(packed, i));
+        dead += haft_packed_state_in(packed, i) == HAFT_PACKED_DEAD;
     }
     must(haft_packed_dead_count(packed) == dead);
     must(haft_packed_is_empty(packed) == (count == 0));
-    must(haft_packed_id_at(packed, count).bits == 0);
-    must(haft_packed_state_at(packed, count) == HAFT_PACKED_UNUSED);
-    must(haft_packed_id_at(packed, UINT64_MAX).bits == 0);
+    must(haft_packed_id_in(packed, count).bits == 0);
+    must(haft_packed_state_in(packed, count) == HAFT_PACKED_UNUSED);
+    must(haft_packed_id_in(packed, UINT64_MAX).bits == 0);
     must(haft_packed_available(packed) <= haft_packed_capacity(packed) - count);
 }
 

@@ -151,9 +151,9 @@ static void look_around(struct log *log, void *object, haft_id id)
     must(haft_packed_state(packed, id) == HAFT_PACKED_UNUSED);
     must(haft_packed_kill(log->packed, id) == HAFT_STALE);
     must(haft_packed_free(log->packed, id) == HAFT_STALE);
-    must(haft_packed_id_at(packed, position).bits == 0);
+    must(haft_packed_id_in(packed, position).bits == 0);
     must(haft_packed_ids(packed)[position].bits == 0);
-    must(haft_packed_state_at(packed, position) == HAFT_PACKED_UNUSED);
+    must(haft_packed_state_in(packed, position) == HAFT_PACKED_UNUSED);
     must(other != NULL && *other == 2); /* others are there */
     must(haft_packed_count(packed) == 3);
     must(haft_packed_available(packed) == OBJECTS - 3);
@@ -224,7 +224,7 @@ static void kill_the_one_before(struct log *log, void *object, haft_id id)
 
     (void)id;
     for (uint64_t i = 0; value > 0 && i < haft_packed_count(log->packed); i++) {
-        const haft_id other = haft_packed_id_at(log->packed, i);
+        const haft_id other = haft_packed_id_in(log->packed, i);
 
         if (!haft_id_is_nil(other) && packed_value_at(log->packed, i) == value - 1) {
             must(haft_packed_kill(log->packed, other) == HAFT_OK);

@@ -28,8 +28,8 @@ TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_unt
     cr_expect(eq(ptr, haft_packed_resolve(view, ids[1]), object));
     expect_status(haft_packed_diagnose(packed, ids[1]), HAFT_OK);
     cr_expect(eq(int, (int)haft_packed_state(packed, ids[1]), HAFT_PACKED_DEAD));
-    cr_expect(eq(int, (int)haft_packed_state_at(packed, 1), HAFT_PACKED_DEAD));
-    cr_expect(eq(int, (int)haft_packed_state_at(packed, 0), HAFT_PACKED_ALIVE));
+    cr_expect(eq(int, (int)haft_packed_state_in(packed, 1), HAFT_PACKED_DEAD));
+    cr_expect(eq(int, (int)haft_packed_state_in(packed, 0), HAFT_PACKED_ALIVE));
     cr_expect(eq(u64, haft_packed_count(packed), 3));
     cr_expect(eq(u64, haft_packed_dead_count(packed), 1));
     cr_expect(eq(u64, haft_packed_available(packed), OBJECTS - 3));
@@ -39,7 +39,7 @@ TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_unt
     cr_expect(not(haft_packed_is_live(view, ids[1])));
     expect_status(haft_packed_diagnose(packed, ids[1]), HAFT_STALE);
     cr_expect(eq(int, (int)haft_packed_state(packed, ids[1]), HAFT_PACKED_UNUSED));
-    cr_expect(eq(int, (int)haft_packed_state_at(packed, 2), HAFT_PACKED_UNUSED));
+    cr_expect(eq(int, (int)haft_packed_state_in(packed, 2), HAFT_PACKED_UNUSED));
     cr_expect(packed_has(packed, (uint64_t[]){0, 2}, 2));
     cr_expect(zero(u64, haft_packed_dead_count(packed)));
     cr_expect(eq(u64, haft_packed_available(packed), OBJECTS - 2));

@@ -271,7 +271,7 @@ Test(packed, a_loop_may_kill_what_it_meets)
     packed_fill(packed, ids, 1000);
     for (uint64_t i = 0; i < haft_packed_count(packed); i++) {
         if (packed_value_at(packed, i) % 3 == 0) {
-            must(haft_packed_kill(packed, haft_packed_id_at(packed, i)) == HAFT_OK);
+            must(haft_packed_kill(packed, haft_packed_id_in(packed, i)) == HAFT_OK);
         }
     }
     expect_status(haft_packed_refresh(packed), HAFT_OK);
@@ -296,7 +296,7 @@ TEST_ON_EACH_ORDER(packed, a_loop_that_kills_and_inserts_meets_each_object_once)
         const uint64_t value = packed_value_at(packed, i);
 
         met[value]++;
-        must(value % 3 != 0 || haft_packed_kill(packed, haft_packed_id_at(packed, i)) == HAFT_OK);
+        must(value % 3 != 0 || haft_packed_kill(packed, haft_packed_id_in(packed, i)) == HAFT_OK);
         if (next < 2 * OBJECTS) {
             packed_insert_value(packed, next++);
         }

@@ -302,9 +302,9 @@ Test(typed_packed, objects_and_ids_are_arrays_of_their_types)
     for (uint64_t i = 0; i < 2; i++) {
         cr_expect(eq(u64, packed.view.objects[i].hull, i + 1));
         cr_expect(ship_id_equal(ship_packed_ids(packed)[i], ids[i]));
-        cr_expect(ship_id_equal(ship_packed_id_at(packed, i), ids[i]));
+        cr_expect(ship_id_equal(ship_packed_id_in(packed, i), ids[i]));
     }
-    cr_expect(ship_id_is_nil(ship_packed_id_at(packed, 2)));
+    cr_expect(ship_id_is_nil(ship_packed_id_in(packed, 2)));
 }
 
 Test(typed_packed, resolve_follows_objects_that_move)

@@ -112,9 +112,9 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* The objects, dead ones among them, and their ids: arrays of count() elements. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
-    id_type id_at(uint64_t position) const noexcept
+    id_type id_in(uint64_t position) const noexcept
     {
-        return id_type(haft_packed_id_at(handle_.get(), position));
+        return id_type(haft_packed_id_in(handle_.get(), position));
     }
     entry_list entries() const noexcept
     {

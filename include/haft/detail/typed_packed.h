@@ -107,8 +107,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     packed.view.objects)                                                           \
     HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
                     (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
-    HAFT_TYPED_CALL(name##_id, name##_packed_id_at, (name##_packed packed, uint64_t position),     \
-                    name##_id_of(haft_packed_id_at(packed.packed, position)))                      \
+    HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
+                    name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
     HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
                     (name##_packed packed, const name##_object *object, name##_id *id),            \
                     haft_packed_insert(packed.packed, object, &id->id))                            \
