@@ -21,6 +21,7 @@ static haft_status open_local(const haft_table_options *options, struct subject 
         .bad_access_arg = options->bad_access_arg,
         .huge_pages = options->huge_pages,
         .sites = options->sites,
+        .wrap = options->wrap,
         .reuse = subject->kind == FIFO ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
         .on_leak = options->on_leak,
         .leak_arg = options->leak_arg,
@@ -194,6 +195,15 @@ bool subject_is_live(const struct subject *subject, haft_id id)
 {
     return subject->packed != NULL ? haft_packed_is_live(haft_packed_view(subject->packed), id)
                                    : haft_is_live(subject->view, id);
+}
+
+haft_status subject_id_at(const struct subject *subject, uint64_t index, haft_id *id)
+{
+    if (subject->packed != NULL) {
+        return haft_packed_id_at(subject->packed, index, id);
+    }
+    return subject->local != NULL ? haft_local_id_at(subject->local, index, id)
+                                  : haft_id_at(subject->shared.table, index, id);
 }
 
 haft_status subject_diagnose(const struct subject *subject, haft_id id)

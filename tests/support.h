@@ -192,6 +192,7 @@ haft_status subject_free(struct subject *subject, haft_id id);
 void *subject_find(const struct subject *subject, haft_id id);
 bool subject_is_live(const struct subject *subject, haft_id id);
 haft_status subject_diagnose(const struct subject *subject, haft_id id);
+haft_status subject_id_at(const struct subject *subject, uint64_t index, haft_id *id);
 haft_layout subject_layout(const struct subject *subject);
 const char *subject_name(const struct subject *subject);
 uint64_t subject_live(const struct subject *subject);

@@ -324,3 +324,8 @@ haft_status haft_diagnose(const haft_table *table, haft_id id)
 {
     return slots_diagnose(&table->slots, id);
 }
+
+haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&table->slots, index, id);
+}

@@ -21,6 +21,7 @@
 
 #include <haft/detail/inline.h>
 #include <haft/detail/options.h>
+#include <haft/detail/stats.h>
 #include <haft/diagnose.h>
 #include <haft/status.h>
 #include <haft/view.h>
@@ -201,6 +202,13 @@ haft_status haft_local_free(haft_local *local, haft_id id);
 haft_status haft_local_diagnose(const haft_local *local, haft_id id);
 
 /*
+ * haft_local_id_at - the id of a slot by its index.
+ *
+ * Returns   as haft_id_at() in haft/table.h; of an object whose on_destroy runs, the next life's.
+ */
+haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *id);
+
+/*
  * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
  * false.  It may free any object and insert; an object inserted meanwhile may or may not be
  * visited.
@@ -236,6 +244,18 @@ void haft_local_clear(haft_local *local);
 uint64_t haft_local_count(const haft_local *local);
 bool haft_local_is_empty(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
+
+/* live, free, exhausted, bytes and so on, with their meanings in haft/detail/stats.h. */
+typedef struct haft_local_stats {
+    HAFT_LOCAL_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_LOCAL_STATS_ROOM - (HAFT_LOCAL_STATS(HAFT_STATS_COUNT))]; /* 0 */
+} haft_local_stats;
+
+/*
+ * haft_local_stats_get - the table's statistics.  `bytes` are those of slots ever used, less those
+ * that haft_local_trim() released; of all slots, where they are in the heap or in given memory.
+ */
+haft_local_stats haft_local_stats_get(const haft_local *local);
 
 /* --- memory --- */
 

@@ -204,6 +204,13 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
+/*
+ * haft_packed_id_at - the id of a slot by its index, which is no position.
+ *
+ * Returns   as haft_id_at() in haft/table.h; never HAFT_RESERVED, and HAFT_OK also of what is dead.
+ */
+haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id);
+
 /* haft_packed_state - whether the id's object is alive, dead, or (every other id) unused. */
 haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 

@@ -206,6 +206,22 @@ bool haft_table_has_pins(const haft_table *table);
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
 /*
+ * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
+ * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
+ *
+ * Returns   a snapshot, as haft_is_live():
+ *             HAFT_OK             the slot's object is live, with that id
+ *             HAFT_RESERVED       the id will be live if it is published
+ *             HAFT_STALE          no object is live; the slot's next one will have that id
+ *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
+ *                                 was released
+ *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
+ *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
+ * Ordering  acquire for HAFT_OK; none otherwise.
+ */
+haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
+
+/*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
  * off by no more than the calls made meanwhile.
  *

@@ -380,7 +380,9 @@ static void destroy(haft_local *local, haft_id id, const void *caller)
     if (local->on_destroy != NULL) {
         store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
         local->held++;
+        local->retired++;
         call_on_destroy(local, slots_object(at), id);
+        local->retired--;
         local->held--;
     }
     settle(local, index, next);
@@ -461,6 +463,11 @@ void haft_local_close(haft_local *local)
 haft_status haft_local_diagnose(const haft_local *local, haft_id id)
 {
     return slots_diagnose(&local->slots, id);
+}
+
+haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&local->slots, index, id);
 }
 
 haft_range haft_local_used_range(const haft_local *local)

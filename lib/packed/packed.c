@@ -203,6 +203,11 @@ haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t
     return HAFT_OK;
 }
 
+haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&packed->slots, index, id);
+}
+
 /* --- by position --- */
 
 void *haft_packed_objects(const haft_packed *packed)

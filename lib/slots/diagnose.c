@@ -2,8 +2,8 @@
  * The status of an id, and where its object was allocated and freed.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
- *            the word, as resolve sees it, and whether ids repeat
+ *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose, slots_id_at
+ *            (acquire)   the word, as resolve sees it, and whether ids repeat
  *   HINT     ids repeat: then more of them are said to be stale.  A site that is read too early or
  *            too late makes a line of text say less
  */
@@ -49,6 +49,41 @@ haft_status slots_diagnose(const struct slots *slots, haft_id id)
         return HAFT_NEVER_ISSUED;
     }
     return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+/* The slot's next life begins from `word`, which is in none: nil after the last. */
+static haft_status next_at(const struct slots *slots, uint64_t index, uint64_t word, haft_id *id)
+{
+    const struct word_format *format = &slots->format;
+    const bool is_exhausted = word_index(format, word) == MARK_EXHAUSTED;
+    uint64_t begin = slots_begin_at(slots, index, word);
+
+    if (!is_exhausted && slots->wrapped) { /* a shared table's word while its slot is retired */
+        begin = word_wrapped(format, begin);
+    }
+    if (word_generation(format, begin) == 0) {
+        id->bits = 0;
+        return HAFT_EXHAUSTED;
+    }
+    id->bits = word_with_index(format, begin, index);
+    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+}
+
+haft_status slots_id_at(const struct slots *slots, uint64_t index, haft_id *id)
+{
+    const struct word_format *format = &slots->format;
+
+    if (index < HAFT_FIRST_INDEX || index >= slots->limit) {
+        return HAFT_OUT_OF_RANGE;
+    }
+    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
+    const uint64_t field = word_index(format, word);
+
+    if (field != index && field != MARK_RESERVED) {
+        return next_at(slots, index, word, id);
+    }
+    id->bits = word_with_index(format, word, index);
+    return field == index ? HAFT_OK : HAFT_RESERVED;
 }
 
 static const char *file_name(const char *path)

@@ -10,6 +10,9 @@
 /* The status of an id: see haft_diagnose().  Any threads. */
 haft_status slots_diagnose(const struct slots *slots, haft_id id);
 
+/* The id of slot `index`, live or of its next life: see haft_id_at().  Any threads. */
+haft_status slots_id_at(const struct slots *slots, uint64_t index, haft_id *id);
+
 /* Add the sites known of an id with that status: "; freed at ..., allocated at ...". */
 void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
 

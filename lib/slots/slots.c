@@ -112,6 +112,20 @@ haft_status slots_commit(struct slots *slots, uint64_t end)
     return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
 }
 
+uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released)
+{
+    const bool is_paged = reservation_is_paged(&slots->memory);
+    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used) + 1 : 0;
+    const uint64_t sites = slots->sites.records == NULL ? 0
+                           : is_paged                   ? used
+                                                        : slots->view.mask + 1;
+    const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
+                                          (used - released) * slots->view.stride
+                                    : slots->memory.size;
+
+    return taken + records * sizeof(struct run) + sites * sizeof(struct site);
+}
+
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);

@@ -36,6 +36,9 @@ void slots_close(struct slots *slots);
 /* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
 haft_status slots_commit(struct slots *slots, uint64_t end);
 
+/* Bytes of memory that `used` slots take, of which `released` have none any more. */
+uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released);
+
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 

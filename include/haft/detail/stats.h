@@ -1,10 +1,10 @@
 /*
- * haft/detail/stats.h - the statistics of tables and domains: the one list of them.
+ * haft/detail/stats.h - the statistics of tables and domains: the one list of each.
  *
  *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
  *
- * haft_table_stats and haft_domain_stats consist of them, in this order; the file of an export,
- * haft-top's metrics, gdb's printer and the HTML pages take them from here.
+ * haft_table_stats, haft_domain_stats and haft_local_stats consist of them, in this order; the file
+ * of an export, haft-top's metrics, gdb's printer and the HTML pages take them from here.
  * concurrent/table/stats.c says how each is made of the workers' counters.
  */
 #ifndef HAFT_DETAIL_STATS_H
@@ -35,10 +35,24 @@
     X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
     X(stalls, counter, stalls, "noticed")
 
+/* Of haft_local: a name of the list above has its meaning there. */
+#define HAFT_LOCAL_STATS(X)                                                                        \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
+    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(high_water, gauge, slots, "ever used: all of the above together")                            \
+    X(capacity, gauge, objects, "fit, as opened or grown by haft_unshare()")                       \
+    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
+
 /* A struct of them has room for more, so that a later version has the same struct. */
 #define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
 #define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
 #define HAFT_TABLE_STATS_ROOM 24
 #define HAFT_DOMAIN_STATS_ROOM 8
+#define HAFT_LOCAL_STATS_ROOM 16
 
 #endif /* HAFT_DETAIL_STATS_H */
