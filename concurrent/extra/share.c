@@ -196,7 +196,7 @@ static void fit_capacity(haft_local *local)
     if (local->min_free > slots - local->capacity) {
         local->min_free = slots - local->capacity;
     }
-    local->is_crowded = local_is_watched(local) || slots - local->min_free > local->capacity;
+    local->is_crowded = local_crowds(local);
 }
 
 haft_status haft_unshare(haft_table *table, haft_local **local)

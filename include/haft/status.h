@@ -56,6 +56,10 @@ typedef enum haft_status {
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
     HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
 
+    /* Why a state cannot be loaded or gone back to: nothing was done. */
+    HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
+    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options */
+
     /* Options out of range: nothing was opened. */
     HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
     HAFT_BAD_LAYOUT,

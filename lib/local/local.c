@@ -53,7 +53,7 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local->capacity = options->capacity;
     local->on_destroy = options->on_destroy;
     local->destroy_arg = options->destroy_arg;
-    local->is_crowded = local_is_watched(local);
+    local->is_crowded = local_crowds(local);
     local_begin_list(local);
 }
 

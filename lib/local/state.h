@@ -69,6 +69,13 @@ static inline bool local_is_watched(const haft_local *local)
     return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
 }
 
+/* See is_crowded; of the limit, the capacity and min_free. */
+static inline bool local_crowds(const haft_local *local)
+{
+    return local_is_watched(local) ||
+           local->slots.limit - HAFT_FIRST_INDEX - local->min_free > local->capacity;
+}
+
 /* Where the list begins. */
 static inline uint32_t *local_head(haft_local *local)
 {

@@ -4,6 +4,7 @@
  * Edges in this file.
  *   OWN   no thread changes the table while others read it
  */
+#include "lib/packed/packed.h"
 #include "lib/packed/packed_remove.h"
 #include "lib/packed/state.h"
 #include "lib/slots/diagnose.h"
@@ -54,8 +55,7 @@ static void touch(char *base, uint64_t begin, uint64_t end, uint64_t bytes)
     memset(base + begin * bytes, 0, (size_t)((end - begin) * bytes));
 }
 
-/* Memory for the next step of slots and positions. */
-static haft_status make_ready(struct haft_packed *packed)
+haft_status packed_make_ready(struct haft_packed *packed)
 {
     const uint64_t begin = packed->ready;
     const uint64_t left = packed->capacity - begin;
@@ -103,7 +103,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
         slots_close(&packed->slots);
         return status;
     }
-    status = packed->is_touched ? make_ready(packed) : HAFT_OK;
+    status = packed->is_touched ? packed_make_ready(packed) : HAFT_OK;
     if (status != HAFT_OK) {
         close_memory(packed);
     }
@@ -135,6 +135,34 @@ static haft_status open_packed(const haft_packed_options *options, haft_packed *
     opened->name = name;
     *packed = opened;
     return HAFT_OK;
+}
+
+haft_status packed_open_like(const haft_packed *packed, haft_packed **clone)
+{
+    const struct slots *slots = &packed->slots;
+    const haft_id first = {slots->format.first};
+    const haft_packed_options options = {
+        .name = packed->name,
+        .capacity = packed->capacity,
+        .object_size = (size_t)packed->view.object_size,
+        .layout = slots->format.layout,
+        .tag = haft_id_tag(slots->format.layout, first),
+        .first_generation = haft_id_generation(slots->format.layout, first),
+        .on_bad_access = slots->on_bad_access,
+        .bad_access_arg = slots->bad_access_arg,
+        .warn_at = slots->fill.warn_at,
+        .on_fill = slots->fill.on_fill,
+        .fill_arg = slots->fill.arg,
+        .sites = slots->sites.records != NULL,
+        .on_leak = slots->sites.on_leak,
+        .leak_arg = slots->sites.leak_arg,
+        .growth_step = packed->is_touched ? packed->step : 0,
+        .keep_order = packed->keep_order,
+        .on_destroy = packed->on_destroy,
+        .destroy_arg = packed->destroy_arg,
+    };
+
+    return open_packed(&options, clone);
 }
 
 haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
@@ -266,7 +294,7 @@ static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
     if (packed->used == packed->capacity) {
         return HAFT_FULL;
     }
-    const haft_status status = packed->used < packed->ready ? HAFT_OK : make_ready(packed);
+    const haft_status status = packed->used < packed->ready ? HAFT_OK : packed_make_ready(packed);
 
     if (status == HAFT_OK) {
         *index = HAFT_FIRST_INDEX + packed->used++;

@@ -15,6 +15,11 @@ uint64_t fill_seen(const struct fill *fill)
     return load_relaxed(RETRY, &fill->warned);
 }
 
+void fill_set(struct fill *fill, uint64_t seen)
+{
+    store_relaxed(RETRY, &fill->warned, seen);
+}
+
 void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
                uint64_t capacity)
 {

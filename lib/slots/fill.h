@@ -16,6 +16,9 @@ struct fill {
 /* The `seen` of fill_look(): read before the objects are counted.  Any threads. */
 uint64_t fill_seen(const struct fill *fill);
 
+/* Go on from a count of changes that fill_seen() gave.  One thread uses the table. */
+void fill_set(struct fill *fill, uint64_t seen);
+
 /*
  * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
  * with a warn_at.  Calls on_fill if there are enough.  Any threads.

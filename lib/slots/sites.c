@@ -1,6 +1,7 @@
 /* Records of allocation sites. */
 #include "lib/slots/sites.h"
 #include <stddef.h>
+#include <string.h>
 
 haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
 {
@@ -27,4 +28,11 @@ haft_status sites_commit(struct sites *sites, uint64_t end)
     return sites->records == NULL
                ? HAFT_OK
                : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
+}
+
+void sites_forget(const struct sites *sites, uint64_t end)
+{
+    if (sites->records != NULL) {
+        memset(sites->records, 0, (size_t)end * sizeof sites->records[0]);
+    }
 }

@@ -1,0 +1,132 @@
+/* haft_local: snapshots, and a second table. */
+#include "lib/local/local.h"
+#include "lib/local/local_image.h"
+#include "lib/local/local_list.h"
+#include "lib/slots/history.h"
+
+/* Whether the table may go to the history now, or come from it. */
+static haft_status check_history(const haft_local *local, const haft_history *history)
+{
+    const struct shape shape = local_shape(local);
+    const haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK && !history_fits(history, &shape)) {
+        return HAFT_OTHER_TABLE;
+    }
+    return status;
+}
+
+haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number)
+{
+    const struct shape shape = local_shape(local);
+    haft_status status = check_history(local, history);
+
+    if (status == HAFT_OK) {
+        const struct image image = local_begin_image(local);
+
+        status = history_take(history, &shape, &image, number);
+        local_end_image(local);
+    }
+    return status;
+}
+
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+{
+    const struct snapshot *snapshot = history_find(history, number);
+    haft_status status = check_history(local, history);
+
+    if (status == HAFT_OK && snapshot == NULL) {
+        status = HAFT_OUT_OF_RANGE;
+    }
+    if (status == HAFT_OK) {
+        status = local_prepare(local, snapshot->numbers);
+    }
+    if (status == HAFT_OK) {
+        const struct image image = history_go(history, number);
+
+        local_become(local, &image);
+    }
+    return status;
+}
+
+/* Options for slots in as much address space. */
+static struct slots_options like_slots(const struct slots *slots)
+{
+    const struct word_format *format = &slots->format;
+    const haft_layout layout = format->layout;
+    const haft_id first = {format->first};
+
+    return (struct slots_options){
+        .common =
+            {
+                .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
+                .object_size = slots->object_size,
+                .object_alignment =
+                    (uint64_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
+                .layout = layout,
+                .tag = haft_id_tag(layout, first),
+                .first_generation = haft_id_generation(layout, first),
+                .on_bad_access = slots->on_bad_access,
+                .bad_access_arg = slots->bad_access_arg,
+                .warn_at = slots->fill.warn_at,
+                .on_fill = slots->fill.on_fill,
+                .fill_arg = slots->fill.arg,
+                .sites = slots->sites.records != NULL,
+                .on_leak = slots->sites.on_leak,
+                .leak_arg = slots->sites.leak_arg,
+            },
+        .pins = slots->has_pins,
+    };
+}
+
+/* A new table like that one, without objects. */
+static haft_status open_like(const haft_local *local, haft_local **clone)
+{
+    const struct slots_options wanted = like_slots(&local->slots);
+    haft_local *opened = local_new(local->name, NULL);
+    const haft_status status =
+        opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
+
+    if (status != HAFT_OK) {
+        local_free(opened);
+        return status;
+    }
+    opened->is_fifo = local->is_fifo;
+    opened->wraps = local->wraps;
+    opened->on_destroy = local->on_destroy;
+    opened->destroy_arg = local->destroy_arg;
+    opened->used = HAFT_FIRST_INDEX;
+    opened->slots.runs.stay = local->slots.runs.stay;
+    *clone = opened;
+    return HAFT_OK;
+}
+
+static void close_unused(haft_local *clone)
+{
+    slots_close(&clone->slots);
+    local_free(clone);
+}
+
+haft_status haft_local_clone(const haft_local *local, haft_local **clone)
+{
+    haft_local *opened = NULL;
+    haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK) {
+        status = open_like(local, &opened);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const struct image image = local_begin_image(local);
+
+    status = local_prepare(opened, image.numbers);
+    if (status == HAFT_OK) {
+        local_become(opened, &image);
+        *clone = opened;
+    } else {
+        close_unused(opened);
+    }
+    local_end_image(local);
+    return status;
+}

@@ -1,0 +1,447 @@
+/* Snapshots, rewinding and clones, in every kind of table of one thread. */
+#include "tests/support.h"
+#include <haft/snapshot.h>
+#include <string.h>
+
+TestSuite(snapshot, .timeout = SUITE_SECONDS);
+
+/* LOCAL, FIFO, DENSE, KILLED: all but SHARED. */
+#define TEST_ON_EACH_ALONE(suite, name)                                                            \
+    ParameterizedTestParameters(suite, name)                                                       \
+    {                                                                                              \
+        static int all[4] = {LOCAL, FIFO, DENSE, KILLED};                                          \
+        return cr_make_param_array(int, all, 4);                                                   \
+    }                                                                                              \
+    ParameterizedTest(int *kind, suite, name)
+
+#define CAPACITY 500
+#define MOST 5000 /* ids of a run */
+
+static const haft_table_options options = {
+    .capacity = CAPACITY, .object_size = 24, .layout = {16, 6, 0, 0}};
+
+static haft_status take(struct subject *subject, haft_history *history, uint64_t *number)
+{
+    return subject->packed != NULL ? haft_packed_snapshot(subject->packed, history, number)
+                                   : haft_local_snapshot(subject->local, history, number);
+}
+
+static haft_status go(struct subject *subject, haft_history *history, uint64_t number)
+{
+    return subject->packed != NULL ? haft_packed_rewind(subject->packed, history, number)
+                                   : haft_local_rewind(subject->local, history, number);
+}
+
+static struct subject clone_of(const struct subject *subject)
+{
+    struct subject clone = {.kind = subject->kind};
+
+    if (subject->packed != NULL) {
+        assert_status(haft_packed_clone(subject->packed, &clone.packed), HAFT_OK);
+    } else {
+        assert_status(haft_local_clone(subject->local, &clone.local), HAFT_OK);
+        clone.view = haft_local_view(clone.local);
+    }
+    return clone;
+}
+
+/* What a run of the same operations gives: ids, or statuses where there was none. */
+struct trail {
+    uint64_t seed;
+    uint64_t answers[MOST];
+    size_t count;
+    haft_id ids[CAPACITY];
+    size_t live;
+};
+
+static void spawn_or_destroy(struct subject *subject, struct trail *trail)
+{
+    const uint64_t drawn = random_next(&trail->seed);
+    const uint64_t object[3] = {drawn, ~drawn, 1};
+    haft_id id = HAFT_NIL;
+    haft_status status;
+
+    if (drawn % 9 < 5 && trail->live < CAPACITY) {
+        status = subject_insert(subject, object, &id);
+        if (status == HAFT_OK) {
+            trail->ids[trail->live++] = id;
+        }
+    } else if (trail->live != 0) {
+        const size_t at = drawn / 9 % trail->live;
+
+        id = trail->ids[at];
+        status = subject_free(subject, id);
+        trail->ids[at] = trail->ids[--trail->live];
+    } else {
+        return;
+    }
+    trail->answers[trail->count++] = id.bits ^ (uint64_t)status << 56;
+}
+
+static void play(struct subject *subject, struct trail *trail, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        spawn_or_destroy(subject, trail);
+    }
+}
+
+static void must_be_alike(const struct trail *a, const struct trail *b)
+{
+    must(a->count == b->count);
+    must(memcmp(a->answers, b->answers, a->count * sizeof a->answers[0]) == 0);
+}
+
+TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot)
+{
+    struct subject subject = subject_open(*kind, &options);
+    static struct trail before, first, again;
+    haft_history *history;
+    uint64_t number;
+
+    before.seed = 7;
+    assert_status(haft_history_open(1, &history), HAFT_OK);
+    play(&subject, &before, 2000);
+    assert_status(take(&subject, history, &number), HAFT_OK);
+    cr_expect(eq(u64, number, 0));
+    first = before;
+    play(&subject, &first, 2000);
+    assert_status(go(&subject, history, number), HAFT_OK);
+    again = before;
+    play(&subject, &again, 2000);
+    must_be_alike(&first, &again);
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+#define FRAMES 40
+
+TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
+{
+    struct subject subject = subject_open(*kind, &options);
+    static struct trail frames[FRAMES + 1], again;
+    haft_history *history;
+    uint64_t number;
+    uint64_t drawn = 5;
+
+    frames[0].seed = 3;
+    assert_status(haft_history_open(8, &history), HAFT_OK);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        assert_status(take(&subject, history, &number), HAFT_OK);
+        must(number == (uint64_t)frame);
+        frames[frame + 1] = frames[frame];
+        play(&subject, &frames[frame + 1], 100);
+    }
+    const haft_range kept = haft_history_kept(history);
+
+    cr_expect(eq(u64, kept.from, FRAMES - 8));
+    cr_expect(eq(u64, kept.to, FRAMES));
+    for (int turn = 0; turn < 100; turn++) {
+        const uint64_t frame = kept.from + random_next(&drawn) % 8;
+
+        must(go(&subject, history, frame) == HAFT_OK);
+        must(subject_live(&subject) == frames[frame].live);
+        again = frames[frame];
+        play(&subject, &again, 100);
+        must_be_alike(&again, &frames[frame + 1]);
+    }
+    expect_status(go(&subject, history, kept.from - 1), HAFT_OUT_OF_RANGE);
+    expect_status(go(&subject, history, kept.to), HAFT_OUT_OF_RANGE);
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_came_after)
+{
+    struct subject subject = subject_open(*kind, &options);
+    static struct trail trail;
+    haft_history *history;
+    uint64_t number;
+
+    trail.seed = 3;
+    assert_status(haft_history_open(8, &history), HAFT_OK);
+    for (int frame = 0; frame < 6; frame++) {
+        assert_status(take(&subject, history, NULL), HAFT_OK);
+        play(&subject, &trail, 50);
+    }
+    assert_status(go(&subject, history, 2), HAFT_OK);
+    assert_status(take(&subject, history, &number), HAFT_OK);
+    cr_expect(eq(u64, number, 3));
+    cr_expect(eq(u64, haft_history_kept(history).to, 4));
+    assert_status(go(&subject, history, 0), HAFT_OK);
+    cr_expect(eq(u64, subject_live(&subject), 0));
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_history *history;
+    haft_id ids[CAPACITY];
+    haft_id id;
+
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(take(&subject, history, NULL), HAFT_OK);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < CAPACITY; i++) {
+            assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
+        }
+        for (int i = 0; i < CAPACITY; i++) {
+            assert_status(subject_free(&subject, ids[i]), HAFT_OK);
+        }
+    }
+    assert_status(go(&subject, history, 0), HAFT_OK);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < HAFT_FIRST_INDEX + CAPACITY; index++) {
+        expect_status(subject_id_at(&subject, index, &id), HAFT_NEVER_ISSUED);
+        cr_expect(eq(u64, haft_id_generation(options.layout, id), 1));
+    }
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
+{
+    struct subject subject = subject_open(*kind, &options);
+    static struct trail before, one, other;
+
+    before.seed = 11;
+    play(&subject, &before, 2000);
+    struct subject clone = clone_of(&subject);
+
+    cr_expect(eq(str, (char *)subject_name(&clone), (char *)subject_name(&subject)));
+    one = before;
+    other = before;
+    play(&subject, &one, 1000);
+    subject_close(&subject);
+    play(&clone, &other, 1000);
+    must_be_alike(&one, &other);
+    subject_close(&clone);
+}
+
+TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_table_options larger = options;
+    haft_history *history;
+
+    larger.capacity = 5 * CAPACITY;
+    struct subject other = subject_open(*kind, &larger);
+
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(take(&subject, history, NULL), HAFT_OK);
+    expect_status(take(&other, history, NULL), HAFT_OTHER_TABLE);
+    expect_status(go(&other, history, 0), HAFT_OTHER_TABLE);
+    haft_history_close(history);
+    subject_close(&subject);
+    subject_close(&other);
+}
+
+TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
+{
+    haft_table_options large = options;
+    uint64_t state = 1;
+    haft_history *history;
+
+    large.capacity = 60000;
+    large.layout = HAFT_LAYOUT_32_32;
+    struct subject subject = subject_open(*kind, &large);
+    static haft_id ids[60000];
+
+    for (int i = 0; i < 60000; i++) {
+        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_history_open(8, &history), HAFT_OK);
+    assert_status(take(&subject, history, NULL), HAFT_OK);
+    const uint64_t copy = haft_history_bytes(history);
+
+    for (int frame = 0; frame < 20; frame++) {
+        for (int i = 0; i < 600; i++) {
+            ((uint64_t *)subject_find(&subject, ids[random_next(&state) % 60000]))[1]++;
+        }
+        assert_status(take(&subject, history, NULL), HAFT_OK);
+    }
+    cr_expect(lt(u64, haft_history_bytes(history), copy + copy * 4 / 10));
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+/* --- a table of one thread with holes --- */
+
+static haft_local *open_with(const haft_local_options *wanted)
+{
+    haft_local *local = NULL;
+
+    assert_status(haft_local_open(wanted, &local), HAFT_OK);
+    return local;
+}
+
+Test(snapshot, reservations_are_in_the_way)
+{
+    haft_local *local = open_with(&(haft_local_options){.capacity = 10});
+    haft_local *clone = NULL;
+    haft_history *history;
+    haft_id id;
+
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    assert_status(haft_local_reserve(local, &id, NULL), HAFT_OK);
+    expect_status(haft_local_snapshot(local, history, NULL), HAFT_IN_USE);
+    expect_status(haft_local_rewind(local, history, 0), HAFT_IN_USE);
+    expect_status(haft_local_clone(local, &clone), HAFT_IN_USE);
+    haft_local_abort(local, id);
+    expect_status(haft_local_rewind(local, history, 0), HAFT_OK);
+    haft_history_close(history);
+    haft_local_close(local);
+}
+
+Test(snapshot, loading_is_in_the_way)
+{
+    haft_local *local = open_with(&(haft_local_options){.capacity = 10});
+    haft_history *history;
+
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    haft_local_load_begin(local);
+    expect_status(haft_local_snapshot(local, history, NULL), HAFT_LOADING);
+    haft_local_load_end(local);
+    expect_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    haft_history_close(history);
+    haft_local_close(local);
+}
+
+struct callback {
+    haft_local *local;
+    haft_history *history;
+    int calls;
+};
+
+static void try_inside(void *object, haft_id id, void *arg)
+{
+    struct callback *callback = arg;
+    haft_local *clone;
+
+    (void)object;
+    (void)id;
+    callback->calls++;
+    expect_status(haft_local_snapshot(callback->local, callback->history, NULL), HAFT_IN_USE);
+    expect_status(haft_local_rewind(callback->local, callback->history, 0), HAFT_IN_USE);
+    expect_status(haft_local_clone(callback->local, &clone), HAFT_IN_USE);
+}
+
+Test(snapshot, callbacks_neither_take_one_nor_run_in_a_rewind)
+{
+    struct callback callback = {.calls = 0};
+    haft_id id;
+
+    callback.local = open_with(
+        &(haft_local_options){.capacity = 10, .on_destroy = try_inside, .destroy_arg = &callback});
+    assert_status(haft_history_open(2, &callback.history), HAFT_OK);
+    assert_status(haft_local_snapshot(callback.local, callback.history, NULL), HAFT_OK);
+    assert_status(haft_local_insert(callback.local, NULL, &id), HAFT_OK);
+    assert_status(haft_local_free(callback.local, id), HAFT_OK);
+    assert_status(haft_local_insert(callback.local, NULL, &id), HAFT_OK);
+    cr_expect(eq(int, callback.calls, 1));
+    assert_status(haft_local_rewind(callback.local, callback.history, 0), HAFT_OK);
+    cr_expect(eq(int, callback.calls, 1));
+    cr_expect(haft_local_is_empty(callback.local));
+    haft_local_close(callback.local);
+    haft_history_close(callback.history);
+}
+
+static void count_warnings(const haft_fill *fill, void *arg)
+{
+    (void)fill;
+    ++*(int *)arg;
+}
+
+Test(snapshot, a_warning_comes_again)
+{
+    int warnings = 0;
+    haft_local *local = open_with(&(haft_local_options){
+        .capacity = 10, .warn_at = 2, .on_fill = count_warnings, .fill_arg = &warnings});
+    haft_history *history;
+    haft_id id;
+
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    for (int turn = 1; turn < 4; turn++) {
+        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+        cr_expect(eq(int, warnings, turn));
+        assert_status(haft_local_rewind(local, history, 0), HAFT_OK);
+    }
+    haft_history_close(history);
+    haft_local_close(local);
+}
+
+Test(snapshot, released_runs_are_released_again)
+{
+    haft_local *local = open_with(&(haft_local_options){.capacity = 20000, .object_size = 24});
+    static haft_id ids[20000];
+    haft_history *history;
+    haft_id first;
+    haft_id again;
+
+    assert_status(haft_history_open(3, &history), HAFT_OK);
+    for (int i = 0; i < 20000; i++) {
+        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
+    }
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    for (int i = 5000; i < 20000; i++) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    assert_status(haft_local_trim(local, NULL), HAFT_OK);
+    const haft_local_stats trimmed = haft_local_stats_get(local);
+
+    cr_assert(gt(u64, trimmed.released, 0));
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    for (int i = 0; i < 9000; i++) {
+        assert_status(haft_local_insert(local, NULL, &first), HAFT_OK);
+    }
+    assert_status(haft_local_rewind(local, history, 0), HAFT_OK);
+    cr_expect(eq(u64, haft_local_count(local), 20000));
+    cr_expect(eq(u64, haft_local_stats_get(local).released, 0));
+    assert_status(haft_local_rewind(local, history, 1), HAFT_OK);
+    cr_expect(eq(u64, haft_local_stats_get(local).released, trimmed.released));
+    for (int i = 0; i < 9000; i++) {
+        assert_status(haft_local_insert(local, NULL, &again), HAFT_OK);
+    }
+    cr_expect(eq(u64, first.bits, again.bits));
+    haft_history_close(history);
+    haft_local_close(local);
+}
+
+Test(snapshot, a_history_of_none_is_refused)
+{
+    haft_history *history;
+
+    expect_status(haft_history_open(0, &history), HAFT_BAD_CAPACITY);
+    expect_status(haft_history_open(UINT64_MAX, &history), HAFT_NO_MEMORY);
+}
+
+Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
+{
+    struct subject subject = subject_open(KILLED, &options);
+    haft_history *history;
+    haft_id ids[20];
+
+    for (int i = 0; i < 20; i++) {
+        assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
+    }
+    for (int i = 0; i < 20; i += 3) {
+        assert_status(haft_packed_kill(subject.packed, ids[i]), HAFT_OK);
+    }
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_packed_snapshot(subject.packed, history, NULL), HAFT_OK);
+    assert_status(haft_packed_clear(subject.packed), HAFT_OK);
+    assert_status(haft_packed_rewind(subject.packed, history, 0), HAFT_OK);
+    for (int i = 0; i < 20; i++) {
+        const haft_status status = haft_packed_kill(subject.packed, ids[i]);
+
+        cr_expect(eq(int, (int)status, i % 3 == 0 ? HAFT_DEAD : HAFT_OK));
+    }
+    assert_status(haft_packed_refresh(subject.packed), HAFT_OK);
+    cr_expect(haft_packed_is_empty(subject.packed));
+    haft_history_close(history);
+    subject_close(&subject);
+}
