@@ -97,7 +97,8 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
 
 /*
  * haft_local_rewind, haft_packed_rewind - make the table what it was at the snapshot of that
- * number, an earlier one or a later one.
+ * number, an earlier one or a later one.  A frame that began with that snapshot is played again
+ * without another.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
