@@ -24,7 +24,7 @@ struct shape local_shape(const haft_local *local)
         1,
         (uint64_t)layout.index_bits | (uint64_t)layout.generation_bits << 8 |
             (uint64_t)layout.tag_bits << 16,
-        slots->format.tag,
+        haft_id_tag(layout, (haft_id){slots->format.tag}),
         slots->object_size,
         slots->view.stride,
         slots->view.mask + 1,

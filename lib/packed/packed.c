@@ -181,7 +181,7 @@ void haft_packed_close(haft_packed *packed)
     if (packed->on_destroy != NULL) {
         packed_destroy_all(packed, CALLER);
     }
-    asan_unpoison(packed->view.objects, (size_t)((packed->used + 1) * packed->view.object_size));
+    asan_unpoison(packed->view.objects, (size_t)((packed->ready + 1) * packed->view.object_size));
     close_memory(packed);
     free(packed->name);
     free(packed);

@@ -15,7 +15,7 @@ struct shape packed_shape(const haft_packed *packed)
         2,
         (uint64_t)layout.index_bits | (uint64_t)layout.generation_bits << 8 |
             (uint64_t)layout.tag_bits << 16,
-        packed->slots.format.tag,
+        haft_id_tag(layout, (haft_id){packed->slots.format.tag}),
         packed->view.object_size,
         packed->capacity,
         packed->keep_order,

@@ -1,0 +1,387 @@
+/* Saved and loaded tables of one thread, and files that are refused. */
+#include "tests/support.h"
+#include <haft/snapshot.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(saved, .timeout = SUITE_SECONDS);
+
+/* LOCAL, FIFO, DENSE, KILLED: all but SHARED. */
+#define TEST_ON_EACH_ALONE(suite, name)                                                            \
+    ParameterizedTestParameters(suite, name)                                                       \
+    {                                                                                              \
+        static int all[4] = {LOCAL, FIFO, DENSE, KILLED};                                          \
+        return cr_make_param_array(int, all, 4);                                                   \
+    }                                                                                              \
+    ParameterizedTest(int *kind, suite, name)
+
+#define CAPACITY 300
+
+static const haft_table_options options = {
+    .capacity = CAPACITY, .object_size = 24, .layout = {16, 16, 4, 0}, .tag = 5};
+
+struct bytes {
+    unsigned char *at;
+    size_t size;
+    size_t read;
+    size_t most; /* that can be written */
+};
+
+static bool put(const void *bytes, size_t size, void *arg)
+{
+    struct bytes *to = arg;
+
+    if (to->most - to->size < size) {
+        return false;
+    }
+    to->at = realloc(to->at, to->size + size);
+    memcpy(to->at + to->size, bytes, size);
+    to->size += size;
+    return true;
+}
+
+static bool get(void *bytes, size_t size, void *arg)
+{
+    struct bytes *from = arg;
+
+    if (from->size - from->read < size) {
+        return false;
+    }
+    memcpy(bytes, from->at + from->read, size);
+    from->read += size;
+    return true;
+}
+
+static haft_status save(struct subject *subject, haft_file *file)
+{
+    return subject->packed != NULL ? haft_packed_save(subject->packed, file)
+                                   : haft_local_save(subject->local, file);
+}
+
+static haft_status load(struct subject *subject, haft_file *file)
+{
+    return subject->packed != NULL ? haft_packed_load(subject->packed, file)
+                                   : haft_local_load(subject->local, file);
+}
+
+static haft_file file_of(struct bytes *bytes)
+{
+    bytes->read = 0;
+    bytes->most = SIZE_MAX;
+    return (haft_file){.write = put, .read = get, .arg = bytes};
+}
+
+static struct bytes saved_of(struct subject *subject)
+{
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+
+    assert_status(save(subject, &file), HAFT_OK);
+    cr_assert(eq(u64, file.offset, bytes.size));
+    return bytes;
+}
+
+/* Objects, holes and dead ids: where `ids` live, their objects hold 7 times their place. */
+static void fill(struct subject *subject, haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint64_t object[3] = {(uint64_t)i * 7, 1, 2};
+
+        assert_status(subject_insert(subject, object, &ids[i]), HAFT_OK);
+    }
+    for (int i = 0; i < count; i += 3) {
+        assert_status(subject_free(subject, ids[i]), HAFT_OK);
+    }
+}
+
+static void expect_filled(const struct subject *subject, const haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint64_t *object = subject_find(subject, ids[i]);
+
+        cr_expect(eq(int, object != NULL, i % 3 != 0));
+        cr_expect(object == NULL || object[0] == (uint64_t)i * 7);
+    }
+}
+
+TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_table_options later = options;
+    haft_id ids[200];
+    haft_id next[250];
+    haft_id id;
+
+    later.first_generation = 99; /* the file has its own */
+    struct subject other = subject_open(*kind, &later);
+
+    fill(&subject, ids, 200);
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+
+    for (int i = 0; i < 150; i++) {
+        assert_status(subject_insert(&subject, NULL, &next[i]), HAFT_OK);
+    }
+    subject_close(&subject);
+    assert_status(load(&other, &file), HAFT_OK);
+    cr_expect(eq(u64, bytes.read, bytes.size));
+    expect_filled(&other, ids, 200);
+    for (int i = 0; i < 150; i++) {
+        assert_status(subject_insert(&other, NULL, &id), HAFT_OK);
+        cr_expect(eq(u64, id.bits, next[i].bits));
+    }
+    free(bytes.at);
+    subject_close(&other);
+}
+
+TEST_ON_EACH_ALONE(saved, several_tables_stand_one_behind_the_other_in_a_stream)
+{
+    struct subject first = subject_open(*kind, &options);
+    struct subject second = subject_open(*kind, &options);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+    haft_id ids[200];
+
+    fill(&first, ids, 200);
+    assert_status(save(&first, &file), HAFT_OK);
+    assert_status(save(&second, &file), HAFT_OK);
+    assert_status(load(&second, &file), HAFT_OK);
+    assert_status(load(&first, &file), HAFT_OK);
+    expect_filled(&second, ids, 200);
+    cr_expect(eq(u64, subject_live(&first), 0));
+    free(bytes.at);
+    subject_close(&first);
+    subject_close(&second);
+}
+
+TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[40];
+
+    fill(&subject, ids, 40);
+    struct bytes bytes = saved_of(&subject);
+
+    for (size_t i = 0; i < bytes.size; i++) {
+        haft_file file = file_of(&bytes);
+
+        bytes.at[i] ^= (unsigned char)(1u << i % 8);
+        must(load(&subject, &file) == HAFT_DAMAGED);
+        must(file.offset == (i < 260 ? 0 : 260));
+        must(file.what != NULL);
+        bytes.at[i] ^= (unsigned char)(1u << i % 8);
+    }
+    expect_filled(&subject, ids, 40);
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&subject, &file), HAFT_OK);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[200];
+
+    fill(&subject, ids, 200);
+    struct bytes bytes = saved_of(&subject);
+    const size_t size = bytes.size;
+
+    for (bytes.size = 0; bytes.size < size; bytes.size++) {
+        haft_file file = file_of(&bytes);
+
+        must(load(&subject, &file) == HAFT_DAMAGED);
+        must(file.offset <= bytes.size);
+    }
+    expect_filled(&subject, ids, 200);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(saved, a_stream_that_takes_no_more_is_told)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[200];
+
+    fill(&subject, ids, 200);
+    struct bytes whole = saved_of(&subject);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+
+    bytes.most = whole.size - 1;
+    expect_status(save(&subject, &file), HAFT_NO_FILE);
+    cr_expect(eq(u64, file.offset, bytes.size));
+    free(whole.at);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+/* Loading what `saved` was saved as into a table with these options. */
+static void expect_other(int kind, const haft_table_options *other, const char *what)
+{
+    struct subject subject = subject_open(kind, &options);
+    struct subject wrong = subject_open(kind, other);
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&wrong, &file), HAFT_OTHER_TABLE);
+    cr_expect(file.what != NULL && strcmp(file.what, what) == 0, "%s, not %s", file.what, what);
+    cr_expect(eq(u64, file.offset % 8, 0));
+    free(bytes.at);
+    subject_close(&subject);
+    subject_close(&wrong);
+}
+
+TEST_ON_EACH_ALONE(saved, a_table_with_other_options_refuses_it_by_the_option_s_name)
+{
+    haft_table_options other = options;
+
+    other.tag = 6;
+    expect_other(*kind, &other, "tag");
+    other = options;
+    other.layout.generation_bits = 12;
+    expect_other(*kind, &other, "layout");
+    other = options;
+    other.object_size = 32;
+    expect_other(*kind, &other, "object_size");
+    other = options;
+    other.capacity = 1000;
+    expect_other(*kind, &other, *kind == DENSE || *kind == KILLED ? "capacity" : "slots");
+}
+
+Test(saved, the_order_of_reuse_is_an_option)
+{
+    struct subject subject = subject_open(LOCAL, &options);
+    struct subject fifo = subject_open(FIFO, &options);
+    struct subject dense = subject_open(DENSE, &options);
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&fifo, &file), HAFT_OTHER_TABLE);
+    cr_expect(eq(str, (char *)file.what, "reuse"));
+    file = file_of(&bytes);
+    expect_status(load(&dense, &file), HAFT_OTHER_TABLE);
+    cr_expect(eq(str, (char *)file.what, "kind of table"));
+    free(bytes.at);
+    subject_close(&subject);
+    subject_close(&fifo);
+    subject_close(&dense);
+}
+
+/* Numbers of 8 bytes become text of 20. */
+static void to_text(void *to, const void *from, void *arg)
+{
+    uint64_t number;
+    char text[21];
+
+    memcpy(&number, from, sizeof number);
+    snprintf(text, sizeof text, "%020llu", (unsigned long long)number);
+    memcpy(to, text, 20);
+    ++*(int *)arg;
+}
+
+static void to_number(void *to, const void *from, void *arg)
+{
+    char text[21] = "";
+
+    memcpy(text, from, 20);
+    const uint64_t number = strtoull(text, NULL, 10);
+
+    memcpy(to, &number, sizeof number);
+    ++*(int *)arg;
+}
+
+TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
+{
+    haft_table_options numbers = options;
+
+    numbers.object_size = 8;
+    struct subject subject = subject_open(*kind, &numbers);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+    haft_id ids[100];
+    int conversions = 0;
+
+    for (uint64_t i = 0; i < 100; i++) {
+        const uint64_t object = i * i * i;
+
+        assert_status(subject_insert(&subject, &object, &ids[i]), HAFT_OK);
+    }
+    file.convert = to_text;
+    file.convert_arg = &conversions;
+    file.converted_size = 20;
+    assert_status(save(&subject, &file), HAFT_OK);
+    cr_expect(eq(int, conversions, 100));
+    for (int i = 0; i < 100; i++) {
+        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
+    }
+    file.convert = to_number;
+    assert_status(load(&subject, &file), HAFT_OK);
+    cr_expect(eq(int, conversions, 200));
+    for (uint64_t i = 0; i < 100; i++) {
+        cr_expect(eq(u64, *(uint64_t *)subject_find(&subject, ids[i]), i * i * i));
+    }
+    file = file_of(&bytes);
+    expect_status(load(&subject, &file), HAFT_OTHER_TABLE);
+    cr_expect(eq(str, (char *)file.what, "bytes of an object in the file"));
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+Test(saved, what_is_no_such_file_is_told)
+{
+    struct subject subject = subject_open(LOCAL, &options);
+    unsigned char text[400] = "<?xml version=\"1.0\"?> and so on";
+    struct bytes bytes = {.at = text, .size = sizeof text};
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&subject, &file), HAFT_DAMAGED);
+    cr_expect(eq(str, (char *)file.what, "no saved table begins like this"));
+    subject_close(&subject);
+}
+
+Test(saved, reservations_and_loading_are_in_the_way)
+{
+    struct subject subject = subject_open(LOCAL, &options);
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+    haft_id id;
+
+    assert_status(haft_local_reserve(subject.local, &id, NULL), HAFT_OK);
+    expect_status(haft_local_save(subject.local, &file), HAFT_IN_USE);
+    expect_status(haft_local_load(subject.local, &file), HAFT_IN_USE);
+    haft_local_abort(subject.local, id);
+    haft_local_load_begin(subject.local);
+    expect_status(haft_local_save(subject.local, &file), HAFT_LOADING);
+    expect_status(haft_local_load(subject.local, &file), HAFT_LOADING);
+    haft_local_load_end(subject.local);
+    cr_expect(eq(u64, bytes.read, 0));
+    expect_status(haft_local_load(subject.local, &file), HAFT_OK);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+/* The file's form is for good: these bytes were written when it was made. */
+Test(saved, the_form_of_the_file)
+{
+    static const unsigned char begin[16] = {0x89, 'h', 'a', 'f', 't', '\r', '\n', 0x1a, 1};
+    struct subject subject = subject_open(LOCAL, &options);
+    const uint64_t object[3] = {0x0102030405060708, 0, 0};
+    haft_id id;
+
+    assert_status(subject_insert(&subject, object, &id), HAFT_OK);
+    struct bytes bytes = saved_of(&subject);
+
+    cr_assert(eq(u64, bytes.size, 256 + 4 + 8 + 24 + 4));
+    cr_expect(zero(int, memcmp(bytes.at, begin, sizeof begin)));
+    cr_expect(eq(int, bytes.at[16], 1));  /* haft_local */
+    cr_expect(eq(int, bytes.at[24], 16)); /* index bits */
+    cr_expect(eq(int, bytes.at[32], 5));  /* tag */
+    cr_expect(eq(int, bytes.at[260], 4)); /* the slot's word: the id */
+    cr_expect(eq(int, bytes.at[262], 1));
+    cr_expect(eq(int, bytes.at[264], 5));
+    free(bytes.at);
+    subject_close(&subject);
+}
