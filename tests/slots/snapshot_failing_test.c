@@ -1,0 +1,305 @@
+/* Snapshots, clones and saved tables when the system refuses: a clean status, nothing changed. */
+#include "tests/base/faults.h"
+#include <haft/snapshot.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(snapshot_failing, .timeout = SUITE_SECONDS);
+
+#define LARGE 100000 /* slots that are in pages */
+
+static haft_local *local;
+static haft_packed *packed;
+static unsigned char *bytes;
+static size_t size;
+static size_t read_to;
+static uint64_t objects;
+
+static void open_tables(uint64_t count)
+{
+    haft_id id;
+
+    objects = count;
+    assert_status(
+        haft_local_open(&(haft_local_options){.capacity = count, .object_size = 24}, &local),
+        HAFT_OK);
+    assert_status(
+        haft_packed_open(&(haft_packed_options){.capacity = count, .object_size = 24}, &packed),
+        HAFT_OK);
+    for (uint64_t i = 0; i < count; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must(haft_packed_insert(packed, NULL, &id) == HAFT_OK);
+    }
+}
+
+static void close_tables(void)
+{
+    must(haft_local_count(local) == objects && haft_packed_count(packed) == objects);
+    haft_local_close(local);
+    haft_packed_close(packed);
+    expect_no_leaks();
+}
+
+/* --- snapshots --- */
+
+static void close_history(void *opened)
+{
+    haft_history_close(opened);
+}
+
+static haft_status open_history(void **opened)
+{
+    haft_history *history = *opened;
+    const haft_status status = haft_history_open(3, &history);
+
+    *opened = history;
+    return status;
+}
+
+/* A history with two snapshots: the second one has changes. */
+static haft_status take_two(void **opened, haft_status (*take)(haft_history *))
+{
+    void *history = *opened;
+    haft_status status = open_history(&history);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    for (int i = 0; i < 2 && status == HAFT_OK; i++) {
+        status = take(history);
+        must(haft_history_kept(history).to == (uint64_t)i + (status == HAFT_OK));
+    }
+    if (status == HAFT_OK) {
+        *opened = history;
+    } else {
+        haft_history_close(history);
+    }
+    return status;
+}
+
+static haft_status take_local(haft_history *history)
+{
+    return haft_local_snapshot(local, history, NULL);
+}
+
+static haft_status take_packed(haft_history *history)
+{
+    return haft_packed_snapshot(packed, history, NULL);
+}
+
+static haft_status take_two_local(void **opened)
+{
+    return take_two(opened, take_local);
+}
+
+static haft_status take_two_packed(void **opened)
+{
+    return take_two(opened, take_packed);
+}
+
+Test(snapshot_failing, taking)
+{
+    for (int round = 0; round < 3; round++) {
+        faults.strict = round == 2;
+        open_tables(round == 0 ? 100 : LARGE);
+        fail_each_both_ways(open_history, close_history);
+        fail_each_both_ways(take_two_local, close_history);
+        fail_each_both_ways(take_two_packed, close_history);
+        close_tables();
+    }
+}
+
+/* --- clones --- */
+
+static haft_status clone_local(void **opened)
+{
+    haft_local *clone = *opened;
+    const haft_status status = haft_local_clone(local, &clone);
+
+    *opened = clone;
+    return status;
+}
+
+static void close_local(void *opened)
+{
+    must(haft_local_count(opened) == objects);
+    haft_local_close(opened);
+}
+
+static haft_status clone_packed(void **opened)
+{
+    haft_packed *clone = *opened;
+    const haft_status status = haft_packed_clone(packed, &clone);
+
+    *opened = clone;
+    return status;
+}
+
+static void close_packed(void *opened)
+{
+    must(haft_packed_count(opened) == objects);
+    haft_packed_close(opened);
+}
+
+Test(snapshot_failing, cloning)
+{
+    for (int round = 0; round < 3; round++) {
+        faults.strict = round == 2;
+        open_tables(round == 0 ? 100 : LARGE);
+        fail_each_both_ways(clone_local, close_local);
+        fail_each_both_ways(clone_packed, close_packed);
+        close_tables();
+    }
+}
+
+Test(snapshot_failing, cloning_a_table_with_released_runs)
+{
+    static haft_id ids[LARGE];
+    haft_range range;
+
+    open_tables(LARGE);
+    range = haft_local_used_range(local);
+    for (uint64_t index = range.from; index < range.to; index++) {
+        must(haft_local_id_at(local, index, &ids[index - range.from]) == HAFT_OK);
+    }
+    for (uint64_t i = LARGE / 2; i < LARGE; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    assert_status(haft_local_trim(local, NULL), HAFT_OK);
+    objects = LARGE / 2;
+    fail_each_both_ways(clone_local, close_local);
+    haft_local_close(local);
+    haft_packed_close(packed);
+    expect_no_leaks();
+}
+
+/* --- files --- */
+
+static bool put(const void *from, size_t count, void *arg)
+{
+    (void)arg;
+    memcpy(bytes + size, from, count);
+    size += count;
+    return true;
+}
+
+static bool get(void *to, size_t count, void *arg)
+{
+    (void)arg;
+    if (size - read_to < count) {
+        return false;
+    }
+    memcpy(to, bytes + read_to, count);
+    read_to += count;
+    return true;
+}
+
+static void copy(void *to, const void *from, void *arg)
+{
+    (void)arg;
+    memcpy(to, from, 24);
+}
+
+static haft_file converted(void)
+{
+    read_to = 0;
+    return (haft_file){.write = put, .read = get, .convert = copy, .converted_size = 24};
+}
+
+static haft_status save_local(void **opened)
+{
+    haft_file file = converted();
+
+    size = 0;
+    const haft_status status = haft_local_save(local, &file);
+
+    *opened = status == HAFT_OK ? local : *opened;
+    return status;
+}
+
+static haft_status save_packed(void **opened)
+{
+    haft_file file = converted();
+
+    size = 0;
+    const haft_status status = haft_packed_save(packed, &file);
+
+    *opened = status == HAFT_OK ? packed : *opened;
+    return status;
+}
+
+static haft_status load_local(void **opened)
+{
+    haft_file file = converted();
+    const haft_status status = haft_local_load(local, &file);
+
+    *opened = status == HAFT_OK ? local : *opened;
+    must(haft_local_count(local) == objects);
+    return status;
+}
+
+static haft_status load_packed(void **opened)
+{
+    haft_file file = converted();
+    const haft_status status = haft_packed_load(packed, &file);
+
+    *opened = status == HAFT_OK ? packed : *opened;
+    must(haft_packed_count(packed) == objects);
+    return status;
+}
+
+static void leave(void *opened)
+{
+    (void)opened;
+}
+
+Test(snapshot_failing, saving_and_loading)
+{
+    open_tables(100);
+    bytes = malloc(100000);
+    fail_each_both_ways(save_local, leave);
+    fail_each_both_ways(load_local, leave);
+    fail_each_both_ways(save_packed, leave);
+    fail_each_both_ways(load_packed, leave);
+    free(bytes);
+    close_tables();
+}
+
+Test(snapshot_failing, loading_into_a_table_that_has_no_memory_yet)
+{
+    haft_local *small;
+    haft_packed *few;
+
+    open_tables(LARGE);
+    bytes = malloc(100 * LARGE);
+    faults.strict = true;
+    assert_status(
+        haft_local_open(&(haft_local_options){.capacity = LARGE, .object_size = 24}, &small),
+        HAFT_OK);
+    assert_status(
+        haft_packed_open(&(haft_packed_options){.capacity = LARGE, .object_size = 24}, &few),
+        HAFT_OK);
+    haft_file file = converted();
+
+    size = 0;
+    assert_status(haft_local_save(local, &file), HAFT_OK);
+    faults.no_protect = true;
+    expect_status(haft_local_load(small, &file), HAFT_NO_MEMORY);
+    cr_expect(haft_local_is_empty(small));
+    faults.no_protect = false;
+    file = converted();
+    expect_status(haft_local_load(small, &file), HAFT_OK);
+    file = converted();
+    size = 0;
+    assert_status(haft_packed_save(packed, &file), HAFT_OK);
+    faults.no_protect = true;
+    expect_status(haft_packed_load(few, &file), HAFT_NO_MEMORY);
+    cr_expect(haft_packed_is_empty(few));
+    faults.no_protect = false;
+    file = converted();
+    expect_status(haft_packed_load(few, &file), HAFT_OK);
+    haft_local_close(small);
+    haft_packed_close(few);
+    free(bytes);
+    close_tables();
+}
