@@ -251,4 +251,5 @@ void bench::add_cases()
     add_opening("haft_local", open_close);
     add_opening("calloc_free", calloc_free);
     add_box_cases();
+    add_state_cases();
 }

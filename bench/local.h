@@ -5,7 +5,8 @@
 namespace bench
 {
 
-void add_box_cases(); // boxes.cc
+void add_box_cases();   // boxes.cc
+void add_state_cases(); // states.cc
 
 } // namespace bench
 

@@ -1,6 +1,7 @@
 /*
- * Exact replay: whatever a table of one thread goes through, the same calls from a state on give the
- * same answers, callbacks and objects, when the state was gone back to, cloned, or saved and loaded.
+ * Exact replay: whatever a table of one thread goes through, the same calls from a state on give
+ * the same answers, callbacks and objects, after going back to the state, in a clone of it, and
+ * saving and loading it.
  *
  * Frames are played one after the other, and some of them again.  Saved files are damaged, too, and
  * made up with checksums that are right: they are refused, or give a table that is sound.

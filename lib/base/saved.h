@@ -1,5 +1,5 @@
 /*
- * lib/base/saved.h - the file of a saved table: a head, then a body in blocks, each with a checksum.
+ * lib/base/saved.h - the file of a saved table: a head and a body in blocks, with checksums.
  *
  *   head    8 bytes that no text has, then numbers of 8 bytes; checksum
  *   body    blocks of 4,096 bytes, the last with the rest: bytes, checksum

@@ -181,7 +181,7 @@ static enum local_number find_wrong_number(const haft_local *local, const uint64
     return LOCAL_NUMBERS_END;
 }
 
-/* The same of marks. */
+/* The first mark that no table like this can have. */
 static enum local_number find_wrong_mark(const haft_local *local, const uint64_t *numbers)
 {
     if (numbers[LOCAL_WRAPPED] > (local->wraps ? 1 : 0)) {

@@ -1,8 +1,8 @@
 /*
  * haft_packed: its image in a file.
  *
- * The body: the words of all slots ever used, the ids of all positions, the indices of dead slots in
- * order of the kills, and the objects in order of position.
+ * The body: the words of all slots ever used, the ids of all positions, the indices of dead slots
+ * in order of the kills, and the objects in order of position.
  */
 #include "lib/packed/packed_image.h"
 #include "lib/slots/image_file.h"

@@ -155,7 +155,7 @@ static uint64_t compare(const struct shadow_part *shadow, const struct image_par
 }
 
 /* Where the bits of a part begin, in words. */
-static uint64_t bits_of(const haft_history *history, int part)
+static uint64_t bitmap_of(const haft_history *history, int part)
 {
     uint64_t words = 0;
 
@@ -202,14 +202,14 @@ static struct change *keep_blocks(const struct shadow_part *shadow, const struct
 static haft_status exchange_with(haft_history *history, const struct image *image,
                                  struct snapshot *taken)
 {
-    uint64_t *differ = malloc((size_t)bits_of(history, IMAGE_PARTS) * sizeof *differ);
+    uint64_t *differ = malloc((size_t)bitmap_of(history, IMAGE_PARTS) * sizeof *differ);
     uint64_t found = 0;
 
     if (differ == NULL) {
         return HAFT_NO_MEMORY;
     }
     for (int i = 0; i < IMAGE_PARTS; i++) {
-        found += compare(&history->shadow[i], &image->parts[i], &differ[bits_of(history, i)]);
+        found += compare(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
         taken->ends[i] = found;
     }
     taken->changes = malloc((size_t)(found + 1) * sizeof *taken->changes);
@@ -220,7 +220,7 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
     struct change *change = taken->changes;
 
     for (int i = 0; i < IMAGE_PARTS; i++) {
-        change = keep_blocks(&history->shadow[i], &image->parts[i], &differ[bits_of(history, i)],
+        change = keep_blocks(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)],
                              change);
     }
     free(differ);

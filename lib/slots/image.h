@@ -25,7 +25,7 @@ struct image {
     struct image_part parts[IMAGE_PARTS];
 };
 
-/* What was decided when the table was opened. */
+/* The options of the table that an image must agree with. */
 struct shape {
     uint64_t numbers[SHAPE_NUMBERS];
 };
