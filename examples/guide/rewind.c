@@ -185,4 +185,5 @@ int main(void)
     roll_back();
     undo();
     record();
+    return fflush(stdout) != 0;
 }

@@ -199,7 +199,7 @@ static haft_status read_ids(struct packed_loading *loading)
         if (status != HAFT_OK) {
             return status;
         }
-        if (slot == NULL || (slot->position != 0 || (i != 0 && ids[0].bits == ids[i].bits))) {
+        if (slot == NULL || slot->position != 0 || (i != 0 && ids[0].bits == ids[i].bits)) {
             return wrong_name(loading, loading->image.numbers[PACKED_USED] + i, "an object's id");
         }
         slot->position = (uint32_t)i;

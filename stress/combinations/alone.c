@@ -3,6 +3,7 @@
 #include "stress/combinations/calls.h"
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
+#include <haft/snapshot.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -419,6 +420,25 @@ static void share_again(haft_local *local)
     }
 }
 
+/* All objects go, slots are used otherwise, and the table goes back to what it was. */
+static void go_astray_and_back(haft_local *local)
+{
+    const uint64_t count = haft_local_count(local);
+    haft_history *history;
+    haft_id id;
+
+    require_that(haft_history_open(2, &history) == HAFT_OK, "haft_history_open");
+    require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
+    haft_local_clear(local);
+    for (uint64_t i = 0; i < count + 2; i++) {
+        haft_local_insert(local, NULL, &id);
+    }
+    require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
+    require_that(haft_local_rewind(local, history, 0) == HAFT_OK, "haft_local_rewind");
+    require_that(haft_local_count(local) == count, "a rewind loses objects");
+    haft_history_close(history);
+}
+
 static void try_unshare(struct thread *thread)
 {
     haft_local *local;
@@ -443,6 +463,7 @@ static void try_unshare(struct thread *thread)
         }
         play.left = NULL;
         play.frees_before = word_in(&play.frees);
+        go_astray_and_back(local);
         share_again(local);
     }
 }

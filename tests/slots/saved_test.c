@@ -363,6 +363,173 @@ Test(saved, reservations_and_loading_are_in_the_way)
     subject_close(&subject);
 }
 
+/* --- files that are made up, with checksums that are right --- */
+
+#define BODY 260 /* bytes before it */
+
+static uint32_t checksum(const unsigned char *from, size_t size)
+{
+    uint32_t sum = UINT32_MAX;
+
+    for (size_t i = 0; i < size; i++) {
+        sum ^= from[i];
+        for (int bit = 0; bit < 8; bit++) {
+            sum = sum >> 1 ^ (sum & 1 ? 0xEDB88320 : 0);
+        }
+    }
+    return ~sum;
+}
+
+/* A number at that offset of a file with one block, and the checksums again. */
+static void set_number(struct bytes *bytes, size_t offset, uint64_t number)
+{
+    memcpy(bytes->at + offset, &number, sizeof number);
+    const uint32_t body = checksum(bytes->at + BODY, bytes->size - BODY - 4);
+    const uint32_t head = checksum(bytes->at, BODY - 4);
+
+    memcpy(bytes->at + BODY - 4, &head, sizeof head);
+    memcpy(bytes->at + bytes->size - 4, &body, sizeof body);
+}
+
+/* The same in the first of several blocks. */
+static void set_in_first_block(struct bytes *bytes, size_t offset, uint64_t number)
+{
+    memcpy(bytes->at + offset, &number, sizeof number);
+    const uint32_t sum = checksum(bytes->at + BODY, 4096);
+
+    memcpy(bytes->at + BODY + 4096, &sum, sizeof sum);
+}
+
+static uint64_t number_at(const struct bytes *bytes, size_t offset)
+{
+    uint64_t number;
+
+    memcpy(&number, bytes->at + offset, sizeof number);
+    return number;
+}
+
+/* Of the word of the slot with that index, the fourth being the first. */
+static size_t word_offset(uint64_t index)
+{
+    return BODY + (size_t)(index - HAFT_FIRST_INDEX) * 8;
+}
+
+static void expect_refused(struct subject *subject, struct bytes *bytes, size_t offset,
+                           uint64_t number, const char *what)
+{
+    const uint64_t before = number_at(bytes, offset);
+    haft_file file = file_of(bytes);
+
+    set_number(bytes, offset, number);
+    expect_status(load(subject, &file), HAFT_DAMAGED);
+    cr_expect(file.what != NULL && strcmp(file.what, what) == 0, "%s, not %s", file.what, what);
+    set_number(bytes, offset, before);
+    file = file_of(bytes);
+    expect_status(load(subject, &file), HAFT_OK);
+}
+
+TEST_ON_EACH_ALONE(saved, free_slots_in_a_circle_are_refused)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[30];
+    uint64_t last = 0;
+
+    fill(&subject, ids, 30); /* every third is free: 4, 7, 10 and so on */
+    struct bytes bytes = saved_of(&subject);
+
+    for (uint64_t index = 4; index < 34; index += 3) {
+        last = (number_at(&bytes, word_offset(index)) & 0xffff) == 0 ? index : last;
+    }
+    cr_assert(ne(u64, last, 0));
+    expect_refused(&subject, &bytes, word_offset(last),
+                   number_at(&bytes, word_offset(last)) | (last == 4 ? 7 : 4), "a slot's word");
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(saved, words_that_no_slot_can_have_are_refused)
+{
+    struct subject subject = subject_open(*kind, &options);
+    haft_id ids[30];
+
+    fill(&subject, ids, 30);
+    struct bytes bytes = saved_of(&subject);
+    const uint64_t live = ids[1].bits;
+
+    expect_refused(&subject, &bytes, word_offset(5), live | UINT64_C(1) << 50, "a slot's word");
+    expect_refused(&subject, &bytes, word_offset(5), live ^ UINT64_C(1) << 32, "a slot's word");
+    expect_refused(&subject, &bytes, word_offset(5), live & ~UINT64_C(0xffff0000), "a slot's word");
+    expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 1,
+                   "a slot's word");
+    expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 60,
+                   "a slot's word");
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+Test(saved, a_packed_table_s_positions_have_each_object_once)
+{
+    struct subject subject = subject_open(DENSE, &options);
+    haft_id ids[30];
+
+    fill(&subject, ids, 30);
+    must(haft_packed_kill(subject.packed, ids[1]) == HAFT_OK);
+    must(haft_packed_kill(subject.packed, ids[2]) == HAFT_OK);
+    struct bytes bytes = saved_of(&subject);
+    const size_t positions = BODY + 30 * 8;
+
+    for (size_t i = 1; i < 20; i++) {
+        expect_refused(&subject, &bytes, positions + i * 8, number_at(&bytes, positions),
+                       "an object's id");
+    }
+    expect_refused(&subject, &bytes, positions, ids[0].bits, "an object's id");
+    const size_t dead = positions + 20 * 8;
+
+    expect_refused(&subject, &bytes, dead + 8, number_at(&bytes, dead), "a dead object's slot");
+    expect_refused(&subject, &bytes, dead, 4, "a dead object's slot");
+    expect_refused(&subject, &bytes, dead, 99, "a dead object's slot");
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+Test(saved, page_runs_that_overlap_are_refused)
+{
+    haft_local *local;
+    static haft_id ids[6000];
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+    int refused = 0;
+
+    assert_status(
+        haft_local_open(&(haft_local_options){.capacity = 6000, .object_size = 24}, &local),
+        HAFT_OK);
+    for (int i = 0; i < 6000; i++) {
+        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
+    }
+    for (int i = 0; i < 6000; i++) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+    assert_status(haft_local_trim(local, NULL), HAFT_OK);
+    assert_status(haft_local_save(local, &file), HAFT_OK);
+    const uint64_t runs = number_at(&bytes, 8 + 8 * (13 + 14));
+
+    cr_assert(gt(u64, runs, 20));
+    for (uint64_t run = 1; run + 1 < runs; run++) { /* each names another as the next */
+        const size_t at = BODY + (size_t)run * 16 + 8;
+        const uint64_t before = number_at(&bytes, at);
+
+        set_in_first_block(&bytes, at, before == 5 ? 6 : 5);
+        file = file_of(&bytes);
+        refused += haft_local_load(local, &file) == HAFT_DAMAGED;
+        set_in_first_block(&bytes, at, before);
+    }
+    cr_expect(eq(int, refused, (int)runs - 2));
+    file = file_of(&bytes);
+    expect_status(haft_local_load(local, &file), HAFT_OK);
+    free(bytes.at);
+    haft_local_close(local);
+}
+
 /* The file's form is for good: these bytes were written when it was made. */
 Test(saved, the_form_of_the_file)
 {
