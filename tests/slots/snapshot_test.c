@@ -357,15 +357,16 @@ Test(snapshot, a_warning_comes_again)
 {
     int warnings = 0;
     haft_local *local = open_with(&(haft_local_options){
-        .capacity = 10, .warn_at = 2, .on_fill = count_warnings, .fill_arg = &warnings});
+        .capacity = 20, .warn_at = 16, .on_fill = count_warnings, .fill_arg = &warnings});
     haft_history *history;
     haft_id id;
 
     assert_status(haft_history_open(2, &history), HAFT_OK);
-    assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    for (int i = 0; i < 15; i++) {
+        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    }
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     for (int turn = 1; turn < 4; turn++) {
-        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
         assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
         cr_expect(eq(int, warnings, turn));
         assert_status(haft_local_rewind(local, history, 0), HAFT_OK);
