@@ -22,6 +22,7 @@
  *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
+ *   history.hpp             haft::history, the last states of a local or packed table
  *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
  *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
  */
@@ -30,6 +31,7 @@
 
 #include <haft/detail/arena.hpp>
 #include <haft/detail/domain.hpp>
+#include <haft/detail/history.hpp>
 #include <haft/detail/id.hpp>
 #include <haft/detail/local.hpp>
 #include <haft/detail/owner.hpp>

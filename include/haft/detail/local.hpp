@@ -13,6 +13,7 @@
 #ifndef HAFT_DETAIL_LOCAL_HPP
 #define HAFT_DETAIL_LOCAL_HPP
 
+#include <haft/detail/history.hpp>
 #include <haft/detail/owner.hpp>
 #include <haft/detail/typed_local.h>
 #include <haft/diagnose.h>
@@ -75,9 +76,29 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
                                   handle_.get(), std::forward<Args>(args)...);
     }
 
+    /* The same, and T's constructor gets the object's own id before `args`. */
+    template <class... Args> result<id_type> emplace_with_id(Args &&...args)
+    {
+        return detail::emplace<T, true>(haft_local_reserve, haft_local_abort, haft_local_publish,
+                                        handle_.get(), std::forward<Args>(args)...);
+    }
+
     haft_status free(id_type id) noexcept
     {
         return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
+    }
+    /* free(), after the object has been moved out: HAFT_OK or why there is none. */
+    result<T> take(id_type id)
+    {
+        T *object = this->resolve(id);
+
+        if (object == nullptr) {
+            return diagnose(id);
+        }
+        result<T> taken(std::move(*object));
+
+        free(id);
+        return taken;
     }
     void clear() noexcept { haft_local_clear(handle_.get()); }
 
@@ -101,6 +122,60 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
+
+    /* haft_local_id_at(): `id` is untouched where the index is out of range. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_local_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
+    }
+    haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
+
+    /*
+     * haft_local_clone(), with objects that are made by T's copy constructor; where one throws, no
+     * clone is there.
+     */
+    result<local> clone() const
+    {
+        haft_local *copy;
+        const haft_status status = haft_local_clone(handle_.get(), &copy);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if constexpr (!std::is_trivially_copyable_v<T>) {
+            copy = detail::unfinished_clone<T>(handle_.get(), copy).finish();
+        }
+        return own(copy);
+    }
+
+    /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
+    result<uint64_t> snapshot(history &in) const noexcept
+    {
+        detail::check_goes_back<T>();
+        uint64_t number;
+        const haft_status status = haft_local_snapshot(handle_.get(), in.untyped(), &number);
+
+        return status == HAFT_OK ? result<uint64_t>(number) : status;
+    }
+    haft_status rewind(history &in, uint64_t number) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_rewind(handle_.get(), in.untyped(), number);
+    }
+    haft_status save(haft_file &file) const noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_save(handle_.get(), &file);
+    }
+    haft_status load(haft_file &file) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_load(handle_.get(), &file);
+    }
 
     uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
     bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }

@@ -91,8 +91,11 @@ template <class Options> Options with_capacity(uint64_t capacity) noexcept
     return options;
 }
 
-/* A T made of `args` in a slot: given up where its constructor throws. */
-template <class T, class Handle, class... Args>
+/*
+ * A T made of `args` in a slot, with_id of its own id and `args`: given up where its constructor
+ * throws.
+ */
+template <class T, bool with_id = false, class Handle, class... Args>
 result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
                       void (*abort)(Handle *, haft_id), void (*publish)(Handle *, haft_id),
                       Handle *in, Args &&...args)
@@ -105,7 +108,11 @@ result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
         return status;
     }
     reservation reserved([=] { abort(in, id); });
-    construct<T>(bytes, std::forward<Args>(args)...);
+    if constexpr (with_id) {
+        construct<T>(bytes, haft::id<T>(id), std::forward<Args>(args)...);
+    } else {
+        construct<T>(bytes, std::forward<Args>(args)...);
+    }
     reserved.keep();
     publish(in, id);
     return haft::id<T>(id);

@@ -14,6 +14,7 @@
 #ifndef HAFT_DETAIL_PACKED_HPP
 #define HAFT_DETAIL_PACKED_HPP
 
+#include <haft/detail/history.hpp>
 #include <haft/detail/owner.hpp>
 #include <haft/detail/typed_packed.h>
 #include <haft/diagnose.h>
@@ -116,9 +117,51 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     {
         return id_type(haft_packed_id_in(handle_.get(), position));
     }
+    /* haft_packed_id_at(): by the index of a slot, which is no position. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_packed_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
+    }
     entry_list entries() const noexcept
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
+    }
+
+    /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
+    result<packed> clone() const noexcept
+    {
+        detail::check_goes_back<T>();
+        haft_packed *copy;
+        const haft_status status = haft_packed_clone(handle_.get(), &copy);
+
+        return status == HAFT_OK ? result<packed>(packed(copy)) : status;
+    }
+    result<uint64_t> snapshot(history &in) const noexcept
+    {
+        detail::check_goes_back<T>();
+        uint64_t number;
+        const haft_status status = haft_packed_snapshot(handle_.get(), in.untyped(), &number);
+
+        return status == HAFT_OK ? result<uint64_t>(number) : status;
+    }
+    haft_status rewind(history &in, uint64_t number) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_rewind(handle_.get(), in.untyped(), number);
+    }
+    haft_status save(haft_file &file) const noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_save(handle_.get(), &file);
+    }
+    haft_status load(haft_file &file) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_load(handle_.get(), &file);
     }
 
     uint64_t count() const noexcept { return haft_packed_count(handle_.get()); }
