@@ -119,7 +119,7 @@ Test(cpp_history, objects_of_a_clone_are_made_by_their_constructor)
     cr_expect(*names.emplace("next") == *clone->emplace("next"));
 }
 
-/* The copy after so many throws. */
+/* copies_left copies can be made; the next throws. */
 struct fragile {
     static inline int copies_left = 0;
 
