@@ -92,7 +92,7 @@ template <class Options> Options with_capacity(uint64_t capacity) noexcept
 }
 
 /*
- * A T made of `args` in a slot, with_id of its own id and `args`: given up where its constructor
+ * A T made of `args` in a slot; with_id: of its id and `args`.  Given up where its constructor
  * throws.
  */
 template <class T, bool with_id = false, class Handle, class... Args>
