@@ -80,9 +80,9 @@ struct image local_begin_image(const haft_local *local)
         .parts =
             {
                 [PART_SLOTS] = {slots->view.base, local->used * slots->view.stride,
-                                 (slots->view.mask + 1) * slots->view.stride},
+                                (slots->view.mask + 1) * slots->view.stride},
                 [PART_RUNS] = {(char *)slots->runs.records, runs * sizeof(struct run),
-                                slots->runs.count * sizeof(struct run)},
+                               slots->runs.count * sizeof(struct run)},
             },
     };
 }
@@ -121,8 +121,7 @@ static void become_parts(const haft_local *local, const struct image *image)
 {
     const struct image_part own[] = {
         [PART_SLOTS] = {local->slots.view.base, local->used * local->slots.view.stride, 0},
-        [PART_RUNS] = {(char *)local->slots.runs.records, run_count(local) * sizeof(struct run),
-                        0},
+        [PART_RUNS] = {(char *)local->slots.runs.records, run_count(local) * sizeof(struct run), 0},
     };
 
     for (int i = PART_SLOTS; i <= PART_RUNS; i++) {
