@@ -307,6 +307,19 @@ Test(typed_packed, objects_and_ids_are_arrays_of_their_types)
     cr_expect(ship_id_is_nil(ship_packed_id_in(packed, 2)));
 }
 
+Test(typed_packed, ids_are_found_by_index_in_each_table)
+{
+    const ship_id ids[] = {launch_into(LOCAL, 1), launch_into(DENSE, 2), launch_into(SHARED, 3)};
+    ship_id found;
+
+    expect_status(ship_local_id_at(local, HAFT_FIRST_INDEX, &found), HAFT_OK);
+    cr_expect(ship_id_equal(found, ids[0]));
+    expect_status(ship_packed_id_at(packed, HAFT_FIRST_INDEX, &found), HAFT_OK);
+    cr_expect(ship_id_equal(found, ids[1]));
+    expect_status(ship_id_at(ships, haft_id_index(HAFT_LAYOUT_32_32, ids[2].id), &found), HAFT_OK);
+    cr_expect(ship_id_equal(found, ids[2]));
+}
+
 Test(typed_packed, resolve_follows_objects_that_move)
 {
     const ship_id first = launch_into(DENSE, 1);

@@ -131,6 +131,16 @@ class table : public detail::slot_owner<T, P, haft_table,
         return haft_diagnose(handle_.get(), id.untyped());
     }
 
+    /* haft_id_at(): `id` is untouched where the index is out of range. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
+    }
+
     /* Inside a read section; empty if the id is stale. */
     haft::pin<T> pin(id_type id) const noexcept
     {

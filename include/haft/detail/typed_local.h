@@ -92,6 +92,9 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
                     haft_local_free_front(local.local, name##_view_untyped(local.view), id.id))    \
     HAFT_TYPED_CALL(haft_status, name##_local_diagnose, (name##_local local, name##_id id),        \
                     haft_local_diagnose(local.local, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_local_id_at,                                               \
+                    (name##_local local, uint64_t index, name##_id * id),                          \
+                    haft_local_id_at(local.local, index, &id->id))                                 \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
         (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \

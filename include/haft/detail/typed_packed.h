@@ -95,6 +95,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
     HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
                     haft_packed_diagnose(packed.packed, id.id))                                    \
+    HAFT_TYPED_CALL(haft_status, name##_packed_id_at,                                              \
+                    (name##_packed packed, uint64_t index, name##_id * id),                        \
+                    haft_packed_id_at(packed.packed, index, &id->id))                              \
     HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
                     haft_packed_state(packed.packed, id.id))                                       \
     HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \

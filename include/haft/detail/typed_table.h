@@ -87,6 +87,9 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                     haft_table_close(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \
                     haft_diagnose(table.table, id.id))                                             \
+    HAFT_TYPED_CALL(haft_status, name##_id_at,                                                     \
+                    (name##_table table, uint64_t index, name##_id * id),                          \
+                    haft_id_at(table.table, index, &id->id))                                       \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_require, (name##_table table, name##_id id),                       \
         (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
