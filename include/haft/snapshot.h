@@ -150,6 +150,8 @@ typedef struct haft_file {
     void *convert_arg;
     size_t converted_size; /* bytes that an object has in the file; with `convert` alone */
 
+    uint64_t reserved[2]; /* 0; for options of a later version */
+
     /* After HAFT_DAMAGED, HAFT_OTHER_TABLE and HAFT_NO_FILE: how many bytes from the file's start
      * on are right, and in words what comes next or is wrong with it. */
     uint64_t offset;
@@ -161,6 +163,7 @@ typedef struct haft_file {
  *
  * Returns   HAFT_OK; or
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
  *             HAFT_NO_MEMORY             for an object to be converted
  *             HAFT_NO_FILE               `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
@@ -180,6 +183,7 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
  *             HAFT_OTHER_TABLE           the saved table was opened with other options
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
  *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
  */
 haft_status haft_local_load(haft_local *local, haft_file *file);

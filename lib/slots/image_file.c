@@ -17,6 +17,9 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
         .object_size = object_size,
         .object_bytes = file->convert != NULL ? file->converted_size : object_size,
     };
+    if (file->reserved[0] != 0 || file->reserved[1] != 0) {
+        return HAFT_UNKNOWN_OPTION;
+    }
     if (file->convert != NULL) {
         image_file->converted = malloc(file->converted_size + 1);
         return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;

@@ -21,7 +21,10 @@ struct image_file {
     struct saved saved;
 };
 
-/* Room for objects to be converted in: HAFT_OK or HAFT_NO_MEMORY.  image_file_close() ends it. */
+/*
+ * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
+ * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ */
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size);
 void image_file_close(struct image_file *image_file);
 

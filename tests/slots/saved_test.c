@@ -342,6 +342,22 @@ Test(saved, what_is_no_such_file_is_told)
     subject_close(&subject);
 }
 
+TEST_ON_EACH_ALONE(saved, an_option_of_a_later_version_is_refused)
+{
+    struct subject subject = subject_open(*kind, &options);
+    struct bytes bytes = {.at = NULL};
+
+    for (int i = 0; i < 2; i++) {
+        haft_file file = file_of(&bytes);
+
+        file.reserved[i] = 1;
+        expect_status(save(&subject, &file), HAFT_UNKNOWN_OPTION);
+        expect_status(load(&subject, &file), HAFT_UNKNOWN_OPTION);
+    }
+    cr_expect(eq(u64, bytes.size, 0));
+    subject_close(&subject);
+}
+
 Test(saved, reservations_and_loading_are_in_the_way)
 {
     struct subject subject = subject_open(LOCAL, &options);
