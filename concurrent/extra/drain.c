@@ -11,6 +11,7 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/extra/implicit.h"
+#include "concurrent/extra/shared_side.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/lists.h"
@@ -120,7 +121,8 @@ static haft_status try_to_close(haft_table *table)
     haft_status status = domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? take_table_back(table) : status;
-    return status == HAFT_OK && has_pins(table) ? HAFT_IN_USE : status;
+    return status == HAFT_OK && (has_pins(table) || shared_sides_are_open(table)) ? HAFT_IN_USE
+                                                                                  : status;
 }
 
 haft_status drain_table(haft_table *table)

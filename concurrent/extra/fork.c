@@ -13,6 +13,7 @@
 #include "concurrent/extra/implicit.h"
 #include "concurrent/extra/orphans.h"
 #include "concurrent/table/tables.h"
+#include "lib/slots/side.h"
 #include <assert.h>
 
 static _Thread_local unsigned depth;
@@ -45,6 +46,7 @@ void haft_after_fork_child(void)
     for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();
          table = table->next_open) {
         orphans_collect(table);
+        sides_after_fork(&table->sides);
     }
     implicit_unlock();
     registry_unlock();

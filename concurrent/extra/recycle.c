@@ -7,6 +7,8 @@
  * Edges in this file.
  *   REVIVE  sift, life_give_up (release) -> revive (acquire)
  *           the last use of the slot's object before its bytes are written;
+ *           the same (release) -> is_exhausted (acquire)
+ *           the values of the slot's lives before they are cleared
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
  *           the flag that ids repeat, before the word: with that alone, an old id would pass for
  *           one never issued
@@ -17,6 +19,7 @@
 #include <haft/memory.h>
 
 #include "concurrent/extra/collect.h"
+#include "concurrent/extra/shared_side.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/shelf.h"
 
@@ -46,6 +49,7 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
 
     /* Before any thread has an id of it. */
     store_relaxed(HINT, &table->slots.recycled, 1);
+    shared_sides_forget(table, index);
     if (!revive(&table->slots, index)) {
         return;
     }
@@ -66,7 +70,8 @@ static bool is_exhausted(const haft_table *table, uint64_t index)
 {
     const struct slots *slots = &table->slots;
 
-    return word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index))) ==
+    /* Weakened, a value could be set after it was cleared, for an id that is issued again. */
+    return word_index(&slots->format, load_acquire(REVIVE, slots_word(slots, index))) ==
            MARK_EXHAUSTED;
 }
 

@@ -34,7 +34,9 @@ static haft_status check_moment(const haft_local *local)
     if (local->mode == LOCAL_LOADING) {
         return HAFT_LOADING;
     }
-    return local->mode == LOCAL_OPEN && local->held == 0 ? HAFT_OK : HAFT_IN_USE;
+    return local->mode == LOCAL_OPEN && local->held == 0 && load_relaxed(OWN, &local->sides) == 0
+               ? HAFT_OK
+               : HAFT_IN_USE;
 }
 
 /* The local table's destructor, as on_reclaim. */

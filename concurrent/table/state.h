@@ -163,6 +163,8 @@ struct haft_table {
     uint64_t given_count;
     atomic_u64 given_used;
     bool is_given; /* all of it is in the program's memory */
+
+    atomic_u64 sides; /* see lib/slots/side.h; under the registry's lock */
 };
 
 /*

@@ -34,6 +34,7 @@
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
+#include <haft/side.h>
 #include <haft/snapshot.h>
 #include <haft/status.h>
 #include <haft/table.h>

@@ -35,7 +35,8 @@ typedef enum haft_status {
 
     /* Why there is no slot, memory or thread to be had. */
     HAFT_FULL,      /* the table's capacity is in use */
-    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
+    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers; or a
+                       value is being set */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
@@ -54,7 +55,7 @@ typedef enum haft_status {
 
     /* Why an id cannot be restored: nothing was done. */
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
-    HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
+    HAFT_OCCUPIED,     /* the slot holds an object or a reservation; or the id has a value */
 
     /* Why a state cannot be loaded or gone back to: nothing was done. */
     HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
@@ -80,6 +81,10 @@ typedef enum haft_status {
     HAFT_BAD_BUFFER_SIZE,
     HAFT_BAD_DIRECTORY,
     HAFT_BAD_INTERVAL_MS,
+    HAFT_BAD_VALUE_SIZE,
+    HAFT_BAD_VALUE_ALIGNMENT,
+    HAFT_BAD_WRAP,
+    HAFT_BAD_ON_END,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;

@@ -446,7 +446,7 @@ void haft_local_clear(haft_local *local)
 
 void haft_local_close(haft_local *local)
 {
-    assert(!local->in_callback);
+    assert(!local->in_callback && load_relaxed(OWN, &local->sides) == 0);
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
     leaks_report(&local->slots, local->name, local->used);

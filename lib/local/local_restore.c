@@ -9,6 +9,7 @@
 #include "lib/local/local_list.h"
 #include "lib/local/state.h"
 #include "lib/slots/object.h"
+#include "lib/slots/side.h"
 #include <assert.h>
 
 /* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
@@ -106,6 +107,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
         if (word_index(format, word) == MARK_EXHAUSTED) {
+            sides_forget(&local->sides, index);
             local_push(local, index, format->first);
             local->exhausted--;
             count++;

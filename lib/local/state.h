@@ -45,7 +45,8 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    char *name; /* behind this struct, in one block */
+    char *name;       /* behind this struct, in one block */
+    atomic_u64 sides; /* see lib/slots/side.h */
 };
 
 /* Whether `word` is that of a free slot `index`, in the list or fresh. */

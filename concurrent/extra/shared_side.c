@@ -1,0 +1,47 @@
+/*
+ * The sides of a shared table.  Their list is under the registry's lock, as that of the tables: a
+ * fork finds it whole.
+ *
+ * Edges in this file.
+ *   HINT   whether there are sides: a thread that was told of one sees it
+ */
+#include "concurrent/extra/shared_side.h"
+#include "concurrent/clock/registry.h"
+#include "lib/slots/side.h"
+
+static void leave_locked(haft_side *side)
+{
+    registry_lock();
+    sides_remove(side);
+    registry_unlock();
+}
+
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side)
+{
+    const haft_status status =
+        side_open(&table->slots, options, size, true, table->slots.wrapped, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = leave_locked;
+        registry_lock();
+        sides_add(&table->sides, *side);
+        registry_unlock();
+    }
+    return status;
+}
+
+bool shared_sides_are_open(const haft_table *table)
+{
+    return load_relaxed(HINT, &table->sides) != 0;
+}
+
+void shared_sides_forget(haft_table *table, uint64_t index)
+{
+    if (!shared_sides_are_open(table)) {
+        return;
+    }
+    registry_lock();
+    sides_forget(&table->sides, index);
+    registry_unlock();
+}

@@ -1,0 +1,15 @@
+/* The sides of a table of one thread. */
+#include "lib/local/state.h"
+#include "lib/slots/side.h"
+
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side)
+{
+    const haft_status status = side_open(&local->slots, options, size, false, local->wraps, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = sides_remove;
+        sides_add(&local->sides, *side);
+    }
+    return status;
+}

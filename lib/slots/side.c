@@ -1,0 +1,397 @@
+/*
+ * Sides: values beside a table's objects.
+ *
+ * A former life of the slot is over when an id of this one is held: the grace period between the
+ * two orders all uses of the entry, as it orders those of the object.  So the
+ * compare-and-swap that takes the entry orders nothing: in each life one thread wins it.
+ *
+ * Edges in this file.
+ *   SIDE     write_value (release) -> claim_shared, haft_side_for_each (acquire)   value before id
+ *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
+ *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
+ *   ONWARD   how far entries were set
+ */
+#include "lib/slots/side.h"
+#include "lib/slots/diagnose.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a side comes and goes --- */
+
+static haft_status check_options(const haft_side_options *options, bool is_shared, bool ids_repeat)
+{
+    const struct common_options wanted = {
+        .capacity = 1,
+        .object_size = options->value_size,
+        .object_alignment = options->value_alignment,
+    };
+    struct common_options common;
+    uint64_t most;
+    const haft_status status = options_check(&wanted, IN_SLOTS, &common, &most);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
+    }
+    if (is_shared && options->on_end != NULL) {
+        return HAFT_BAD_ON_END;
+    }
+    return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
+}
+
+/* Entries lie as slots do. */
+static struct geometry geometry_for(const haft_side_options *options)
+{
+    const struct slots_options wanted = {
+        .common =
+            {
+                .capacity = 1,
+                .object_size = options->value_size,
+                .object_alignment = options->value_alignment,
+            },
+    };
+    return geometry_of(&wanted);
+}
+
+static haft_status reserve_entries(haft_side *side, const haft_side_options *options)
+{
+    const struct geometry geometry = geometry_for(options);
+    const uint64_t count = side->slots->view.mask + 1;
+    haft_status status = reservation_open_array(
+        &side->memory, geometry.bias + count * geometry.stride, (size_t)geometry.alignment);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    side->entries.base = side->memory.base + geometry.bias;
+    side->entries.mask = count - 1;
+    side->entries.stride = geometry.stride;
+    status = reservation_commit(&side->memory, geometry.bias + geometry.stride);
+    if (status != HAFT_OK) {
+        reservation_close(&side->memory);
+    }
+    return status;
+}
+
+static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
+{
+    return (atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
+}
+
+static haft_status open_side(const struct slots *slots, const haft_side_options *options,
+                             bool is_shared, haft_side **side)
+{
+    haft_side *opened = calloc(1, sizeof *opened);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    opened->slots = slots;
+    opened->is_shared = is_shared;
+    opened->value_size = options->value_size;
+    opened->on_end = options->on_end;
+    opened->end_arg = options->end_arg;
+    const haft_status status = reserve_entries(opened, options);
+
+    if (status != HAFT_OK) {
+        free(opened);
+        return status;
+    }
+    store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
+    store_relaxed(OWN, entry_of(opened, 0), MARK_RESERVED);
+    *side = opened;
+    return HAFT_OK;
+}
+
+haft_status side_open(const struct slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side)
+{
+    haft_side_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? check_options(&known, is_shared, ids_repeat) : status;
+    return status == HAFT_OK ? open_side(slots, &known, is_shared, side) : status;
+}
+
+/* NULL: there is none. */
+static haft_side *sides_first(const atomic_u64 *list)
+{
+    return (haft_side *)(uintptr_t)load_relaxed(OWN, list);
+}
+
+void sides_add(atomic_u64 *list, haft_side *side)
+{
+    side->list = list;
+    side->next = sides_first(list);
+    store_relaxed(OWN, list, (uintptr_t)side);
+}
+
+void sides_remove(haft_side *side)
+{
+    haft_side *before = sides_first(side->list);
+
+    if (before == side) {
+        store_relaxed(OWN, side->list, (uintptr_t)side->next);
+        return;
+    }
+    while (before->next != side) {
+        before = before->next;
+    }
+    before->next = side->next;
+}
+
+haft_entries haft_side_entries(const haft_side *side)
+{
+    return side->entries;
+}
+
+/* --- values end --- */
+
+/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
+static void end_value(const haft_side *side, atomic_u64 *entry, uint64_t word)
+{
+    if (side->on_end != NULL) {
+        store_relaxed(OWN, entry, word_with_index(&side->slots->format, word, MARK_RESERVED));
+        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
+    }
+    store_relaxed(OWN, entry, 0);
+}
+
+/* The value of slot `index`, if it has one. */
+static bool forget(const haft_side *side, uint64_t index)
+{
+    atomic_u64 *entry = entry_of(side, index);
+    const uint64_t word = load_relaxed(OWN, entry);
+    const bool has_value = (word & side->entries.mask) == index;
+
+    if (has_value) {
+        end_value(side, entry, word);
+    }
+    return has_value;
+}
+
+/* How many values there were; on_end may set others meanwhile. */
+static uint64_t forget_all(const haft_side *side)
+{
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < load_relaxed(OWN, &side->used); index++) {
+        count += forget(side, index);
+    }
+    return count;
+}
+
+void sides_forget(const atomic_u64 *list, uint64_t index)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        if (index >= load_relaxed(ONWARD, &side->used)) {
+            continue;
+        }
+        if (side->is_shared) {
+            store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
+        } else {
+            forget(side, index);
+        }
+    }
+}
+
+void sides_forget_all(const atomic_u64 *list)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        forget_all(side);
+    }
+}
+
+void haft_side_close(haft_side *side)
+{
+    uint64_t ended = side->on_end != NULL ? forget_all(side) : 0;
+
+    while (ended != 0) {
+        ended = forget_all(side); /* what on_end has set */
+    }
+    side->leave(side);
+    reservation_close(&side->memory);
+    free(side);
+}
+
+/* Whether `id` is live or reserved. */
+static bool is_held(const haft_side *side, haft_id id)
+{
+    const haft_status status = slots_diagnose(side->slots, id);
+
+    return status == HAFT_OK || status == HAFT_RESERVED;
+}
+
+uint64_t haft_side_sweep(haft_side *side)
+{
+    uint64_t count = 0;
+
+    assert(!side->is_shared);
+    for (uint64_t index = HAFT_FIRST_INDEX;
+         !side->is_shared && index < load_relaxed(OWN, &side->used); index++) {
+        const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
+
+        if ((id.bits & side->entries.mask) == index && !is_held(side, id)) {
+            end_value(side, entry_of(side, index), id.bits);
+            count++;
+        }
+    }
+    return count;
+}
+
+bool haft_side_remove(haft_side *side, haft_id id)
+{
+    atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
+
+    assert(!side->is_shared);
+    if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
+        return false;
+    }
+    end_value(side, entry, id.bits);
+    return true;
+}
+
+static void forget_unfinished(const haft_side *side)
+{
+    const uint64_t end = load_relaxed(OWN, &side->used);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        atomic_u64 *entry = entry_of(side, index);
+        const uint64_t word = load_relaxed(OWN, entry);
+
+        if (word_index(&side->slots->format, word) == MARK_RESERVED) {
+            store_relaxed(OWN, entry, 0);
+        }
+    }
+}
+
+void sides_after_fork(const atomic_u64 *list)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        forget_unfinished(side);
+    }
+}
+
+/* --- values are set --- */
+
+static void raise_used(haft_side *side, uint64_t end)
+{
+    uint64_t before = load_relaxed(ONWARD, &side->used);
+
+    while (before < end && !cas_relaxed(ONWARD, &side->used, before, end)) {
+        before = load_relaxed(ONWARD, &side->used);
+    }
+}
+
+/* The entry is this thread's, to be filled: HAFT_OK, or why not. */
+static haft_status claim_shared(atomic_u64 *entry, haft_id id, uint64_t reserved)
+{
+    uint64_t word;
+
+    do {
+        /* Weakened, the place of a value would be returned before its bytes are there. */
+        word = load_acquire(SIDE, entry);
+        if (word == id.bits) {
+            return HAFT_OCCUPIED;
+        }
+        if (word == reserved) {
+            return HAFT_BUSY;
+        }
+    } while (!cas_relaxed(RETRY, entry, word, reserved));
+    return HAFT_OK;
+}
+
+static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id id)
+{
+    const uint64_t word = load_relaxed(OWN, entry);
+
+    if (word == id.bits) {
+        return HAFT_OCCUPIED;
+    }
+    if (word_index(&side->slots->format, word) == MARK_RESERVED) {
+        return HAFT_BUSY;
+    }
+    if (word != 0) {
+        end_value(side, entry, word);
+    }
+    return HAFT_OK;
+}
+
+static haft_status claim(haft_side *side, atomic_u64 *entry, haft_id id)
+{
+    const struct word_format *format = &side->slots->format;
+    const uint64_t end = word_index(format, id.bits) + 1;
+    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
+    const haft_status status = reservation_commit(&side->memory, bias + end * side->entries.stride);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    raise_used(side, end);
+    return side->is_shared
+               ? claim_shared(entry, id, word_with_index(format, id.bits, MARK_RESERVED))
+               : claim_local(side, entry, id);
+}
+
+static void write_value(const haft_side *side, atomic_u64 *entry, haft_id id, const void *value)
+{
+    if (value == NULL) {
+        memset(entry + 1, 0, side->value_size);
+    } else {
+        memcpy(entry + 1, value, side->value_size);
+    }
+    /* Weakened, a reader could match the id and read the value's bytes from before. */
+    store_release(SIDE, entry, id.bits);
+}
+
+/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
+ * freed it meanwhile. */
+static haft_status check_id(const haft_side *side, haft_id id)
+{
+    const haft_status status = side->is_shared
+                                   ? slots_check_chosen(side->slots, id, side->slots->limit)
+                                   : slots_diagnose(side->slots, id);
+
+    return status == HAFT_RESERVED ? HAFT_OK : status;
+}
+
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place)
+{
+    atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
+    haft_status status = check_id(side, id);
+
+    status = status == HAFT_OK ? claim(side, entry, id) : status;
+    if (status == HAFT_OK) {
+        write_value(side, entry, id, value);
+    }
+    if (place != NULL && (status == HAFT_OK || status == HAFT_OCCUPIED)) {
+        *place = entry + 1;
+    }
+    return status;
+}
+
+/* --- looking --- */
+
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
+                            void *arg)
+{
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < load_relaxed(ONWARD, &side->used); index++) {
+        atomic_u64 *entry = entry_of(side, index);
+        /* Weakened, the visitor could read the value's bytes from before. */
+        const haft_id id = {load_acquire(SIDE, entry)};
+        void *object =
+            (id.bits & side->entries.mask) == index ? haft_resolve(side->slots->view, id) : NULL;
+
+        if (object == NULL) {
+            continue;
+        }
+        calls++;
+        if (!visit(id, object, entry + 1, arg)) {
+            break;
+        }
+    }
+    return calls;
+}

@@ -1,0 +1,59 @@
+/*
+ * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
+ *
+ * entry.word, beside slot.word of lib/slots/word.h:
+ *
+ *   0              no value
+ *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   id             there is a value for it
+ *   0[RESERVED]    entry 0, for ever
+ *
+ * Local tables go from each of the first three to each.  Shared ones:
+ *
+ *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
+ *                                             with CAS, by one thread in this life
+ *          g[RESERVED] -> id                  by that thread                          (SIDE)
+ *          id -> 0                            by the thread that recycles the slot
+ *          g[RESERVED] -> 0                   in the child of a fork
+ *
+ * g[RESERVED] of a former life was left by a thread that ended in the middle.
+ */
+#ifndef HAFT_LIB_SIDE_H
+#define HAFT_LIB_SIDE_H
+
+#include "lib/base/reservation.h"
+#include "lib/slots/slots.h"
+#include <haft/side.h>
+
+struct haft_side {
+    haft_entries entries;
+    const struct slots *slots; /* the table's */
+    bool is_shared;            /* the table is */
+    atomic_u64 used;           /* entries that are not below were never set */
+    struct reservation memory;
+    size_t value_size;
+    haft_side_end *on_end;
+    void *end_arg;
+    void (*leave)(haft_side *side); /* out of the list */
+    atomic_u64 *list;               /* where the address of the first one is */
+    haft_side *next;
+};
+
+/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
+haft_status side_open(const struct slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side);
+
+/* The list of a table's sides.  Of a shared table, under its lock. */
+void sides_add(atomic_u64 *list, haft_side *side);
+void sides_remove(haft_side *side);
+
+/* Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id. */
+void sides_forget(const atomic_u64 *list, uint64_t index);
+
+/* All ids are issued again: each value of a local table's sides ends. */
+void sides_forget_all(const atomic_u64 *list);
+
+/* The process has one thread: values that others were setting are not there. */
+void sides_after_fork(const atomic_u64 *list);
+
+#endif /* HAFT_LIB_SIDE_H */

@@ -1,0 +1,360 @@
+/* Sides of a shared table. */
+#include "tests/extra/forking.h"
+#include <haft/fork.h>
+#include <haft/memory.h>
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <haft/side.h>
+#include <haft/threads.h>
+
+TestSuite(shared_side, .timeout = SUITE_SECONDS);
+TestSuite(shared_side_fork, .timeout = SUITE_SECONDS);
+
+static const haft_table_options some = {.capacity = 100, .object_size = 8};
+static const haft_side_options numbers = {.value_size = sizeof(uint64_t)};
+
+static haft_side *open_side(haft_table *table)
+{
+    haft_side *side;
+
+    assert_status(haft_side_open(table, &numbers, &side), HAFT_OK);
+    return side;
+}
+
+static uint64_t *number_of(const haft_side *side, haft_id id)
+{
+    return haft_side_get(haft_side_entries(side), id);
+}
+
+static haft_status set_number(haft_side *side, haft_id id, uint64_t number)
+{
+    return haft_side_set(side, id, &number, NULL);
+}
+
+TEST_ON_EACH_CLOCK(shared_side, a_value_is_for_one_life_of_a_slot)
+{
+    struct shared shared = open_shared(*setting, &some);
+    haft_side *side = open_side(shared.table);
+    haft_id last = HAFT_NIL;
+    void *place;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        haft_section_begin(shared.domain);
+        const haft_id id = insert(shared.worker);
+
+        must(number_of(side, id) == NULL);
+        must(set_number(side, id, i) == HAFT_OK);
+        must(set_number(side, id, 9) == HAFT_OCCUPIED);
+        must(haft_side_set(side, id, NULL, &place) == HAFT_OCCUPIED);
+        must(place == number_of(side, id) && *number_of(side, id) == i);
+        must(haft_side_find(haft_side_entries(side), shared.view, last, NULL) == NULL);
+        haft_section_end(shared.domain);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+        last = id;
+        settle(shared.worker);
+    }
+    cr_expect(lt(u64, stats_of(shared.table).high_water, 1000)); /* slots were used again */
+    haft_side_close(side);
+    close_shared(&shared);
+    expect_no_leaks();
+}
+
+Test(shared_side, ids_of_no_slot_get_no_value)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = open_side(shared.table);
+
+    expect_status(set_number(side, HAFT_NIL, 1), HAFT_NO_ID);
+    expect_status(set_number(side, (haft_id){3}, 1), HAFT_MALFORMED);
+    expect_status(set_number(side, (haft_id){4}, 1), HAFT_MALFORMED);
+    expect_status(set_number(side, haft_id_pack(HAFT_LAYOUT_32_32, 1 << 20, 1, 0), 1),
+                  HAFT_OUT_OF_RANGE);
+    for (uint64_t bits = 0; bits < 300; bits++) {
+        must(number_of(side, (haft_id){bits}) == NULL);
+    }
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+Test(shared_side, a_value_may_be_set_for_an_object_that_is_freed_meanwhile)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = open_side(shared.table);
+    const haft_id id = insert(shared.worker);
+
+    haft_section_begin(shared.domain);
+    must(haft_resolve(shared.view, id) != NULL);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    expect_status(set_number(side, id, 7), HAFT_OK);
+    cr_expect(eq(u64, *number_of(side, id), 7));
+    cr_expect(eq(ptr, haft_side_find(haft_side_entries(side), shared.view, id, NULL), NULL));
+    haft_section_end(shared.domain);
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = open_side(shared.table);
+    haft_id id;
+    haft_id next;
+
+    must(haft_reserve_unregistered(shared.table, &id, NULL) == HAFT_OK);
+    expect_status(set_number(side, id, 7), HAFT_OK);
+    haft_abort_unregistered(shared.table, id);
+    for (int i = 0; i < 300; i++) { /* until the slot is met */
+        must(haft_reserve_unregistered(shared.table, &next, NULL) == HAFT_OK);
+        if (haft_id_index(HAFT_LAYOUT_32_32, next) == haft_id_index(HAFT_LAYOUT_32_32, id)) {
+            break;
+        }
+        haft_abort_unregistered(shared.table, next);
+    }
+    cr_assert(eq(u64, next.bits, id.bits + (UINT64_C(1) << 32)));
+    cr_expect(eq(ptr, number_of(side, next), NULL));
+    expect_status(set_number(side, next, 8), HAFT_OK);
+    cr_expect(eq(ptr, number_of(side, id), NULL));
+    haft_publish_unregistered(shared.table, next);
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+struct looker {
+    const haft_side *side;
+    uint64_t sum;
+};
+
+static void look_beside(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct looker *looker = arg;
+
+    (void)object;
+    (void)worker;
+    looker->sum += *number_of(looker->side, id);
+}
+
+TEST_ON_EACH_CLOCK(shared_side, on_reclaim_reads_the_value_of_the_object_that_ends)
+{
+    struct looker looker = {0};
+    const haft_table_options options = {
+        .capacity = 100, .object_size = 8, .on_reclaim = look_beside, .reclaim_arg = &looker};
+    struct shared shared = open_shared(*setting, &options);
+    haft_side *side = open_side(shared.table);
+
+    looker.side = side;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        const haft_id id = insert(shared.worker);
+
+        must(set_number(side, id, i) == HAFT_OK);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+        if (i % 20 == 0) {
+            settle(shared.worker);
+        }
+    }
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    expect_status(haft_table_close(shared.table), HAFT_IN_USE);
+    cr_expect(eq(u64, looker.sum, 500500)); /* of those that closing took back, too */
+    haft_side_close(side);
+    shared.worker = open_worker(shared.table);
+    close_shared(&shared);
+}
+
+Test(shared_side, a_pin_holds_the_value_as_it_holds_the_object)
+{
+    const haft_table_options pinned = {.capacity = 1, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &pinned);
+    haft_side *side = open_side(shared.table);
+    const haft_id id = insert(shared.worker);
+
+    haft_section_begin(shared.domain);
+    must(haft_pin(shared.table, id) != NULL);
+    haft_section_end(shared.domain);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    settle(shared.worker);
+    expect_status(set_number(side, id, 7), HAFT_OK);
+    cr_expect(eq(u64, *number_of(side, id), 7));
+    expect_status(haft_unpin(shared.table, id), HAFT_OK);
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+static bool add_number(haft_id id, void *object, void *value, void *arg)
+{
+    uint64_t *sum = arg;
+
+    (void)id;
+    (void)object;
+    *sum += *(uint64_t *)value;
+    return *sum < 50;
+}
+
+Test(shared_side, live_objects_with_a_value_are_visited)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = open_side(shared.table);
+    uint64_t sum = 0;
+    haft_id ids[4];
+
+    for (int i = 0; i < 4; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    must(set_number(side, ids[0], 1) == HAFT_OK);
+    must(set_number(side, ids[1], 10) == HAFT_OK);
+    must(set_number(side, ids[3], 40) == HAFT_OK);
+    must(haft_free(shared.worker, ids[1]) == HAFT_OK);
+    haft_section_begin(shared.domain);
+    cr_expect(eq(u64, haft_side_for_each(side, add_number, &sum), 2));
+    cr_expect(eq(u64, sum, 41));
+    must(set_number(side, ids[2], 9) == HAFT_OK);
+    sum = 0;
+    cr_expect(
+        eq(u64, haft_side_for_each(side, add_number, &sum), ids[2].bits < ids[3].bits ? 3 : 2));
+    haft_section_end(shared.domain);
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+Test(shared_side, recycled_slots_have_lost_their_values)
+{
+    const haft_table_options short_lived = {
+        .capacity = 10, .object_size = 8, .layout = {10, 1, 0, 0}, .restore_range = 2};
+    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
+    haft_side *sides[2] = {open_side(shared.table), open_side(shared.table)};
+    const haft_id restored = haft_id_pack(short_lived.layout, HAFT_FIRST_INDEX, 1, 0);
+    uint64_t recycled;
+    haft_id id;
+    uint64_t seen = 0;
+
+    must(haft_restore(shared.worker, restored, NULL) == HAFT_OK);
+    must(set_number(sides[0], restored, 1) == HAFT_OK);
+    must(haft_free(shared.worker, restored) == HAFT_OK);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        must(set_number(sides[0], id, 1) == HAFT_OK);
+        must(set_number(sides[1], id, 2) == HAFT_OK);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+        seen++;
+    }
+    settle(shared.worker);
+    must(haft_insert(shared.worker, NULL, &id) == HAFT_FULL);
+    assert_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
+    cr_expect(eq(u64, recycled, seen + 1));
+    must(haft_restore(shared.worker, restored, NULL) == HAFT_OK);
+    cr_expect(eq(ptr, number_of(sides[0], restored), NULL));
+    for (uint64_t i = 0; i < seen; i++) {
+        must(haft_insert(shared.worker, NULL, &id) == HAFT_OK);
+        must(number_of(sides[0], id) == NULL && number_of(sides[1], id) == NULL);
+        must(set_number(sides[1], id, 3) == HAFT_OK);
+    }
+    haft_side_close(sides[0]);
+    haft_side_close(sides[1]);
+    close_shared(&shared);
+}
+
+static void ignore_end(void *value, haft_id id, void *arg)
+{
+    (void)value;
+    (void)id;
+    (void)arg;
+}
+
+Test(shared_side, options_out_of_range_are_named)
+{
+    const haft_table_options wrapping = {.capacity = 100, .object_size = 8, .wrap = true};
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = NULL;
+    haft_table *wraps;
+
+    must(haft_table_open(shared.domain, &wrapping, &wraps) == HAFT_OK);
+    expect_status(haft_side_open(wraps, &numbers, &side), HAFT_BAD_WRAP);
+    must(haft_table_close(wraps) == HAFT_OK);
+    expect_status(haft_side_open(shared.table,
+                                 &(haft_side_options){.value_size = (UINT64_C(1) << 30) + 1},
+                                 &side),
+                  HAFT_BAD_VALUE_SIZE);
+    expect_status(haft_side_open(shared.table, &(haft_side_options){.on_end = ignore_end}, &side),
+                  HAFT_BAD_ON_END);
+    cr_expect(eq(ptr, side, NULL));
+    close_shared(&shared);
+}
+
+Test(shared_side, a_table_that_was_local_is_not_handed_back_while_a_side_is_open)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_local *local;
+    haft_table *table;
+
+    must(haft_local_open(&(haft_local_options){.capacity = 10, .object_size = 8}, &local) ==
+         HAFT_OK);
+    must(haft_share(local, shared.domain, NULL, &table) == HAFT_OK);
+    haft_side *side = open_side(table);
+
+    expect_status(haft_unshare(table, &local), HAFT_IN_USE);
+    expect_status(haft_table_close(table), HAFT_IN_USE);
+    haft_side_close(side);
+    expect_status(haft_unshare(table, &local), HAFT_OK);
+    haft_local_close(local);
+    close_shared(&shared);
+    expect_no_leaks();
+}
+
+/* --- forks --- */
+
+static haft_side *parents_side;
+
+/* As a thread leaves it that is gone in the middle of haft_side_set(). */
+static void leave_unfinished(haft_id id)
+{
+    const haft_entries entries = haft_side_entries(parents_side);
+    const uint64_t index = id.bits & entries.mask;
+
+    must(set_number(parents_side, id, 1) == HAFT_OK);
+    haft_store_relaxed(HAFT_EDGE_OWN,
+                       (haft_atomic_u64 *)(void *)(entries.base + index * entries.stride),
+                       (id.bits & ~UINT64_C(0xffffffff)) | 1);
+}
+
+static void set_in_child(struct shared *shared, haft_id live)
+{
+    require(number_of(parents_side, live) == NULL);
+    require(set_number(parents_side, live, 7) == HAFT_OK);
+    require(*number_of(parents_side, live) == 7);
+    haft_side_close(parents_side);
+    require(haft_side_open(shared->table, &numbers, &parents_side) == HAFT_OK);
+    haft_side_close(parents_side);
+}
+
+TEST_ON_EACH_ROW(shared_side_fork, in_the_child_an_unfinished_value_is_not_there_and_can_be_set)
+{
+    need_forks_beside_threads();
+    struct shared shared = open_shared_row(*row, &some);
+
+    parents_side = open_side(shared.table);
+    const haft_id live = insert(shared.worker);
+    const haft_id other = insert(shared.worker);
+
+    must(set_number(parents_side, other, 5) == HAFT_OK);
+    leave_unfinished(live);
+    expect_status(set_number(parents_side, live, 7), HAFT_BUSY);
+    fork_with_the_calls(set_in_child, &shared, live);
+    expect_status(set_number(parents_side, live, 7), HAFT_BUSY);
+    cr_expect(eq(u64, *number_of(parents_side, other), 5));
+    haft_side_close(parents_side);
+    close_shared(&shared);
+}
+
+Test(shared_side_fork, without_the_calls_the_slots_next_object_can_have_a_value)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 1});
+    haft_id id = insert(shared.worker);
+
+    parents_side = open_side(shared.table);
+    leave_unfinished(id);
+    for (int i = 0; i < 10; i++) {
+        must(haft_free(shared.worker, id) == HAFT_OK);
+        settle(shared.worker);
+        id = insert(shared.worker);
+        must(set_number(parents_side, id, 7) == HAFT_OK);
+    }
+    haft_side_close(parents_side);
+    close_shared(&shared);
+}

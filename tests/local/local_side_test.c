@@ -1,0 +1,501 @@
+/* Sides of a local table: values under the table's ids, and how they end. */
+#include "tests/support.h"
+#include <haft/share.h>
+#include <haft/side.h>
+#include <string.h>
+
+TestSuite(local_side, .timeout = SUITE_SECONDS);
+
+struct hull {
+    uint64_t strength;
+    uint64_t cracks;
+};
+
+/* A table of numbers, a side of hulls, and what its on_end was told. */
+struct fleet {
+    haft_local *ships;
+    haft_view view;
+    haft_side *side;
+    haft_entries entries;
+    uint64_t ends;
+    haft_id ended;
+    uint64_t strength;
+    haft_side *nested; /* in which on_end sets a value for `other`, if not NULL */
+    haft_id other;
+    haft_status said;
+};
+
+static void note_end(void *value, haft_id id, void *arg)
+{
+    struct fleet *fleet = arg;
+    const struct hull *hull = value;
+
+    fleet->ends++;
+    fleet->ended = id;
+    fleet->strength = hull->strength;
+    if (fleet->nested != NULL) {
+        fleet->said = haft_side_set(fleet->nested, fleet->other, NULL, NULL);
+    }
+}
+
+static void open_fleet(struct fleet *fleet, const haft_local_options *options)
+{
+    const haft_side_options hulls = {
+        .value_size = sizeof(struct hull), .on_end = note_end, .end_arg = fleet};
+
+    memset(fleet, 0, sizeof *fleet);
+    assert_status(haft_local_open(options, &fleet->ships), HAFT_OK);
+    assert_status(haft_side_open_local(fleet->ships, &hulls, &fleet->side), HAFT_OK);
+    fleet->view = haft_local_view(fleet->ships);
+    fleet->entries = haft_side_entries(fleet->side);
+}
+
+static void close_fleet(struct fleet *fleet)
+{
+    haft_side_close(fleet->side);
+    haft_local_close(fleet->ships);
+}
+
+static const haft_local_options some = {.capacity = 100, .object_size = 8};
+
+static haft_id insert_ship(const struct fleet *fleet)
+{
+    haft_id id;
+
+    must(haft_local_insert(fleet->ships, NULL, &id) == HAFT_OK);
+    return id;
+}
+
+static haft_id insert_with(const struct fleet *fleet, uint64_t strength)
+{
+    const haft_id id = insert_ship(fleet);
+
+    must(haft_side_set(fleet->side, id, &(struct hull){.strength = strength}, NULL) == HAFT_OK);
+    return id;
+}
+
+static struct hull *hull_of(const struct fleet *fleet, haft_id id)
+{
+    return haft_side_get(fleet->entries, id);
+}
+
+Test(local_side, a_value_is_found_under_the_id_that_it_was_set_for)
+{
+    struct fleet fleet;
+    void *object;
+    void *place;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_ship(&fleet);
+    const haft_id other = insert_ship(&fleet);
+
+    cr_expect(eq(ptr, hull_of(&fleet, id), NULL));
+    expect_status(haft_side_set(fleet.side, id, &(struct hull){7, 8}, &place), HAFT_OK);
+    cr_expect(eq(ptr, hull_of(&fleet, id), place));
+    cr_expect(eq(u64, hull_of(&fleet, id)->strength, 7));
+    cr_expect(eq(u64, hull_of(&fleet, id)->cracks, 8));
+    cr_expect(eq(ptr, hull_of(&fleet, other), NULL));
+    cr_expect(eq(ptr, haft_side_find(fleet.entries, fleet.view, id, &object), place));
+    cr_expect(eq(ptr, object, haft_resolve(fleet.view, id)));
+    cr_expect(eq(ptr, haft_side_find(fleet.entries, fleet.view, other, &object), NULL));
+    cr_expect(eq(ptr, object, haft_resolve(fleet.view, other)));
+    cr_expect(eq(ptr, haft_side_find(fleet.entries, fleet.view, id, NULL), place));
+    close_fleet(&fleet);
+    expect_no_leaks();
+}
+
+Test(local_side, a_second_value_is_refused_and_told_where_the_first_is)
+{
+    struct fleet fleet;
+    void *place = NULL;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_with(&fleet, 7);
+
+    expect_status(haft_side_set(fleet.side, id, &(struct hull){9, 9}, &place), HAFT_OCCUPIED);
+    cr_expect(eq(ptr, hull_of(&fleet, id), place));
+    cr_expect(eq(u64, hull_of(&fleet, id)->strength, 7));
+    cr_expect(eq(u64, fleet.ends, 0));
+    close_fleet(&fleet);
+}
+
+Test(local_side, without_bytes_a_value_is_zeros_also_in_a_used_entry)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_with(&fleet, 7);
+
+    cr_expect(haft_side_remove(fleet.side, id));
+    expect_status(haft_side_set(fleet.side, id, NULL, NULL), HAFT_OK);
+    cr_expect(eq(u64, hull_of(&fleet, id)->strength, 0));
+    close_fleet(&fleet);
+}
+
+Test(local_side, ids_that_no_object_has_get_no_value)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_ship(&fleet);
+    const haft_id next =
+        haft_id_pack(HAFT_LAYOUT_32_32, haft_id_index(HAFT_LAYOUT_32_32, id), 2, 0);
+
+    expect_status(haft_side_set(fleet.side, next, NULL, NULL), HAFT_NEVER_ISSUED);
+    expect_status(haft_side_set(fleet.side, HAFT_NIL, NULL, NULL), HAFT_NO_ID);
+    expect_status(haft_side_set(fleet.side, (haft_id){3}, NULL, NULL), HAFT_MALFORMED);
+    must(haft_local_free(fleet.ships, id) == HAFT_OK);
+    expect_status(haft_side_set(fleet.side, id, NULL, NULL), HAFT_STALE);
+    for (uint64_t bits = 0; bits < 300; bits++) { /* whatever they are, none is found */
+        must(haft_side_get(fleet.entries, (haft_id){bits}) == NULL);
+        must(haft_side_get(fleet.entries, (haft_id){~bits}) == NULL);
+        must(!haft_side_remove(fleet.side, (haft_id){bits}));
+    }
+    close_fleet(&fleet);
+}
+
+Test(local_side, a_tag_is_part_of_the_id)
+{
+    const haft_local_options tagged = {
+        .capacity = 100, .object_size = 8, .layout = {10, 20, 8, 0}, .tag = 5};
+    struct fleet fleet;
+
+    open_fleet(&fleet, &tagged);
+    const haft_id id = insert_with(&fleet, 7);
+    const haft_id foreign = haft_id_pack(tagged.layout, haft_id_index(tagged.layout, id), 1, 6);
+
+    cr_expect(ne(ptr, hull_of(&fleet, id), NULL));
+    cr_expect(eq(ptr, hull_of(&fleet, foreign), NULL));
+    expect_status(haft_side_set(fleet.side, foreign, NULL, NULL), HAFT_FOREIGN);
+    close_fleet(&fleet);
+}
+
+Test(local_side, a_reserved_id_may_have_a_value_before_it_is_live)
+{
+    struct fleet fleet;
+    haft_id id;
+
+    open_fleet(&fleet, &some);
+    must(haft_local_reserve(fleet.ships, &id, NULL) == HAFT_OK);
+    expect_status(haft_side_set(fleet.side, id, &(struct hull){7, 0}, NULL), HAFT_OK);
+    cr_expect(eq(u64, haft_side_sweep(fleet.side), 0));
+    haft_local_publish(fleet.ships, id);
+    cr_expect(eq(u64, hull_of(&fleet, id)->strength, 7));
+    close_fleet(&fleet);
+}
+
+Test(local_side, a_value_outlives_its_object_until_the_next_one_has_its_own)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id first = insert_with(&fleet, 7);
+
+    must(haft_local_free(fleet.ships, first) == HAFT_OK);
+    cr_expect(eq(u64, fleet.ends, 0));
+    cr_expect(eq(u64, hull_of(&fleet, first)->strength, 7));
+    cr_expect(eq(ptr, haft_side_find(fleet.entries, fleet.view, first, NULL), NULL));
+    const haft_id second = insert_ship(&fleet); /* in the same slot */
+
+    cr_expect(eq(ptr, hull_of(&fleet, second), NULL));
+    expect_status(haft_side_set(fleet.side, second, &(struct hull){9, 0}, NULL), HAFT_OK);
+    cr_expect(eq(u64, fleet.ends, 1));
+    cr_expect(eq(u64, fleet.ended.bits, first.bits));
+    cr_expect(eq(u64, fleet.strength, 7));
+    cr_expect(eq(ptr, hull_of(&fleet, first), NULL));
+    cr_expect(eq(u64, hull_of(&fleet, second)->strength, 9));
+    close_fleet(&fleet);
+}
+
+Test(local_side, removing_ends_a_value_once)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_with(&fleet, 7);
+
+    cr_expect(haft_side_remove(fleet.side, id));
+    cr_expect(not(haft_side_remove(fleet.side, id)));
+    cr_expect(eq(u64, fleet.ends, 1));
+    cr_expect(eq(u64, fleet.strength, 7));
+    cr_expect(eq(ptr, hull_of(&fleet, id), NULL));
+    close_fleet(&fleet);
+    cr_expect(eq(u64, fleet.ends, 1));
+}
+
+static void remove_beside(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    must(haft_side_remove(arg, id));
+}
+
+Test(local_side, on_destroy_may_end_the_value_with_its_object)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    haft_local_set_destroy(fleet.ships, remove_beside, fleet.side);
+    for (uint64_t i = 0; i < 10; i++) {
+        insert_with(&fleet, i);
+    }
+    must(haft_local_free(fleet.ships, insert_with(&fleet, 10)) == HAFT_OK);
+    cr_expect(eq(u64, fleet.ends, 1));
+    haft_local_clear(fleet.ships);
+    cr_expect(eq(u64, fleet.ends, 11));
+    haft_local_set_destroy(fleet.ships, NULL, NULL);
+    close_fleet(&fleet);
+    cr_expect(eq(u64, fleet.ends, 11));
+}
+
+Test(local_side, sweeping_ends_the_values_of_freed_objects_alone)
+{
+    struct fleet fleet;
+    haft_id ids[50];
+
+    open_fleet(&fleet, &some);
+    for (int i = 0; i < 50; i++) {
+        ids[i] = insert_with(&fleet, 1);
+    }
+    for (int i = 0; i < 50; i += 2) {
+        must(haft_local_free(fleet.ships, ids[i]) == HAFT_OK);
+    }
+    cr_expect(eq(u64, haft_side_sweep(fleet.side), 25));
+    cr_expect(eq(u64, fleet.ends, 25));
+    for (int i = 0; i < 50; i++) {
+        must((hull_of(&fleet, ids[i]) == NULL) == (i % 2 == 0));
+    }
+    cr_expect(eq(u64, haft_side_sweep(fleet.side), 0));
+    close_fleet(&fleet);
+    cr_expect(eq(u64, fleet.ends, 50));
+}
+
+static bool add_up(haft_id id, void *object, void *value, void *arg)
+{
+    struct fleet *fleet = arg;
+    const struct hull *hull = value;
+
+    must(object == haft_resolve(fleet->view, id));
+    must(value == haft_side_get(fleet->entries, id));
+    fleet->strength += hull->strength;
+    return fleet->strength < 100;
+}
+
+Test(local_side, each_live_object_with_a_value_is_visited_in_order_until_the_visitor_has_enough)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    insert_with(&fleet, 1);
+    insert_ship(&fleet);
+    must(haft_local_free(fleet.ships, insert_with(&fleet, 5)) == HAFT_OK);
+    insert_ship(&fleet);
+    insert_with(&fleet, 30);
+    cr_expect(eq(u64, haft_side_for_each(fleet.side, add_up, &fleet), 2));
+    cr_expect(eq(u64, fleet.strength, 31));
+    insert_with(&fleet, 69);
+    insert_with(&fleet, 1000);
+    fleet.strength = 0;
+    cr_expect(eq(u64, haft_side_for_each(fleet.side, add_up, &fleet), 3));
+    cr_expect(eq(u64, fleet.strength, 100));
+    close_fleet(&fleet);
+}
+
+Test(local_side, in_on_end_the_entry_is_taken_and_others_are_not)
+{
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_with(&fleet, 7);
+
+    fleet.nested = fleet.side;
+    fleet.other = id;
+    cr_expect(haft_side_remove(fleet.side, id));
+    expect_status(fleet.said, HAFT_BUSY);
+    cr_expect(eq(ptr, hull_of(&fleet, id), NULL));
+    fleet.other = insert_ship(&fleet);
+    must(haft_side_set(fleet.side, id, NULL, NULL) == HAFT_OK);
+    cr_expect(haft_side_remove(fleet.side, id));
+    expect_status(fleet.said, HAFT_OK);
+    cr_expect(ne(ptr, hull_of(&fleet, fleet.other), NULL));
+    fleet.nested = NULL;
+    close_fleet(&fleet);
+    cr_expect(eq(u64, fleet.ends, 3));
+}
+
+static haft_id lower, upper;
+
+/* A value that ends behind the walk that closes. */
+static void set_once_more(void *value, haft_id id, void *arg)
+{
+    struct fleet *fleet = arg;
+
+    (void)value;
+    if (++fleet->ends == 2) {
+        must(id.bits == upper.bits);
+        must(haft_side_set(fleet->nested, lower, NULL, NULL) == HAFT_OK);
+    }
+}
+
+Test(local_side, closing_ends_what_on_end_has_set_meanwhile)
+{
+    struct fleet fleet = {0};
+    const haft_side_options options = {.on_end = set_once_more, .end_arg = &fleet};
+
+    must(haft_local_open(&some, &fleet.ships) == HAFT_OK);
+    must(haft_side_open_local(fleet.ships, &options, &fleet.nested) == HAFT_OK);
+    lower = insert_ship(&fleet);
+    upper = insert_ship(&fleet);
+    must(haft_side_set(fleet.nested, lower, NULL, NULL) == HAFT_OK);
+    must(haft_side_set(fleet.nested, upper, NULL, NULL) == HAFT_OK);
+    haft_side_close(fleet.nested);
+    cr_expect(eq(u64, fleet.ends, 3));
+    haft_local_close(fleet.ships);
+    expect_no_leaks();
+}
+
+Test(local_side, recycled_slots_have_lost_their_values_in_all_sides)
+{
+    const haft_local_options short_lived = {
+        .capacity = 20, .object_size = 8, .layout = {10, 1, 0, 0}};
+    struct fleet fleet;
+    haft_side *plain;
+
+    open_fleet(&fleet, &short_lived);
+    assert_status(haft_side_open_local(fleet.ships, NULL, &plain), HAFT_OK);
+    const haft_id kept = insert_with(&fleet, 1);
+    const haft_id id = insert_with(&fleet, 7);
+
+    must(haft_side_set(plain, id, NULL, NULL) == HAFT_OK);
+    must(haft_local_free(fleet.ships, id) == HAFT_OK);
+    cr_expect(eq(u64, haft_local_recycle_exhausted(fleet.ships), 1));
+    cr_expect(eq(u64, fleet.ends, 1));
+    cr_expect(eq(u64, fleet.ended.bits, id.bits));
+    const haft_id again = insert_ship(&fleet);
+
+    cr_assert(eq(u64, again.bits, id.bits));
+    cr_expect(eq(ptr, hull_of(&fleet, again), NULL));
+    cr_expect(eq(ptr, haft_side_get(haft_side_entries(plain), again), NULL));
+    cr_expect(eq(u64, hull_of(&fleet, kept)->strength, 1));
+    haft_side_close(plain);
+    close_fleet(&fleet);
+}
+
+Test(local_side, values_stay_where_the_table_grows_is_trimmed_and_restored)
+{
+    const haft_local_options large = {.capacity = 100000, .object_size = 64};
+    static haft_id ids[100000];
+    struct fleet fleet;
+
+    open_fleet(&fleet, &large);
+    for (uint64_t i = 0; i < 100000; i++) {
+        ids[i] = insert_with(&fleet, i);
+    }
+    for (uint64_t i = 1; i < 100000; i++) {
+        must(haft_local_free(fleet.ships, ids[i]) == HAFT_OK);
+    }
+    expect_status(haft_local_trim(fleet.ships, NULL), HAFT_OK);
+    for (uint64_t i = 0; i < 100000; i++) {
+        must(hull_of(&fleet, ids[i])->strength == i);
+    }
+    const haft_id later =
+        haft_id_pack(HAFT_LAYOUT_32_32, haft_id_index(HAFT_LAYOUT_32_32, ids[500]), 9, 0);
+
+    expect_status(haft_local_restore(fleet.ships, later, NULL), HAFT_OK);
+    cr_expect(eq(ptr, hull_of(&fleet, later), NULL));
+    expect_status(haft_side_set(fleet.side, later, NULL, NULL), HAFT_OK);
+    cr_expect(eq(u64, fleet.ended.bits, ids[500].bits));
+    close_fleet(&fleet);
+    cr_expect(eq(u64, fleet.ends, 100001));
+}
+
+Test(local_side, values_are_aligned_as_asked)
+{
+    haft_local *local;
+    haft_side *side;
+    void *place;
+
+    must(haft_local_open(&some, &local) == HAFT_OK);
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        const haft_side_options options = {.value_size = 3, .value_alignment = alignment};
+        haft_id id;
+
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        assert_status(haft_side_open_local(local, &options, &side), HAFT_OK);
+        must(haft_side_set(side, id, "ab", &place) == HAFT_OK);
+        cr_expect(eq(u64, (uintptr_t)place % alignment, 0));
+        cr_expect(eq(str, (char *)haft_side_get(haft_side_entries(side), id), "ab"));
+        haft_side_close(side);
+    }
+    haft_local_close(local);
+    expect_no_leaks();
+}
+
+Test(local_side, options_out_of_range_are_named)
+{
+    const haft_local_options wrapping = {.capacity = 10, .object_size = 8, .wrap = true};
+    struct {
+        haft_side_options options;
+        uint64_t more;
+    } later = {.more = 1};
+    haft_side *side = NULL;
+    haft_local *local;
+    haft_local *wraps;
+
+    must(haft_local_open(&some, &local) == HAFT_OK);
+    must(haft_local_open(&wrapping, &wraps) == HAFT_OK);
+    expect_status(haft_side_open_local(
+                      local, &(haft_side_options){.value_size = (UINT64_C(1) << 30) + 1}, &side),
+                  HAFT_BAD_VALUE_SIZE);
+    expect_status(haft_side_open_local(local, &(haft_side_options){.value_alignment = 24}, &side),
+                  HAFT_BAD_VALUE_ALIGNMENT);
+    expect_status(haft_side_open_local(local, &(haft_side_options){.value_alignment = 8192}, &side),
+                  HAFT_BAD_VALUE_ALIGNMENT);
+    expect_status(haft_side_open_local(wraps, NULL, &side), HAFT_BAD_WRAP);
+    expect_status(haft_side_open_local_sized(local, &later.options, sizeof later, &side),
+                  HAFT_UNKNOWN_OPTION);
+    cr_expect(eq(ptr, side, NULL));
+    haft_local_close(wraps);
+    haft_local_close(local);
+}
+
+Test(local_side, a_table_is_not_shared_while_a_side_is_open)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 1});
+    haft_table *table;
+    haft_side *sides[3];
+    haft_local *local;
+
+    must(haft_local_open(&some, &local) == HAFT_OK);
+    for (int i = 0; i < 3; i++) {
+        must(haft_side_open_local(local, NULL, &sides[i]) == HAFT_OK);
+    }
+    const int order[3] = {1, 2, 0}; /* in the middle, the first, the last */
+
+    for (int i = 0; i < 3; i++) {
+        expect_status(haft_share(local, shared.domain, NULL, &table), HAFT_IN_USE);
+        haft_side_close(sides[order[i]]);
+    }
+    assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK);
+    close_shared(&shared);
+    expect_no_leaks();
+}
+
+Test(local_side, in_empty_entries_no_id_is_found)
+{
+    const haft_entries none = HAFT_ENTRIES_EMPTY;
+    const haft_view nothing = HAFT_VIEW_EMPTY;
+    uint64_t random = 1;
+    struct fleet fleet;
+
+    open_fleet(&fleet, &some);
+    const haft_id id = insert_with(&fleet, 7);
+
+    for (int i = 0; i < 100000; i++) {
+        must(haft_side_get(none, (haft_id){random_next(&random)}) == NULL);
+    }
+    cr_expect(eq(ptr, haft_side_get(none, HAFT_NIL), NULL));
+    cr_expect(eq(ptr, haft_side_find(none, fleet.view, id, NULL), NULL));
+    cr_expect(eq(ptr, haft_side_find(fleet.entries, nothing, id, NULL), NULL));
+    close_fleet(&fleet);
+}
