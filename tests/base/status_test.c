@@ -85,6 +85,10 @@ static const char *const names[HAFT_STATUS_COUNT] = {
     NAME(HAFT_BAD_BUFFER_SIZE),
     NAME(HAFT_BAD_DIRECTORY),
     NAME(HAFT_BAD_INTERVAL_MS),
+    NAME(HAFT_BAD_VALUE_SIZE),
+    NAME(HAFT_BAD_VALUE_ALIGNMENT),
+    NAME(HAFT_BAD_WRAP),
+    NAME(HAFT_BAD_ON_END),
 };
 
 Test(status, name_is_the_enumerator)

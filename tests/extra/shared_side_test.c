@@ -302,15 +302,20 @@ Test(shared_side, a_table_that_was_local_is_not_handed_back_while_a_side_is_open
 static haft_side *parents_side;
 
 /* As a thread leaves it that is gone in the middle of haft_side_set(). */
-static void leave_unfinished(haft_id id)
+static void leave_marked(haft_id id, uint64_t but_index)
 {
     const haft_entries entries = haft_side_entries(parents_side);
     const uint64_t index = id.bits & entries.mask;
 
-    must(set_number(parents_side, id, 1) == HAFT_OK);
     haft_store_relaxed(HAFT_EDGE_OWN,
                        (haft_atomic_u64 *)(void *)(entries.base + index * entries.stride),
-                       (id.bits & ~UINT64_C(0xffffffff)) | 1);
+                       (id.bits & but_index) | 1);
+}
+
+static void leave_unfinished(haft_id id)
+{
+    must(set_number(parents_side, id, 1) == HAFT_OK);
+    leave_marked(id, ~UINT64_C(0xffffffff));
 }
 
 static void set_in_child(struct shared *shared, haft_id live)
@@ -354,6 +359,28 @@ Test(shared_side_fork, without_the_calls_the_slots_next_object_can_have_a_value)
         settle(shared.worker);
         id = insert(shared.worker);
         must(set_number(parents_side, id, 7) == HAFT_OK);
+    }
+    haft_side_close(parents_side);
+    close_shared(&shared);
+}
+
+Test(shared_side_fork, a_slot_that_is_recycled_has_lost_what_was_left_unfinished)
+{
+    const haft_table_options short_lived = {.capacity = 1, .layout = {10, 1, 0, 0}};
+    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
+    haft_id id;
+
+    parents_side = open_side(shared.table);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        must(set_number(parents_side, id, 1) == HAFT_OK);
+        leave_marked(id, ~(uint64_t)0x3ff);
+        must(haft_free(shared.worker, id) == HAFT_OK);
+    }
+    settle(shared.worker);
+    must(haft_insert(shared.worker, NULL, &id) == HAFT_FULL);
+    must(haft_recycle_exhausted(shared.table, NULL) == HAFT_OK);
+    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
+        must(set_number(parents_side, id, 2) == HAFT_OK);
     }
     haft_side_close(parents_side);
     close_shared(&shared);

@@ -43,6 +43,9 @@ extern const struct explored_case due_head_case, inverted_case, trimmed_case;
 extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr_case,
     live_late_case, live_thread_case, alone_thread_case, live_workers_case, alone_workers_case,
     live_frame_case, alone_frame_case;
+/* values beside objects */
+extern const struct explored_case side_case, side_find_case, side_set_case, side_walk_case,
+    side_recycled_case, side_opened_case, fork_side_case;
 
 /* One a line. */
 /* clang-format off */
@@ -145,6 +148,13 @@ const struct explored_case *const all_cases[] = {
     &alone_frame_case,
     &fork_exhausted_case,
     &fork_shared_case,
+    &side_case,
+    &side_find_case,
+    &side_set_case,
+    &side_walk_case,
+    &side_recycled_case,
+    &side_opened_case,
+    &fork_side_case,
     NULL,
 };
 /* clang-format on */
