@@ -23,6 +23,7 @@
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
  *   history.hpp             haft::history, the last states of a local or packed table
+ *   side.hpp                haft::side<V, T>: values of V under the ids of a table of T
  *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
  *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
  */
@@ -38,6 +39,7 @@
 #include <haft/detail/packed.hpp>
 #include <haft/detail/pin.hpp>
 #include <haft/detail/result.hpp>
+#include <haft/detail/side.hpp>
 #include <haft/detail/table.hpp>
 #include <haft/detail/view.hpp>
 #include <haft/detail/worker.hpp>

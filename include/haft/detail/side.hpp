@@ -1,0 +1,192 @@
+/*
+ * haft/detail/side.hpp - haft::side<V, T>: values of type V under the ids of a table of T
+ * (haft/side.h).
+ *
+ *   auto hulls = haft::side<hull, ship>::open(ships);
+ *   hulls->emplace(*id, 12);
+ *   if (hull *found = hulls->get(*id)) { ... }
+ *
+ * Of a haft::local, V may be any type that can be destroyed: ~V() runs once for each value, when it
+ * ends.  Of a haft::table it is trivially copyable: values end when no call is made.
+ *
+ * Each function is one call of the haft_side_ function of its name, whose contract holds.  Only a
+ * constructor of V throws, and then nothing has changed.
+ */
+#ifndef HAFT_DETAIL_SIDE_HPP
+#define HAFT_DETAIL_SIDE_HPP
+
+#include <haft/detail/local.hpp>
+#include <haft/detail/table.hpp>
+#include <haft/side.h>
+
+namespace haft
+{
+
+/* A side is closed before its table: declared after it, say. */
+template <class V, class T>
+class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
+{
+    using base = detail::owner<haft_side, detail::closer<haft_side_close>>;
+    using base::handle_;
+
+  public:
+    using value_type = V;
+    using object_type = T;
+    using id_type = haft::id<T>;
+
+    side() noexcept = default;
+
+    /* haft_side_open_local(), with ~V() as on_end where that does something. */
+    template <pins P> static result<side> open(const local<T, P> &table) noexcept
+    {
+        const haft_side_options options = value_options();
+        haft_side *opened;
+        const haft_status status = haft_side_open_local(table.untyped(), &options, &opened);
+
+        return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
+    }
+
+    /* haft_side_open() */
+    template <pins P> static result<side> open(const table<T, P> &table) noexcept
+    {
+        static_assert(is_plain, "values of a shared table are bytes: see haft/side.h");
+        const haft_side_options options = value_options();
+        haft_side *opened;
+        const haft_status status = haft_side_open(table.untyped(), &options, &opened);
+
+        return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
+    }
+
+    void close() noexcept { handle_.reset(); }
+
+    /* haft_side_get(): of a haft::table, the calling thread has resolved the id in its section. */
+    V *get(id_type id) const noexcept
+    {
+        return static_cast<V *>(haft_side_get(entries(), id.untyped()));
+    }
+
+    /* haft_side_find(): of a haft::table, inside a read section. */
+    V *find(id_type id, T **object = nullptr) const noexcept
+    {
+        void *found;
+        void *value = haft_side_find(entries(), view_, id.untyped(), &found);
+
+        if (object != nullptr) {
+            *object = static_cast<T *>(found);
+        }
+        return static_cast<V *>(value);
+    }
+
+    /*
+     * haft_side_set() - a V made of `args`, in its place.  Fails as that; where the id has a value
+     * already, HAFT_OCCUPIED.
+     */
+    template <class... Args> result<V *> emplace(id_type id, Args &&...args)
+    {
+        if constexpr (!is_plain && std::is_nothrow_constructible_v<V, Args...>) {
+            return place(id, nullptr, [&](void *bytes) noexcept {
+                ::new (bytes) V(std::forward<Args>(args)...);
+            });
+        } else {
+            auto made = make(std::forward<Args>(args)...);
+
+            return place(id, is_plain ? &made : nullptr,
+                         [&]([[maybe_unused]] void *bytes) noexcept {
+                             if constexpr (!is_plain) {
+                                 ::new (bytes) V(std::move(made));
+                             }
+                         });
+        }
+    }
+
+    /* haft_side_remove(), haft_side_sweep(): of a haft::local alone. */
+    bool remove(id_type id) noexcept { return haft_side_remove(handle_.get(), id.untyped()); }
+    uint64_t sweep() noexcept { return haft_side_sweep(handle_.get()); }
+
+    /*
+     * haft_side_for_each() - calls visit(id, object, value), which may not throw, for each live
+     * object that has a value.  If it returns a bool, false ends the walk.
+     */
+    template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
+    {
+        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>,
+                                  const_cast<void *>(static_cast<const void *>(&visit)));
+    }
+
+  private:
+    static constexpr bool is_plain =
+        std::is_trivially_copyable_v<V> && std::is_trivially_destructible_v<V>;
+    static constexpr std::size_t alignment = alignof(V) > 8 ? alignof(V) : 8;
+    static constexpr std::size_t stride = (8 + sizeof(V) + alignment - 1) / alignment * alignment;
+
+    side(haft_side *opened, haft_view view) noexcept : base(opened), view_(view)
+    {
+        const haft_entries all = haft_side_entries(opened);
+
+        assert(all.stride == stride);
+        base_ = all.base;
+        mask_ = all.mask;
+    }
+
+    static haft_side_options value_options() noexcept
+    {
+        detail::check_object_type<V>();
+        haft_side_options options = {};
+
+        options.value_size = sizeof(V);
+        options.value_alignment = alignof(V);
+        if constexpr (detail::has_destructor<V>) {
+            options.on_end = detail::destroy<V, void *>;
+        }
+        return options;
+    }
+
+    haft_entries entries() const noexcept { return haft_entries{base_, mask_, stride}; }
+
+    template <class... Args> static V make(Args &&...args)
+    {
+        static_assert(is_plain || std::is_nothrow_move_constructible_v<V>,
+                      "a value whose constructor may throw is made first, and moved to its place");
+        if constexpr (std::is_constructible_v<V, Args...>) {
+            return V(std::forward<Args>(args)...);
+        } else {
+            return V{std::forward<Args>(args)...};
+        }
+    }
+
+    template <class Construct>
+    result<V *> place(id_type id, const void *value, Construct construct) noexcept
+    {
+        void *bytes;
+        const haft_status status = haft_side_set(handle_.get(), id.untyped(), value, &bytes);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        construct(bytes);
+        return static_cast<V *>(bytes);
+    }
+
+    template <class Visit>
+    static bool call(haft_id id, void *object, void *value, void *arg) noexcept
+    {
+        Visit &visit = *static_cast<Visit *>(arg);
+        T &object_of = *static_cast<T *>(object);
+        V &value_of = *static_cast<V *>(value);
+
+        if constexpr (std::is_void_v<decltype(visit(id_type(id), object_of, value_of))>) {
+            visit(id_type(id), object_of, value_of);
+            return true;
+        } else {
+            return visit(id_type(id), object_of, value_of);
+        }
+    }
+
+    haft_view view_ = HAFT_VIEW_EMPTY;
+    char *base_ = nullptr;
+    uint64_t mask_ = 0;
+};
+
+} // namespace haft
+
+#endif // HAFT_DETAIL_SIDE_HPP
