@@ -451,6 +451,11 @@ static void try_unshare(struct thread *thread)
     const struct call_under_way outer = begin_call(CALL_UNSHARE_SHARE, HAFT_NIL);
 
     begin_closing();
+    if (play.side != NULL) {
+        require_that(haft_unshare(play.table, &local) != HAFT_OK,
+                     "a table was handed back beside a side");
+        end_side();
+    }
     const haft_status status = haft_unshare(play.table, &local);
 
     play.is_closing = false;
@@ -466,6 +471,7 @@ static void try_unshare(struct thread *thread)
         go_astray_and_back(local);
         share_again(local);
     }
+    begin_side();
 }
 
 /* --- what the system does --- */

@@ -58,6 +58,8 @@ static const struct {
     [CALL_UNPIN] = {step_unpin, AS_IS, false},
     [CALL_SCAN] = {step_scan, AS_IS, false},
     [CALL_DIAGNOSE] = {step_diagnose, AS_IS, false},
+    [CALL_SIDE_SET] = {step_side_set, AS_IS, false},
+    [CALL_SIDE_FIND] = {step_side_find, AS_IS, false},
     [CALL_TRIM] = {step_trim, AS_IS, true},
     [CALL_RECYCLE] = {step_recycle, AS_IS, true},
     [CALL_WAIT] = {step_wait, AS_IS, true},
@@ -118,6 +120,7 @@ void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
     require_that(seat->reclaims == 0, "on_reclaim runs within on_reclaim");
     require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
     model_reclaimed(id, object);
+    check_value_at_end(id);
     seat->reclaims++;
     call_next(play.plan->on_reclaim, play.plan->reclaim_count, &play.reclaim_step, worker);
     seat->reclaims--;

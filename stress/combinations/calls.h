@@ -22,6 +22,7 @@ step_call step_current, step_quiescent, step_flush, step_offline_online, step_wa
 step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
+step_call step_side_set, step_side_find;
 step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle;
 
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */
@@ -29,6 +30,15 @@ bool insert_one(haft_worker *worker, uint32_t at);
 
 /* Free what the register names. */
 void free_one(haft_worker *worker, struct reg *reg);
+
+/* --- the side, in plans that have one --- */
+
+void begin_side(void);
+void end_side(void);
+
+/* An id was issued, and no other thread knows it; on_reclaim was given one. */
+void check_inherits_nothing(haft_id id);
+void check_value_at_end(haft_id id);
 
 /* --- the thread's state --- */
 

@@ -30,6 +30,7 @@
     FEATURE(sites, options->sites != 0)                                                            \
     FEATURE(on_reclaim, options->on_reclaim != 0)                                                  \
     FEATURE(given, options->given != 0)                                                            \
+    FEATURE(side, options->side != 0)                                                              \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
     FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)
 

@@ -176,6 +176,7 @@ static void check_issued(haft_id id)
 void model_issued(struct reg *reg, haft_id id, enum register_state state)
 {
     check_issued(id);
+    check_inherits_nothing(id);
     note_overlaps(CALL_INSERT, haft_id_index(play.layout, id));
     atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
     count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
@@ -255,13 +256,30 @@ void model_reclaimed(haft_id id, const struct stamp *object)
 
 /* --- what a thread holds --- */
 
-void hold(struct thread *thread, const struct stamp *object)
+void hold_value(struct thread *thread, const struct stamp *value)
 {
     struct seat *seat = thread->seat;
 
-    if (play.plan->options.object_size != 0 && seat->held_count < MOST_HELD) {
-        seat->held[seat->held_count++] = (struct held){object, object->value};
+    if (seat->held_count < MOST_HELD) {
+        seat->held[seat->held_count++] = (struct held){value, value->value};
     }
+}
+
+void hold(struct thread *thread, const struct stamp *object)
+{
+    if (play.plan->options.object_size != 0) {
+        hold_value(thread, object);
+    }
+}
+
+void value_stamp(struct stamp *value, haft_id id)
+{
+    *value = (struct stamp){id.bits, id.bits * CANARY};
+}
+
+bool is_value_stamp(const struct stamp *value, haft_id id)
+{
+    return value->value == id.bits && value->canary == id.bits * CANARY;
 }
 
 void check_held(const struct seat *seat)

@@ -82,7 +82,8 @@ struct play {
     bool at_once; /* threads run at once, else take turns with whole calls */
     haft_domain *domain;
     haft_table *table;
-    char *given; /* memory of the table, or of the one before */
+    haft_side *side; /* NULL: none */
+    char *given;     /* memory of the table, or of the one before */
     char *given_domain;
     haft_view view;
     haft_layout layout;
@@ -159,8 +160,13 @@ haft_id id_in(const struct reg *reg);
 /* --- what a thread holds --- */
 
 void hold(struct thread *thread, const struct stamp *object); /* unless it has no bytes */
+void hold_value(struct thread *thread, const struct stamp *value);
 void check_held(const struct seat *seat);
 void let_go(struct seat *seat); /* after a last look */
+
+/* What the value of an id says. */
+void value_stamp(struct stamp *value, haft_id id);
+bool is_value_stamp(const struct stamp *value, haft_id id);
 
 /* Whether the stamp is one of this play's, of that register. */
 bool is_stamp_of(const struct stamp *stamp, const struct reg *reg);

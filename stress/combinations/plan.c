@@ -118,6 +118,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
         options->filled = options->capacity > left ? options->capacity - left : 0;
     }
     options->given = one_in(chance, 4) ? between(chance, 1, 2) : 0;
+    options->side = one_in(chance, 3) && !options->wrap;
 }
 
 /* --- steps --- */
@@ -226,9 +227,10 @@ static bool is_left_out(const struct swarm *swarm, uint32_t call)
 /* What comes often does so because the rest needs it: objects, and slots that come back. */
 static uint32_t draw_any_call(struct chance *chance, bool at_once)
 {
-    static const uint8_t common[] = {CALL_INSERT,  CALL_INSERT,  CALL_INSERT, CALL_FREE,
-                                     CALL_FREE,    CALL_FREE,    CALL_FLUSH,  CALL_QUIESCENT,
-                                     CALL_RESTORE, CALL_RESOLVE, CALL_PIN,    CALL_UNPIN};
+    static const uint8_t common[] = {CALL_INSERT,   CALL_INSERT,   CALL_INSERT, CALL_FREE,
+                                     CALL_FREE,     CALL_FREE,     CALL_FLUSH,  CALL_QUIESCENT,
+                                     CALL_RESTORE,  CALL_RESOLVE,  CALL_PIN,    CALL_UNPIN,
+                                     CALL_SIDE_SET, CALL_SIDE_FIND};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];

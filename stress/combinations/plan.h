@@ -50,6 +50,8 @@
     CALL(UNPIN)                                                                                    \
     CALL(SCAN)                                                                                     \
     CALL(DIAGNOSE)                                                                                 \
+    CALL(SIDE_SET)                                                                                 \
+    CALL(SIDE_FIND)                                                                                \
     CALL(TRIM)                                                                                     \
     CALL(RECYCLE)                                                                                  \
     CALL(WAIT)                                                                                     \
@@ -110,11 +112,13 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(sites)                                                                                  \
     OPTION(on_reclaim)                                                                             \
     OPTION(given)                                                                                  \
+    OPTION(side)                                                                                   \
     OPTION(filled)
 
 /*
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
- * slots to hold back (1) or without (2).  The rest is haft_table_options.
+ * slots to hold back (1) or without (2).  `side`: values beside the objects.  The rest is
+ * haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;

@@ -136,6 +136,7 @@ void begin_table(void)
     play.layout = layout;
     play.register_count = 2 * from->capacity + 8;
     atomic_store_explicit(&play.ids_repeat, from->wrap, memory_order_relaxed);
+    begin_side();
 }
 
 void forget_table(void)
@@ -162,10 +163,19 @@ void begin_closing(void)
 
 haft_status play_close_table(void)
 {
+    const bool has_side = play.side != NULL;
+
     begin_closing();
+    if (has_side) {
+        require_that(haft_table_close(play.table) != HAFT_OK, "a table was closed beside a side");
+        end_side();
+    }
     const haft_status status = haft_table_close(play.table);
 
     play.is_closing = false;
+    if (status != HAFT_OK && has_side) {
+        begin_side();
+    }
     return status;
 }
 
@@ -317,6 +327,7 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left = NULL;
+    play.side = NULL;
     play.is_closing = play.is_shared_again = play.is_forked = play.has_forked = false;
     play.callbacks = play.stamps = 0;
     memset(play.made, 0, sizeof play.made);

@@ -14,6 +14,7 @@
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
+#include <haft/side.h>
 #include <haft/table.h>
 #include <haft/threads.h>
 

@@ -1,0 +1,94 @@
+/* A side of the table, in plans that have one: a value knows the id that it was set for. */
+#include "stress/combinations/calls.h"
+
+void begin_side(void)
+{
+    const haft_side_options options = {.value_size = sizeof(struct stamp)};
+
+    if (play.plan->options.side) {
+        require_that(haft_side_open(play.table, &options, &play.side) == HAFT_OK, "haft_side_open");
+    }
+}
+
+void end_side(void)
+{
+    if (play.side != NULL) {
+        haft_side_close(play.side);
+        play.side = NULL;
+    }
+}
+
+static struct stamp *value_of(haft_id id)
+{
+    return haft_side_get(haft_side_entries(play.side), id);
+}
+
+void check_inherits_nothing(haft_id id)
+{
+    /* Where ids repeat, another thread may have met the new object already. */
+    if (play.side != NULL && !(play.at_once && count_in(&play.ids_repeat) != 0)) {
+        require_that(value_of(id) == NULL, "a new object has a value");
+    }
+}
+
+void check_value_at_end(haft_id id)
+{
+    const struct stamp *value = play.side != NULL ? value_of(id) : NULL;
+
+    require_that(value == NULL || is_value_stamp(value, id), "a value in on_reclaim");
+}
+
+static void check_value(struct thread *thread, const struct stamp *value, haft_id id)
+{
+    require_that(is_value_stamp(value, id), "a value is another id's");
+    if (!in_callback(thread)) {
+        hold_value(thread, value);
+    }
+}
+
+void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    const haft_id id = id_in(&play.registers[step->at % play.register_count]);
+    struct stamp stamp;
+    void *place = NULL;
+
+    if (play.side == NULL || !may_resolve(thread) || haft_resolve(play.view, id) == NULL) {
+        return;
+    }
+    value_stamp(&stamp, id);
+    const bool has_value = value_of(id) != NULL;
+    const struct call_under_way outer = begin_call(CALL_SIDE_SET, id);
+    const haft_status status = haft_side_set(play.side, id, &stamp, &place);
+
+    end_call(outer);
+    if (play.at_once && status == HAFT_BUSY) {
+        return;
+    }
+    require_that(status == HAFT_OK || status == HAFT_OCCUPIED, "haft_side_set");
+    require_that(play.at_once || has_value == (status == HAFT_OCCUPIED), "haft_side_set again");
+    require_that(place == value_of(id), "the place of a value");
+    check_value(thread, place, id);
+}
+
+void step_side_find(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    const haft_id id = id_in(&play.registers[step->at % play.register_count]);
+    void *object;
+
+    if (play.side == NULL || !may_resolve(thread)) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(CALL_SIDE_FIND, id);
+    const struct stamp *value =
+        haft_side_find(haft_side_entries(play.side), play.view, id, &object);
+
+    end_call(outer);
+    require_that(value == NULL || object != NULL, "a value without its object");
+    require_that(play.at_once || object != NULL || haft_resolve(play.view, id) == NULL,
+                 "a side finds no object");
+    if (value != NULL) {
+        check_value(thread, value, id);
+    }
+}
