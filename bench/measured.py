@@ -20,6 +20,10 @@ PEERS = "peers"  # the Rust program
 SERIES = ("milliseconds", "retired", "waiting")  # over time, in bench/backlog.cc
 
 
+class Missing(SystemExit):
+    """A figure that was not measured."""
+
+
 class Results:
     """Per name: a list with one value a repetition, for each counter; of series, the last one.
 
@@ -43,7 +47,7 @@ class Results:
         try:
             return self.counters[name][counter]
         except KeyError:
-            sys.exit(f"bench: no {counter} of {name} was measured")
+            raise Missing(f"bench: no {counter} of {name} was measured") from None
 
     def rate(self, name):
         """Items a second: the median, or None if that was not measured."""

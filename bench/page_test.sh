@@ -31,6 +31,8 @@ cat >"$figures" <<'EOF'
   "resolve_many/haft_memb/4194304/1": {"items_per_second": [4e6, 4e6]},
   "use_one/haft_memb/4194304/1": {"items_per_second": [1e6, 1e6]},
   "use_many/haft_memb/4194304/1": {"items_per_second": [8e6, 8e6]},
+  "side_get/haft_side/16384/1": {"items_per_second": [8e6, 10e6]},
+  "side_get/haft_resolve/16384/1": {"items_per_second": [10e6, 12.5e6]},
   "churn/haft_workers/1024/1": {"items_per_second": [20e6, 20e6], "peak_slots": [2000, 2000]},
   "churn/haft_workers/1024/2": {"items_per_second": [30e6, 30e6], "peak_slots": [4048, 3000]},
   "churn/sharded_slab/1024/1": {"items_per_second": [5e6, 5e6]},
@@ -81,6 +83,7 @@ is resolve_open_vs_raw_1024 1.5 1.5 1.5
 is resolve_each_memb_vs_raw_16384 3.0 3.0 3.0
 is resolve_many_vs_one_4194304 0.5 0.5 0.5
 is use_many_vs_one_4194304 0.125 0.125 0.125
+is side_get_vs_resolve_16384 1.25 1.25 1.25
 is churn1_vs_sharded_slab 4.0 4.0 4.0
 is churn1_vs_mimalloc 0.5 0.5 0.5
 is churn1_vs_mutex 2.0 2.0 2.0

@@ -20,6 +20,7 @@ PUBLISHED = os.path.join(ROOT, "docs", "performance", "results.json")
 ALL = [
     Program("local"),
     Program("resolve"),
+    Program("side"),
     Program("churn", "-churn/haft_local/"),
     Program("contention", "mixed/"),
     Program("handoff"),

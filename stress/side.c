@@ -132,7 +132,9 @@ static void write_until_done(struct stage *stage, struct chance *chance)
         const haft_id id = victim(stage, chance);
 
         if (id.bits != 0 && haft_free(worker, id) == HAFT_OK) {
-            replace(&stage->board[INDEX_OF(stage, id)], id.bits, 0);
+            if (!stage->unresolved) { /* else readers go on with the old id */
+                replace(&stage->board[INDEX_OF(stage, id)], id.bits, 0);
+            }
             insert_one(stage, worker, one_in(chance, 2));
             i++;
         }

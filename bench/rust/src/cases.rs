@@ -3,7 +3,7 @@
 
 use crate::measure::{alone, black_box, together, Case, Object, Random};
 use crate::tables::{Locked, MutexLocked, Sharded, Shared};
-use slotmap::{DefaultKey, SlotMap};
+use slotmap::{DefaultKey, SecondaryMap, SlotMap};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 
@@ -148,6 +148,54 @@ fn slotmap_get(size: usize) -> Case {
     slotmap_case("get", size, Box::new(run))
 }
 
+/// Values beside the objects of a map, all set, and the keys in random order.
+fn beside(size: usize) -> (SecondaryMap<DefaultKey, Object>, Vec<DefaultKey>) {
+    let mut map: SlotMap<DefaultKey, Object> = SlotMap::with_capacity(size);
+    let mut values = SecondaryMap::new();
+    let mut ids: Vec<DefaultKey> = (1..=size as u64).map(|i| map.insert([i, 0, 0])).collect();
+    for (i, id) in ids.iter().enumerate() {
+        values.insert(*id, [i as u64 + 1, 0, 0]);
+    }
+    Random::new(1).shuffle(&mut ids);
+    (values, ids)
+}
+
+fn slotmap_side_get(size: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (values, ids) = filled.get_or_insert_with(|| beside(size));
+        alone(rounds, || {
+            let sum = ids.iter().map(|id| values.get(*id).map_or(0, |value| value[0]));
+            black_box(sum.sum::<u64>());
+        })
+    };
+    slotmap_case("side_get", size, Box::new(run))
+}
+
+fn slotmap_side_set(size: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (values, ids) = filled.get_or_insert_with(|| {
+            let (mut values, ids) = beside(size);
+            ids.iter().for_each(|id| drop(values.remove(*id)));
+            (values, ids)
+        });
+        let object = black_box(OBJECT);
+        let mut failed = 0u64;
+        let took = alone(rounds, || {
+            for id in ids.iter() {
+                failed += values.insert(*id, *black_box(&object)).is_some() as u64;
+            }
+            for id in ids.iter() {
+                failed += values.remove(*id).is_none() as u64;
+            }
+        });
+        assert_eq!(failed, 0);
+        took
+    };
+    slotmap_case("side_set", size, Box::new(run))
+}
+
 fn slotmap_insert_free(size: usize) -> Case {
     let mut made = None;
     let run = move |rounds| {
@@ -228,6 +276,10 @@ pub fn makers() -> Vec<Box<dyn Fn() -> Case>> {
         makers.push(Box::new(move || slotmap_get(size)));
         makers.push(Box::new(move || slotmap_insert_free(size)));
         makers.push(Box::new(move || slotmap_iterate(size)));
+    }
+    for size in [1024, 16384, 262144] {
+        makers.push(Box::new(move || slotmap_side_get(size)));
+        makers.push(Box::new(move || slotmap_side_set(size)));
     }
     makers
 }
