@@ -1,8 +1,9 @@
-/* Options of any value for what is no table: domains, command sets, arenas, exports. */
+/* Options of any value for what is no table: domains, command sets, arenas, exports, sides. */
 #include "fuzz/options.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
 #include <haft/export.h>
+#include <haft/side.h>
 #include <haft/urcu.h>
 
 #define MOST_BLOCK (UINT64_C(1) << 30)
@@ -120,11 +121,120 @@ static void try_export(const struct values *values)
     must(opened == NULL, "export_open leaves its argument alone");
 }
 
+static void ignore_end(void *value, haft_id id, void *arg)
+{
+    (void)value;
+    (void)id;
+    (void)arg;
+}
+
+/* Whether a side beside a table of those values has that against it. */
+static bool is_side_to_blame(const struct values *values, haft_status status, bool is_shared)
+{
+    const uint64_t alignment = values->object_alignment;
+
+    switch (status) {
+    case HAFT_BAD_VALUE_SIZE:
+        return values->object_size > MOST_BLOCK;
+    case HAFT_BAD_VALUE_ALIGNMENT:
+        return (alignment & (alignment - 1)) != 0 || alignment > 4096;
+    case HAFT_BAD_ON_END:
+        return is_shared && values->gives_directory;
+    case HAFT_BAD_WRAP:
+        return values->wrap;
+    default:
+        return false;
+    }
+}
+
+static bool is_any_side_bad(const struct values *values, bool is_shared)
+{
+    for (haft_status status = HAFT_BAD_VALUE_SIZE; status <= HAFT_BAD_ON_END; status++) {
+        if (is_side_to_blame(values, status, is_shared)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_side(const struct values *values, haft_status said, haft_side *side, haft_id id,
+                       bool is_shared)
+{
+    void *place;
+
+    tell_answer("side_open", said);
+    must(said == HAFT_OK ? !is_any_side_bad(values, is_shared)
+                         : is_side_to_blame(values, said, is_shared),
+         "side_open");
+    must((said == HAFT_OK) == (side != NULL), "side_open leaves its argument alone");
+    if (side != NULL) {
+        must(haft_side_set(side, id, NULL, &place) == HAFT_OK, "side_set");
+        must(haft_side_get(haft_side_entries(side), id) == place, "side_get");
+        must(values->object_alignment == 0 || (uintptr_t)place % values->object_alignment == 0,
+             "a value's alignment");
+        haft_side_close(side);
+    }
+}
+
+static void try_local_side(const struct values *values, const haft_side_options *options)
+{
+    const haft_local_options with = {.capacity = 4, .wrap = values->wrap};
+    haft_side *side = NULL;
+    haft_local *local;
+    haft_id id;
+
+    must(haft_local_open(&with, &local) == HAFT_OK, "local_open");
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK, "insert");
+    const haft_status said = haft_side_open_local(local, options, &side);
+
+    check_side(values, said, side, id, false);
+    haft_local_close(local);
+}
+
+static void try_shared_side(const struct values *values, const haft_side_options *options)
+{
+    const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
+    const haft_table_options with = {.capacity = 4, .wrap = values->wrap};
+    haft_side *side = NULL;
+    haft_domain *domain;
+    haft_table *table;
+    haft_worker *worker;
+    haft_id id;
+
+    must(haft_domain_open(&frames, &domain) == HAFT_OK, "domain_open");
+    must(haft_table_open(domain, &with, &table) == HAFT_OK, "table_open");
+    must(haft_worker_open(table, &worker) == HAFT_OK, "worker_open");
+    must(haft_insert(worker, NULL, &id) == HAFT_OK, "insert");
+    const haft_status said = haft_side_open(table, options, &side);
+
+    check_side(values, said, side, id, true);
+    must(haft_worker_close(worker) == HAFT_OK, "worker_close");
+    must(haft_table_close(table) == HAFT_OK, "table_close");
+    must(haft_domain_close(domain) == HAFT_OK, "domain_close");
+}
+
+/* A value of the size and alignment that tables are tried with. */
+static void try_side(const struct values *values)
+{
+    const haft_side_options options = {
+        .value_size = (size_t)values->object_size,
+        .value_alignment = (size_t)values->object_alignment,
+        .on_end = values->gives_directory ? ignore_end : NULL,
+    };
+
+    if (!is_any_side_bad(values, false) && values->object_size > MOST_TOUCHED) {
+        return;
+    }
+    try_local_side(values, &options);
+    try_shared_side(values, &options);
+}
+
 uint64_t try_others(const struct values *values)
 {
     try_domain(values);
     try_commands(values);
     try_arena(values);
     try_export(values);
-    return 4;
+    try_side(values);
+    return 6;
 }
