@@ -317,17 +317,30 @@ static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id
     return HAFT_OK;
 }
 
+/* Have memory for the entries below `end`. */
+static haft_status make_room(haft_side *side, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
+    haft_status status = HAFT_OK;
+
+    /* Of a shared table each thread asks: it must see itself that the memory is writable. */
+    if (side->is_shared || end > load_relaxed(ONWARD, &side->used)) {
+        status = reservation_commit(&side->memory, bias + end * side->entries.stride);
+    }
+    if (status == HAFT_OK) {
+        raise_used(side, end);
+    }
+    return status;
+}
+
 static haft_status claim(haft_side *side, atomic_u64 *entry, haft_id id)
 {
     const struct word_format *format = &side->slots->format;
-    const uint64_t end = word_index(format, id.bits) + 1;
-    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
-    const haft_status status = reservation_commit(&side->memory, bias + end * side->entries.stride);
+    const haft_status status = make_room(side, word_index(format, id.bits) + 1);
 
     if (status != HAFT_OK) {
         return status;
     }
-    raise_used(side, end);
     return side->is_shared
                ? claim_shared(entry, id, word_with_index(format, id.bits, MARK_RESERVED))
                : claim_local(side, entry, id);
@@ -348,11 +361,12 @@ static void write_value(const haft_side *side, atomic_u64 *entry, haft_id id, co
  * freed it meanwhile. */
 static haft_status check_id(const haft_side *side, haft_id id)
 {
-    const haft_status status = side->is_shared
-                                   ? slots_check_chosen(side->slots, id, side->slots->limit)
-                                   : slots_diagnose(side->slots, id);
-
-    return status == HAFT_RESERVED ? HAFT_OK : status;
+    if (side->is_shared) {
+        return slots_check_chosen(side->slots, id, side->slots->limit);
+    }
+    return haft_is_live(side->slots->view, id) || is_held(side, id)
+               ? HAFT_OK
+               : slots_diagnose(side->slots, id);
 }
 
 haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place)
