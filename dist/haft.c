@@ -1202,6 +1202,271 @@ haft_status reservation_populate(const struct reservation *reservation, uint64_t
 }
 
 /*
+ * lib/base/saved.h - the file of a saved table: a head and a body in blocks, with checksums.
+ *
+ *   head    8 bytes that no text has, then numbers of 8 bytes; checksum
+ *   body    blocks of 4,096 bytes, the last with the rest: bytes, checksum
+ *
+ * The first bytes are made as PNG's are: a transfer as text changes them.  A checksum is the CRC-32
+ * of IEEE 802.3, as in zlib, of the bytes since the one before; it tells each error of up to 32
+ * bits in a row.  All numbers are little-endian.
+ */
+
+#define SAVED_BLOCK 4096
+#define SAVED_HEAD_NUMBERS 31 /* of each kind of table */
+
+struct saved_head {
+    uint64_t numbers[SAVED_HEAD_NUMBERS];
+};
+
+/* A body, on its way. */
+struct saved {
+    haft_file *file; /* its offset: that of the block in hand */
+    uint64_t left;   /* bytes of the body that are not in a block yet */
+    uint64_t filled; /* of the block in hand */
+    uint64_t at;
+    unsigned char block[SAVED_BLOCK + 4];
+};
+
+/* Where in the file a number of the head stands, and a byte of the body. */
+HAFT_INTERNAL uint64_t saved_offset_of_number(uint64_t number);
+HAFT_INTERNAL uint64_t saved_offset_of_byte(uint64_t byte);
+
+/* The file is wrong, or could not be written: `what` is, or comes, at `offset`. */
+HAFT_INTERNAL
+haft_status saved_fault(haft_file *file, haft_status status, uint64_t offset, const char *what);
+
+/* Write the head, and make ready for a body of that many bytes.  HAFT_OK or HAFT_NO_FILE. */
+HAFT_INTERNAL
+haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
+                              uint64_t bytes);
+
+/* Write a piece of the body.  HAFT_OK or HAFT_NO_FILE. */
+HAFT_INTERNAL haft_status saved_write(struct saved *saved, const void *bytes, uint64_t size);
+HAFT_INTERNAL haft_status saved_write_number(struct saved *saved, uint64_t number);
+
+/* Read a head.  HAFT_OK or HAFT_DAMAGED. */
+HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *head);
+
+/* Make ready to read a body of that many bytes behind the head. */
+HAFT_INTERNAL void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes);
+
+/* Read a piece of the body: `what` it is.  HAFT_OK or HAFT_DAMAGED. */
+HAFT_INTERNAL
+haft_status saved_read(struct saved *saved, void *bytes, uint64_t size, const char *what);
+HAFT_INTERNAL
+haft_status saved_read_number(struct saved *saved, uint64_t *number, const char *what);
+
+/* lib/base/saved.c */
+
+/* The file of a saved table. */
+
+static const unsigned char first_bytes[8] = {0x89, 'h', 'a', 'f', 't', '\r', '\n', 0x1a};
+
+#define CHECKSUM 4 /* bytes */
+
+/* The CRC-32 of IEEE 802.3, four bits at a time. */
+static uint32_t checksum_of(const unsigned char *bytes, uint64_t size)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
+        0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
+        0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
+    };
+    uint32_t sum = UINT32_MAX;
+
+    for (uint64_t i = 0; i < size; i++) {
+        sum ^= bytes[i];
+        sum = sum >> 4 ^ table[sum & 15];
+        sum = sum >> 4 ^ table[sum & 15];
+    }
+    return ~sum;
+}
+
+static void put_number(unsigned char *to, uint64_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        to[i] = (unsigned char)(number >> 8 * i);
+    }
+}
+
+static uint64_t get_number(const unsigned char *from, int bytes)
+{
+    uint64_t number = 0;
+
+    for (int i = bytes; i-- > 0;) {
+        number = number << 8 | from[i];
+    }
+    return number;
+}
+
+#define HEAD_SIZE (sizeof first_bytes + SAVED_HEAD_NUMBERS * sizeof(uint64_t))
+
+HAFT_INTERNAL uint64_t saved_offset_of_number(uint64_t number)
+{
+    return sizeof first_bytes + number * sizeof(uint64_t);
+}
+
+HAFT_INTERNAL uint64_t saved_offset_of_byte(uint64_t byte)
+{
+    return HEAD_SIZE + CHECKSUM + byte / SAVED_BLOCK * (SAVED_BLOCK + CHECKSUM) +
+           byte % SAVED_BLOCK;
+}
+
+HAFT_INTERNAL
+haft_status saved_fault(haft_file *file, haft_status status, uint64_t offset, const char *what)
+{
+    file->offset = offset;
+    file->what = what;
+    return status;
+}
+
+/* --- writing --- */
+
+/* Write `size` bytes with their checksum, for which there is room behind them. */
+static haft_status write_checked(haft_file *file, unsigned char *bytes, uint64_t size)
+{
+    put_number(bytes + size, checksum_of(bytes, size), CHECKSUM);
+    if (!file->write(bytes, (size_t)size + CHECKSUM, file->arg)) {
+        return saved_fault(file, HAFT_NO_FILE, file->offset, "bytes that were not written");
+    }
+    file->offset += size + CHECKSUM;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL
+haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
+                              uint64_t bytes)
+{
+    *saved = (struct saved){.file = file, .left = bytes};
+    file->offset = 0;
+    file->what = NULL;
+    memcpy(saved->block, first_bytes, sizeof first_bytes);
+    for (uint64_t i = 0; i < SAVED_HEAD_NUMBERS; i++) {
+        put_number(saved->block + saved_offset_of_number(i), head->numbers[i], sizeof(uint64_t));
+    }
+    return write_checked(file, saved->block, HEAD_SIZE);
+}
+
+HAFT_INTERNAL haft_status saved_write(struct saved *saved, const void *bytes, uint64_t size)
+{
+    const unsigned char *from = bytes;
+
+    while (size != 0) {
+        const uint64_t room = SAVED_BLOCK - saved->filled;
+        const uint64_t part = size < room ? size : room;
+
+        memcpy(saved->block + saved->filled, from, (size_t)part);
+        saved->filled += part;
+        saved->left -= part;
+        from += part;
+        size -= part;
+        if (saved->filled == SAVED_BLOCK || saved->left == 0) {
+            const haft_status status = write_checked(saved->file, saved->block, saved->filled);
+
+            saved->filled = 0;
+            if (status != HAFT_OK) {
+                return status;
+            }
+        }
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status saved_write_number(struct saved *saved, uint64_t number)
+{
+    unsigned char bytes[sizeof number];
+
+    put_number(bytes, number, sizeof number);
+    return saved_write(saved, bytes, sizeof bytes);
+}
+
+/* --- reading --- */
+
+/* Read `size` bytes with their checksum, for which there is room behind them. */
+static haft_status read_checked(haft_file *file, unsigned char *bytes, uint64_t size)
+{
+    if (!file->read(bytes, (size_t)size + CHECKSUM, file->arg)) {
+        return saved_fault(file, HAFT_DAMAGED, file->offset, "the file is cut off in here");
+    }
+    if (get_number(bytes + size, CHECKSUM) != checksum_of(bytes, size)) {
+        return saved_fault(file, HAFT_DAMAGED, file->offset,
+                           "the checksum of the bytes from here on is wrong");
+    }
+    file->offset += size + CHECKSUM;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *head)
+{
+    unsigned char bytes[HEAD_SIZE + CHECKSUM] = {0};
+
+    file->offset = 0;
+    file->what = NULL;
+    const haft_status status = read_checked(file, bytes, HEAD_SIZE);
+
+    if (status == HAFT_DAMAGED && file->offset == 0 &&
+        memcmp(bytes, first_bytes, sizeof first_bytes) != 0) {
+        file->what = "no saved table begins like this";
+    }
+    for (uint64_t i = 0; i < SAVED_HEAD_NUMBERS && status == HAFT_OK; i++) {
+        head->numbers[i] = get_number(bytes + saved_offset_of_number(i), sizeof(uint64_t));
+    }
+    return status;
+}
+
+HAFT_INTERNAL void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes)
+{
+    *saved = (struct saved){.file = file, .left = bytes};
+}
+
+static haft_status read_block(struct saved *saved, const char *what)
+{
+    const uint64_t size = saved->left < SAVED_BLOCK ? saved->left : SAVED_BLOCK;
+
+    if (size == 0) {
+        return saved_fault(saved->file, HAFT_DAMAGED, saved->file->offset, what);
+    }
+    saved->left -= size;
+    saved->filled = size;
+    saved->at = 0;
+    return read_checked(saved->file, saved->block, size);
+}
+
+HAFT_INTERNAL
+haft_status saved_read(struct saved *saved, void *bytes, uint64_t size, const char *what)
+{
+    unsigned char *to = bytes;
+
+    while (size != 0) {
+        const haft_status status = saved->at == saved->filled ? read_block(saved, what) : HAFT_OK;
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        const uint64_t there = saved->filled - saved->at;
+        const uint64_t part = size < there ? size : there;
+
+        memcpy(to, saved->block + saved->at, (size_t)part);
+        saved->at += part;
+        to += part;
+        size -= part;
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status saved_read_number(struct saved *saved, uint64_t *number, const char *what)
+{
+    unsigned char bytes[sizeof *number];
+    const haft_status status = saved_read(saved, bytes, sizeof bytes, what);
+
+    if (status == HAFT_OK) {
+        *number = get_number(bytes, sizeof *number);
+    }
+    return status;
+}
+
+/*
  * lib/base/sized.h - options structs of callers that were compiled with another version.
  *
  * A struct only grows, at its end, and a member that is zero is a default.  So a shorter struct
@@ -1258,21 +1523,25 @@ static const struct {
                         "the object has been freed and its slot has lived all its generations"},
     [HAFT_DEAD] = {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
     [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
-    [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period"},
+    [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period, or the value is being set"},
     [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
     [HAFT_USED_UP] = {"HAFT_USED_UP",
                       "the recorder has created as many objects as it was opened for"},
-    [HAFT_IN_USE] = {"HAFT_IN_USE",
-                     "something of it is still in use: a worker, a table, a pin, a reservation"},
+    [HAFT_IN_USE] =
+        {"HAFT_IN_USE",
+         "something of it is still in use: a worker, a table, a pin, a side, a reservation"},
     [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
-    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object or a reservation"},
+    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object, a reservation or a value"},
+    [HAFT_DAMAGED] = {"HAFT_DAMAGED", "the file is no saved table, is cut off or has been changed"},
+    [HAFT_OTHER_TABLE] = {"HAFT_OTHER_TABLE",
+                          "the state is that of a table that was opened with other options"},
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
                          "the table's objects have not the type's size, alignment and pins"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
@@ -1317,6 +1586,12 @@ static const struct {
     [HAFT_BAD_DIRECTORY] = {"HAFT_BAD_DIRECTORY",
                             "directory: one that exists and that this process may write to"},
     [HAFT_BAD_INTERVAL_MS] = {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
+    [HAFT_BAD_VALUE_SIZE] = {"HAFT_BAD_VALUE_SIZE", "value_size: at most 2^30 bytes"},
+    [HAFT_BAD_VALUE_ALIGNMENT] = {"HAFT_BAD_VALUE_ALIGNMENT",
+                                  "value_alignment: a power of two, at most 4096"},
+    [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
+                       "wrap: ids of the table repeat, and a side cannot tell their values apart"},
+    [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
 };
 
 const char *haft_status_text(haft_status status)
@@ -1461,6 +1736,9 @@ struct fill {
 
 /* The `seen` of fill_look(): read before the objects are counted.  Any threads. */
 HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill);
+
+/* Go on from a count of changes that fill_seen() gave.  One thread uses the table. */
+HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen);
 
 /*
  * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
@@ -1671,6 +1949,9 @@ HAFT_INTERNAL void sites_close(struct sites *sites);
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */
 HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end);
 
+/* Nothing is known of the slots below `end` any more.  One thread uses the table. */
+HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end);
+
 static inline void sites_note_birth(const struct sites *sites, uint64_t index, const void *caller)
 {
     if (sites->records != NULL) {
@@ -1823,6 +2104,9 @@ HAFT_INTERNAL void slots_close(struct slots *slots);
 /* Make the slots below `end` writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads. */
 HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end);
 
+/* Bytes of memory that `used` slots take, of which `released` have none any more. */
+HAFT_INTERNAL uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released);
+
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 
@@ -1889,6 +2173,9 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
 /* The status of an id: see haft_diagnose().  Any threads. */
 HAFT_INTERNAL haft_status slots_diagnose(const struct slots *slots, haft_id id);
 
+/* The id of slot `index`, live or of its next life: see haft_id_at().  Any threads. */
+HAFT_INTERNAL haft_status slots_id_at(const struct slots *slots, uint64_t index, haft_id *id);
+
 /* Add the sites known of an id with that status: "; freed at ..., allocated at ...". */
 HAFT_INTERNAL
 void sites_tell(struct text *text, const struct slots *slots, haft_id id, haft_status status);
@@ -1945,8 +2232,8 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
  * The status of an id, and where its object was allocated and freed.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose (acquire)
- *            the word, as resolve sees it, and whether ids repeat
+ *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose, slots_id_at
+ *            (acquire)   the word, as resolve sees it, and whether ids repeat
  *   HINT     ids repeat: then more of them are said to be stale.  A site that is read too early or
  *            too late makes a line of text say less
  */
@@ -1989,6 +2276,41 @@ HAFT_INTERNAL haft_status slots_diagnose(const struct slots *slots, haft_id id)
         return HAFT_NEVER_ISSUED;
     }
     return word_index(format, word) == MARK_EXHAUSTED ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+/* The slot's next life begins from `word`, which is in none: nil after the last. */
+static haft_status next_at(const struct slots *slots, uint64_t index, uint64_t word, haft_id *id)
+{
+    const struct word_format *format = &slots->format;
+    const bool is_exhausted = word_index(format, word) == MARK_EXHAUSTED;
+    uint64_t begin = slots_begin_at(slots, index, word);
+
+    if (!is_exhausted && slots->wrapped) { /* a shared table's word while its slot is retired */
+        begin = word_wrapped(format, begin);
+    }
+    if (word_generation(format, begin) == 0) {
+        id->bits = 0;
+        return HAFT_EXHAUSTED;
+    }
+    id->bits = word_with_index(format, begin, index);
+    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+}
+
+HAFT_INTERNAL haft_status slots_id_at(const struct slots *slots, uint64_t index, haft_id *id)
+{
+    const struct word_format *format = &slots->format;
+
+    if (index < HAFT_FIRST_INDEX || index >= slots->limit) {
+        return HAFT_OUT_OF_RANGE;
+    }
+    const uint64_t word = load_acquire(PUBLISH, slots_word(slots, index));
+    const uint64_t field = word_index(format, word);
+
+    if (field != index && field != MARK_RESERVED) {
+        return next_at(slots, index, word, id);
+    }
+    id->bits = word_with_index(format, word, index);
+    return field == index ? HAFT_OK : HAFT_RESERVED;
 }
 
 static const char *file_name(const char *path)
@@ -2167,6 +2489,11 @@ HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill)
     return load_relaxed(RETRY, &fill->warned);
 }
 
+HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen)
+{
+    store_relaxed(RETRY, &fill->warned, seen);
+}
+
 HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
                              uint64_t capacity)
 {
@@ -2310,6 +2637,437 @@ HAFT_INTERNAL void geometry_measure(const struct slots_options *options)
     }
 }
 
+/*
+ * lib/slots/image.h - the image of a table: all that decides what its next call answers.
+ *
+ * Numbers, and parts of its memory.  The parts of a table's own image are its memory itself; those
+ * of another lie elsewhere.  A table becomes any image of its shape.
+ */
+
+#define IMAGE_NUMBERS 18
+#define IMAGE_PARTS 4
+#define SHAPE_NUMBERS 10
+
+struct image_part {
+    char *at;
+    uint64_t bytes;
+    uint64_t most; /* bytes that the part can ever have */
+};
+
+struct image {
+    uint64_t numbers[IMAGE_NUMBERS];
+    struct image_part parts[IMAGE_PARTS];
+};
+
+/* The options of the table that an image must agree with. */
+struct shape {
+    uint64_t numbers[SHAPE_NUMBERS];
+};
+
+/* Copied and compared in blocks, from the start of a part on. */
+#define IMAGE_BLOCK 64
+
+/* Whether two whole blocks differ. */
+static inline bool image_differs(const char *a, const char *b)
+{
+    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const pair *x = (const pair *)(const void *)a;
+    const pair *y = (const pair *)(const void *)b;
+    const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
+
+    return (all[0] | all[1]) != 0;
+}
+
+/* Make `bytes` bytes at `to` what they are at `from`: writes to blocks that differ, alone. */
+HAFT_INTERNAL void image_put(char *to, const char *from, uint64_t bytes);
+
+/* Make the bytes zero; the same. */
+HAFT_INTERNAL void image_clear(char *at, uint64_t bytes);
+
+/*
+ * lib/slots/history.h - snapshots of a table: see haft/snapshot.h.
+ *
+ * One of them, the current, is there as a whole: the shadow, a copy of the table's memory.  Between
+ * two neighbours stand the blocks that differ, with the bytes of the one that the shadow is not.
+ * Going from one to the other exchanges these bytes with the shadow's, so the way back is there
+ * too.
+ *
+ *   oldest --changes-- current = shadow --changes-- newest
+ *
+ * Bytes of the shadow that no snapshot had before need no way back: nothing asks for them.
+ */
+
+struct change;
+
+/* Snapshot number n is in place n % keep. */
+struct snapshot {
+    uint64_t numbers[IMAGE_NUMBERS];
+    uint64_t bytes[IMAGE_PARTS];
+    struct change *changes;     /* against the snapshot before; NULL: none */
+    uint64_t ends[IMAGE_PARTS]; /* of each part's changes */
+};
+
+struct shadow_part {
+    struct reservation memory; /* if `is_open` */
+    bool is_open;
+    uint64_t bytes; /* that snapshots have had */
+};
+
+struct haft_history {
+    struct snapshot *snapshots;
+    uint64_t keep;
+    uint64_t oldest;
+    uint64_t next; /* one more than the newest; equal: there is none */
+    uint64_t current;
+    struct shape shape; /* of the tables whose snapshots it has */
+    struct shadow_part shadow[IMAGE_PARTS];
+};
+
+/* Whether snapshots of tables of that shape are or may be in it. */
+HAFT_INTERNAL bool history_fits(const struct haft_history *history, const struct shape *shape);
+
+/*
+ * Keep a copy of `image`, which is of that shape, behind the current snapshot; those behind that
+ * are dropped.  HAFT_OK and its number, or HAFT_NO_MEMORY with nothing changed.
+ */
+HAFT_INTERNAL haft_status history_take(struct haft_history *history, const struct shape *shape,
+                                       const struct image *image, uint64_t *number);
+
+/* The snapshot of that number; NULL: there is none. */
+HAFT_INTERNAL
+const struct snapshot *history_find(const struct haft_history *history, uint64_t number);
+
+/* Make a snapshot that is there the current one: its image, which is valid until the next call. */
+HAFT_INTERNAL struct image history_go(struct haft_history *history, uint64_t number);
+
+/* lib/slots/history.c */
+
+/* Snapshots: a shadow, and what differs between neighbours. */
+
+struct change {
+    uint64_t block;
+    char bytes[IMAGE_BLOCK];
+};
+
+haft_status haft_history_open(uint64_t keep, haft_history **history)
+{
+    if (keep == 0) {
+        return HAFT_BAD_CAPACITY;
+    }
+    haft_history *opened = calloc(1, sizeof *opened);
+    struct snapshot *snapshots = calloc((size_t)keep, sizeof *snapshots);
+
+    if (opened == NULL || snapshots == NULL || keep > SIZE_MAX / sizeof *snapshots) {
+        free(snapshots);
+        free(opened);
+        return HAFT_NO_MEMORY;
+    }
+    opened->snapshots = snapshots;
+    opened->keep = keep;
+    *history = opened;
+    return HAFT_OK;
+}
+
+static struct snapshot *snapshot_of(const haft_history *history, uint64_t number)
+{
+    return &history->snapshots[number % history->keep];
+}
+
+static void forget_changes(const haft_history *history, uint64_t number)
+{
+    struct snapshot *snapshot = snapshot_of(history, number);
+
+    free(snapshot->changes);
+    snapshot->changes = NULL;
+}
+
+void haft_history_close(haft_history *history)
+{
+    for (uint64_t number = history->oldest; number < history->next; number++) {
+        forget_changes(history, number);
+    }
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        if (history->shadow[part].is_open) {
+            reservation_close(&history->shadow[part].memory);
+        }
+    }
+    free(history->snapshots);
+    free(history);
+}
+
+haft_range haft_history_kept(const haft_history *history)
+{
+    return HAFT_RANGE(history->oldest, history->next);
+}
+
+uint64_t haft_history_bytes(const haft_history *history)
+{
+    uint64_t bytes = sizeof *history + history->keep * sizeof *history->snapshots;
+
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        bytes += history->shadow[part].bytes;
+    }
+    for (uint64_t number = history->oldest; number < history->next; number++) {
+        const struct snapshot *snapshot = snapshot_of(history, number);
+
+        if (snapshot->changes != NULL) {
+            bytes += snapshot->ends[IMAGE_PARTS - 1] * sizeof *snapshot->changes;
+        }
+    }
+    return bytes;
+}
+
+HAFT_INTERNAL bool history_fits(const haft_history *history, const struct shape *shape)
+{
+    return history->next == 0 || memcmp(&history->shape, shape, sizeof *shape) == 0;
+}
+
+HAFT_INTERNAL const struct snapshot *history_find(const haft_history *history, uint64_t number)
+{
+    return number >= history->oldest && number < history->next ? snapshot_of(history, number)
+                                                               : NULL;
+}
+
+/* --- taking --- */
+
+static uint64_t blocks_of(uint64_t bytes)
+{
+    return (bytes + IMAGE_BLOCK - 1) / IMAGE_BLOCK;
+}
+
+/* Room in the shadow for the whole image, in whole blocks. */
+static haft_status make_room(haft_history *history, const struct image *image)
+{
+    haft_status status = HAFT_OK;
+
+    for (int i = 0; i < IMAGE_PARTS && status == HAFT_OK; i++) {
+        const struct image_part *part = &image->parts[i];
+        struct shadow_part *shadow = &history->shadow[i];
+
+        if (part->bytes != 0 && !shadow->is_open) {
+            status = reservation_open_array(&shadow->memory, blocks_of(part->most) * IMAGE_BLOCK,
+                                            IMAGE_BLOCK);
+            shadow->is_open = status == HAFT_OK;
+        }
+        if (part->bytes != 0 && status == HAFT_OK) {
+            status = reservation_commit(&shadow->memory, blocks_of(part->bytes) * IMAGE_BLOCK);
+        }
+    }
+    return status;
+}
+
+/* Bytes of a part that the shadow has from a snapshot, whatever that was: the rest is new to it. */
+static uint64_t known_bytes(const struct shadow_part *shadow, const struct image_part *part)
+{
+    return part->bytes < shadow->bytes ? part->bytes : shadow->bytes;
+}
+
+/*
+ * Set the bit of each block of a part that differs from the shadow's: how many.  The last block may
+ * be a part of one.
+ */
+static uint64_t compare_part(const struct shadow_part *shadow, const struct image_part *part,
+                             uint64_t *differ)
+{
+    const uint64_t bytes = known_bytes(shadow, part);
+    const uint64_t whole = bytes / IMAGE_BLOCK;
+    uint64_t found = 0;
+
+    for (uint64_t first = 0; first < blocks_of(bytes); first += 64) {
+        const uint64_t end = first + 64 < whole ? first + 64 : whole;
+        uint64_t bits = 0;
+
+        for (uint64_t block = first; block < end; block++) {
+            const uint64_t at = block * IMAGE_BLOCK;
+
+            bits |= (uint64_t)image_differs(part->at + at, shadow->memory.base + at)
+                    << (block - first);
+        }
+        differ[first / 64] = bits;
+        found += (uint64_t)__builtin_popcountll(bits);
+    }
+    if (bytes % IMAGE_BLOCK != 0 &&
+        memcmp(part->at + whole * IMAGE_BLOCK, shadow->memory.base + whole * IMAGE_BLOCK,
+               (size_t)(bytes % IMAGE_BLOCK)) != 0) {
+        differ[whole / 64] |= UINT64_C(1) << whole % 64;
+        found++;
+    }
+    return found;
+}
+
+/* Where the bits of a part begin, in words. */
+static uint64_t bitmap_of(const haft_history *history, int part)
+{
+    uint64_t words = 0;
+
+    for (int i = 0; i < part; i++) {
+        words += blocks_of(history->shadow[i].bytes) / 64 + 1;
+    }
+    return words;
+}
+
+/* The shadow's bytes go to the change, and the image's to the shadow. */
+static void keep_block(char *shadow, const struct image_part *part, uint64_t known, uint64_t block,
+                       struct change *change)
+{
+    const uint64_t at = block * IMAGE_BLOCK;
+    const uint64_t left = known - at;
+
+    change->block = block;
+    memcpy(change->bytes, shadow + at, IMAGE_BLOCK);
+    if (left >= IMAGE_BLOCK) {
+        memcpy(shadow + at, part->at + at, IMAGE_BLOCK);
+    } else {
+        memcpy(shadow + at, part->at + at, (size_t)left);
+    }
+}
+
+static struct change *keep_blocks(const struct shadow_part *shadow, const struct image_part *part,
+                                  const uint64_t *differ, struct change *change)
+{
+    const uint64_t known = known_bytes(shadow, part);
+
+    for (uint64_t first = 0; first < blocks_of(known); first += 64) {
+        for (uint64_t bits = differ[first / 64]; bits != 0; bits &= bits - 1) {
+            keep_block(shadow->memory.base, part, known, first + (uint64_t)__builtin_ctzll(bits),
+                       change++);
+        }
+    }
+    return change;
+}
+
+/*
+ * Turn the shadow from the current snapshot into the image; the changes are those of the new one,
+ * `taken`.  HAFT_OK, or HAFT_NO_MEMORY with nothing changed.
+ */
+static haft_status exchange_with(haft_history *history, const struct image *image,
+                                 struct snapshot *taken)
+{
+    uint64_t *differ = malloc((size_t)bitmap_of(history, IMAGE_PARTS) * sizeof *differ);
+    uint64_t found = 0;
+
+    if (differ == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        found +=
+            compare_part(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
+        taken->ends[i] = found;
+    }
+    taken->changes = malloc((size_t)(found + 1) * sizeof *taken->changes);
+    if (taken->changes == NULL) {
+        free(differ);
+        return HAFT_NO_MEMORY;
+    }
+    struct change *change = taken->changes;
+
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        change = keep_blocks(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)],
+                             change);
+    }
+    free(differ);
+    return HAFT_OK;
+}
+
+/* Copy what the shadow does not know, from byte `known` of each part on. */
+static void copy_rest(haft_history *history, const struct image *image, bool whole)
+{
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        const struct image_part *part = &image->parts[i];
+        struct shadow_part *shadow = &history->shadow[i];
+        const uint64_t known = whole ? 0 : known_bytes(shadow, part);
+
+        if (part->bytes != known) {
+            memcpy(shadow->memory.base + known, part->at + known, (size_t)(part->bytes - known));
+        }
+        shadow->bytes = part->bytes > shadow->bytes ? part->bytes : shadow->bytes;
+    }
+}
+
+/* The snapshots behind the current one go; and the oldest, if there is no room for one more. */
+static void drop(haft_history *history)
+{
+    while (history->next > history->current + 1) {
+        forget_changes(history, --history->next);
+    }
+    if (history->next - history->oldest == history->keep) {
+        forget_changes(history, history->oldest++);
+        if (history->oldest < history->next) {
+            forget_changes(history, history->oldest);
+        }
+    }
+}
+
+HAFT_INTERNAL haft_status history_take(haft_history *history, const struct shape *shape,
+                                       const struct image *image, uint64_t *number)
+{
+    const bool is_alone = history->next == 0 || history->keep == 1;
+    struct snapshot taken = {.changes = NULL};
+    haft_status status = make_room(history, image);
+
+    if (status == HAFT_OK && !is_alone) {
+        status = exchange_with(history, image, &taken);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    copy_rest(history, image, is_alone);
+    if (history->next != 0) {
+        drop(history);
+    }
+    memcpy(taken.numbers, image->numbers, sizeof taken.numbers);
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        taken.bytes[i] = image->parts[i].bytes;
+    }
+    history->shape = *shape;
+    history->current = history->next++;
+    *snapshot_of(history, history->current) = taken;
+    if (number != NULL) {
+        *number = history->current;
+    }
+    return HAFT_OK;
+}
+
+/* --- going --- */
+
+/* The changes of a snapshot and the shadow exchange their bytes. */
+static void exchange(const haft_history *history, const struct snapshot *snapshot)
+{
+    uint64_t at = 0;
+
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        for (; at < snapshot->ends[i]; at++) {
+            struct change *change = &snapshot->changes[at];
+            char *block = history->shadow[i].memory.base + change->block * IMAGE_BLOCK;
+            char bytes[IMAGE_BLOCK];
+
+            memcpy(bytes, block, IMAGE_BLOCK);
+            memcpy(block, change->bytes, IMAGE_BLOCK);
+            memcpy(change->bytes, bytes, IMAGE_BLOCK);
+        }
+    }
+}
+
+HAFT_INTERNAL struct image history_go(haft_history *history, uint64_t number)
+{
+    struct image image;
+
+    while (history->current > number) {
+        exchange(history, snapshot_of(history, history->current--));
+    }
+    while (history->current < number) {
+        exchange(history, snapshot_of(history, ++history->current));
+    }
+    const struct snapshot *snapshot = snapshot_of(history, number);
+
+    memcpy(image.numbers, snapshot->numbers, sizeof image.numbers);
+    for (int i = 0; i < IMAGE_PARTS; i++) {
+        image.parts[i] =
+            (struct image_part){.at = history->shadow[i].memory.base, .bytes = snapshot->bytes[i]};
+    }
+    return image;
+}
+
 /* lib/slots/id.c */
 
 /* Text forms of ids. */
@@ -2413,6 +3171,343 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
     }
     *id = parsed;
     return true;
+}
+
+/* lib/slots/image.c */
+
+/* Images of tables: memory that is mostly equal already. */
+
+HAFT_INTERNAL void image_put(char *to, const char *from, uint64_t bytes)
+{
+    uint64_t at = 0;
+
+    for (; at + IMAGE_BLOCK <= bytes; at += IMAGE_BLOCK) {
+        if (image_differs(to + at, from + at)) {
+            memcpy(to + at, from + at, IMAGE_BLOCK);
+        }
+    }
+    if (at < bytes) {
+        memcpy(to + at, from + at, (size_t)(bytes - at));
+    }
+}
+
+HAFT_INTERNAL void image_clear(char *at, uint64_t bytes)
+{
+    static const uint64_t zeros[IMAGE_BLOCK / sizeof(uint64_t)];
+
+    for (; bytes >= IMAGE_BLOCK; bytes -= IMAGE_BLOCK, at += IMAGE_BLOCK) {
+        image_put(at, (const char *)zeros, IMAGE_BLOCK);
+    }
+    if (bytes != 0) {
+        memset(at, 0, (size_t)bytes);
+    }
+}
+
+/*
+ * lib/slots/image_file.h - the file of a table's image: its head, the words of its slots, and its
+ * objects.
+ *
+ *   head   1, the shape's numbers, bytes of an object, bytes of the body, the image's numbers
+ *   body   what the kind of table says
+ */
+
+/* A table that is loaded or saved. */
+struct image_file {
+    haft_file *file;
+    uint64_t object_size;  /* in memory */
+    uint64_t object_bytes; /* in the file */
+    void *converted;       /* an object as it is in the file; NULL: nothing is converted */
+    struct saved saved;
+};
+
+/*
+ * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
+ * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ */
+HAFT_INTERNAL
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size);
+HAFT_INTERNAL void image_file_close(struct image_file *image_file);
+
+/* Write the head.  HAFT_OK or HAFT_NO_FILE. */
+HAFT_INTERNAL
+haft_status image_file_begin_write(struct image_file *image_file, const struct shape *shape,
+                                   const uint64_t *numbers, uint64_t body);
+
+/*
+ * Read the head of a file for a table of that shape, whose numbers have these names.  HAFT_OK, the
+ * image's numbers and the bytes of the body; HAFT_DAMAGED, HAFT_OTHER_TABLE.
+ */
+HAFT_INTERNAL
+haft_status image_file_read_head(struct image_file *image_file, const struct shape *shape,
+                                 const char *const *names, uint64_t *numbers, uint64_t *body);
+
+/* The image's number is wrong: HAFT_DAMAGED. */
+HAFT_INTERNAL
+haft_status image_file_wrong_number(const struct image_file *image_file, uint64_t number,
+                                    const char *name);
+
+/* Write and read an object, as haft_file says. */
+HAFT_INTERNAL
+haft_status image_file_write_object(struct image_file *image_file, const void *object);
+HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, void *object);
+
+/* --- slots: their words, from the first index on --- */
+
+/* What words are there, and where. */
+struct image_slots {
+    const struct word_format *format;
+    char *base; /* of slot 0's word */
+    uint64_t stride;
+    uint64_t end;      /* one more than the highest index */
+    uint64_t at;       /* the byte of the body where the first word stands */
+    bool may_be_fresh; /* words may be 0 */
+    uint64_t live, exhausted, fresh, free;
+    uint64_t tail; /* the last free slot */
+};
+
+static inline uint64_t *image_word(const struct image_slots *slots, uint64_t index)
+{
+    return (uint64_t *)(void *)(slots->base + index * slots->stride);
+}
+
+HAFT_INTERNAL
+haft_status image_file_write_words(struct image_file *image_file, const struct image_slots *slots);
+
+/* Read the words, each of which is right as far as it tells, and count them. */
+HAFT_INTERNAL
+haft_status image_file_read_words(struct image_file *image_file, struct image_slots *slots);
+
+/* The list from `head` on has each free slot once; `number` of the image is the head. */
+HAFT_INTERNAL
+haft_status image_file_check_list(const struct image_file *image_file, struct image_slots *slots,
+                                  uint64_t head, uint64_t number, const char *name);
+
+/* A word is wrong: HAFT_DAMAGED. */
+HAFT_INTERNAL haft_status image_file_wrong_word(const struct image_file *image_file,
+                                                const struct image_slots *slots, uint64_t index);
+
+/* Whether `word` is the first generation, or a floor: a generation and the tag alone. */
+HAFT_INTERNAL bool image_is_beginning(const struct word_format *format, uint64_t word);
+
+/* lib/slots/image_file.c */
+
+/* Images of tables in files. */
+
+/* Places of numbers in the head. */
+enum { VERSION, SHAPE, OBJECT_BYTES = SHAPE + SHAPE_NUMBERS, BODY, NUMBERS };
+
+#define THIS_VERSION 1
+
+_Static_assert(NUMBERS + IMAGE_NUMBERS == SAVED_HEAD_NUMBERS, "a head has room for the numbers");
+
+HAFT_INTERNAL
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size)
+{
+    *image_file = (struct image_file){
+        .file = file,
+        .object_size = object_size,
+        .object_bytes = file->convert != NULL ? file->converted_size : object_size,
+    };
+    if (file->reserved[0] != 0 || file->reserved[1] != 0) {
+        return HAFT_UNKNOWN_OPTION;
+    }
+    if (file->convert != NULL) {
+        image_file->converted = malloc(file->converted_size + 1);
+        return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void image_file_close(struct image_file *image_file)
+{
+    free(image_file->converted);
+}
+
+/* --- head --- */
+
+HAFT_INTERNAL
+haft_status image_file_begin_write(struct image_file *image_file, const struct shape *shape,
+                                   const uint64_t *numbers, uint64_t body)
+{
+    struct saved_head head = {
+        .numbers =
+            {
+                [VERSION] = THIS_VERSION,
+                [OBJECT_BYTES] = image_file->object_bytes,
+                [BODY] = body,
+            },
+    };
+
+    memcpy(&head.numbers[SHAPE], shape->numbers, sizeof shape->numbers);
+    memcpy(&head.numbers[NUMBERS], numbers, IMAGE_NUMBERS * sizeof numbers[0]);
+    return saved_begin_write(&image_file->saved, image_file->file, &head, body);
+}
+
+static haft_status other_table(const struct image_file *image_file, uint64_t number,
+                               const char *name)
+{
+    return saved_fault(image_file->file, HAFT_OTHER_TABLE, saved_offset_of_number(number), name);
+}
+
+HAFT_INTERNAL
+haft_status image_file_read_head(struct image_file *image_file, const struct shape *shape,
+                                 const char *const *names, uint64_t *numbers, uint64_t *body)
+{
+    struct saved_head head;
+    const haft_status status = saved_read_head(image_file->file, &head);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (head.numbers[VERSION] != THIS_VERSION) {
+        return other_table(image_file, VERSION, "version of the file");
+    }
+    for (uint64_t i = 0; i < SHAPE_NUMBERS; i++) {
+        if (head.numbers[SHAPE + i] != shape->numbers[i]) {
+            return other_table(image_file, SHAPE + i,
+                               names[i] != NULL ? names[i] : "number that must be 0");
+        }
+    }
+    if (head.numbers[OBJECT_BYTES] != image_file->object_bytes) {
+        return other_table(image_file, OBJECT_BYTES, "bytes of an object in the file");
+    }
+    memcpy(numbers, &head.numbers[NUMBERS], IMAGE_NUMBERS * sizeof numbers[0]);
+    *body = head.numbers[BODY];
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL
+haft_status image_file_wrong_number(const struct image_file *image_file, uint64_t number,
+                                    const char *name)
+{
+    return saved_fault(image_file->file, HAFT_DAMAGED, saved_offset_of_number(NUMBERS + number),
+                       name);
+}
+
+/* --- objects --- */
+
+HAFT_INTERNAL haft_status image_file_write_object(struct image_file *image_file, const void *object)
+{
+    const haft_file *file = image_file->file;
+
+    if (image_file->converted == NULL) {
+        return saved_write(&image_file->saved, object, image_file->object_bytes);
+    }
+    file->convert(image_file->converted, object, file->convert_arg);
+    return saved_write(&image_file->saved, image_file->converted, image_file->object_bytes);
+}
+
+HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, void *object)
+{
+    const haft_file *file = image_file->file;
+    void *to = image_file->converted != NULL ? image_file->converted : object;
+    const haft_status status =
+        saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
+
+    if (status == HAFT_OK && image_file->converted != NULL) {
+        file->convert(object, image_file->converted, file->convert_arg);
+    }
+    return status;
+}
+
+/* --- words --- */
+
+HAFT_INTERNAL
+haft_status image_file_write_words(struct image_file *image_file, const struct image_slots *slots)
+{
+    haft_status status = HAFT_OK;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
+        status = saved_write_number(&image_file->saved, *image_word(slots, index));
+    }
+    return status;
+}
+
+HAFT_INTERNAL haft_status image_file_wrong_word(const struct image_file *image_file,
+                                                const struct image_slots *slots, uint64_t index)
+{
+    const uint64_t byte = slots->at + (index - HAFT_FIRST_INDEX) * sizeof(uint64_t);
+
+    return saved_fault(image_file->file, HAFT_DAMAGED, saved_offset_of_byte(byte), "a slot's word");
+}
+
+HAFT_INTERNAL bool image_is_beginning(const struct word_format *format, uint64_t word)
+{
+    return (word & ~format->generation_mask) == format->tag && word_generation(format, word) != 0;
+}
+
+/* Whether the word may stand in slot `index`, where it is counted. */
+static bool count_word(struct image_slots *slots, uint64_t index, uint64_t word)
+{
+    const struct word_format *format = slots->format;
+    const uint64_t field = word_index(format, word);
+    const bool has_generation = image_is_beginning(format, word_with_index(format, word, 0));
+
+    if (word == 0) {
+        slots->fresh++;
+        return slots->may_be_fresh;
+    }
+    if (field == index) {
+        slots->live++;
+        return has_generation;
+    }
+    if (field == MARK_EXHAUSTED) {
+        slots->exhausted++;
+        return word == (format->tag | MARK_EXHAUSTED);
+    }
+    slots->free++;
+    return has_generation &&
+           (field == MARK_END || (field >= HAFT_FIRST_INDEX && field < slots->end));
+}
+
+HAFT_INTERNAL
+haft_status image_file_read_words(struct image_file *image_file, struct image_slots *slots)
+{
+    for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end; index++) {
+        uint64_t word;
+        const haft_status status = saved_read_number(&image_file->saved, &word, "a slot's word");
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if (!count_word(slots, index, word)) {
+            return image_file_wrong_word(image_file, slots, index);
+        }
+        *image_word(slots, index) = word;
+    }
+    return HAFT_OK;
+}
+
+/* Whether the slot may be in the list. */
+static bool is_listed(const struct image_slots *slots, uint64_t index)
+{
+    if (index < HAFT_FIRST_INDEX || index >= slots->end) {
+        return false;
+    }
+    const uint64_t word = *image_word(slots, index);
+    const uint64_t field = word_index(slots->format, word);
+
+    return word != 0 && field != index && field != MARK_EXHAUSTED;
+}
+
+HAFT_INTERNAL
+haft_status image_file_check_list(const struct image_file *image_file, struct image_slots *slots,
+                                  uint64_t head, uint64_t number, const char *name)
+{
+    uint64_t met = 0;
+
+    slots->tail = MARK_END;
+    for (uint64_t at = head; at != MARK_END || met != slots->free;) {
+        /* A circle meets more slots than there are. */
+        if (met == slots->free || !is_listed(slots, at)) {
+            return slots->tail == MARK_END ? image_file_wrong_number(image_file, number, name)
+                                           : image_file_wrong_word(image_file, slots, slots->tail);
+        }
+        met++;
+        slots->tail = at;
+        at = word_index(slots->format, *image_word(slots, at));
+    }
+    return HAFT_OK;
 }
 
 /*
@@ -2742,6 +3837,469 @@ HAFT_INTERNAL uint64_t runs_end(const struct runs *runs, uint64_t run)
     return runs_first(runs, run + 1);
 }
 
+/*
+ * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
+ *
+ * entry.word, beside slot.word of lib/slots/word.h:
+ *
+ *   0              no value
+ *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   id             there is a value for it
+ *   0[RESERVED]    entry 0, for ever
+ *
+ * Local tables go from each of the first three to each.  Shared ones:
+ *
+ *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
+ *                                             with CAS, by one thread in this life
+ *          g[RESERVED] -> id                  by that thread                          (SIDE)
+ *          id -> 0                            by the thread that recycles the slot
+ *          g[RESERVED] -> 0                   in the child of a fork
+ *
+ * g[RESERVED] of a former life was left by a thread that ended in the middle.
+ */
+
+struct haft_side {
+    haft_entries entries;
+    const struct slots *slots; /* the table's */
+    bool is_shared;            /* the table is */
+    atomic_u64 used;           /* entries that are not below were never set */
+    struct reservation memory;
+    size_t value_size;
+    haft_side_end *on_end;
+    void *end_arg;
+    void (*leave)(haft_side *side); /* out of the list */
+    atomic_u64 *list;               /* where the address of the first one is */
+    haft_side *next;
+};
+
+/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
+HAFT_INTERNAL
+haft_status side_open(const struct slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side);
+
+/* The list of a table's sides.  Of a shared table, under its lock. */
+HAFT_INTERNAL void sides_add(atomic_u64 *list, haft_side *side);
+HAFT_INTERNAL void sides_remove(haft_side *side);
+
+/* Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id. */
+HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index);
+
+/* All ids are issued again: each value of a local table's sides ends. */
+HAFT_INTERNAL void sides_forget_all(const atomic_u64 *list);
+
+/* The process has one thread: values that others were setting are not there. */
+HAFT_INTERNAL void sides_after_fork(const atomic_u64 *list);
+
+/* lib/slots/side.c */
+
+/*
+ * Sides: values beside a table's objects.
+ *
+ * A former life of the slot is over when an id of this one is held: the grace period between the
+ * two orders all uses of the entry, as it orders those of the object.  So the
+ * compare-and-swap that takes the entry orders nothing: in each life one thread wins it.
+ *
+ * Edges in this file.
+ *   SIDE     write_value (release) -> claim_shared, haft_side_for_each (acquire)   value before id
+ *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
+ *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
+ *   ONWARD   how far entries were set
+ */
+
+/* --- a side comes and goes --- */
+
+static haft_status check_options(const haft_side_options *options, bool is_shared, bool ids_repeat)
+{
+    const struct common_options wanted = {
+        .capacity = 1,
+        .object_size = options->value_size,
+        .object_alignment = options->value_alignment,
+    };
+    struct common_options common;
+    uint64_t most;
+    const haft_status status = options_check(&wanted, IN_SLOTS, &common, &most);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
+    }
+    if (is_shared && options->on_end != NULL) {
+        return HAFT_BAD_ON_END;
+    }
+    return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
+}
+
+/* Entries lie as slots do. */
+static struct geometry geometry_for(const haft_side_options *options)
+{
+    const struct slots_options wanted = {
+        .common =
+            {
+                .capacity = 1,
+                .object_size = options->value_size,
+                .object_alignment = options->value_alignment,
+            },
+    };
+    return geometry_of(&wanted);
+}
+
+static haft_status reserve_entries(haft_side *side, const haft_side_options *options)
+{
+    const struct geometry geometry = geometry_for(options);
+    const uint64_t count = side->slots->view.mask + 1;
+    haft_status status = reservation_open_array(
+        &side->memory, geometry.bias + count * geometry.stride, (size_t)geometry.alignment);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    side->entries.base = side->memory.base + geometry.bias;
+    side->entries.mask = count - 1;
+    side->entries.stride = geometry.stride;
+    status = reservation_commit(&side->memory, geometry.bias + geometry.stride);
+    if (status != HAFT_OK) {
+        reservation_close(&side->memory);
+    }
+    return status;
+}
+
+static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
+{
+    return (atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
+}
+
+static haft_status open_side(const struct slots *slots, const haft_side_options *options,
+                             bool is_shared, haft_side **side)
+{
+    haft_side *opened = calloc(1, sizeof *opened);
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    opened->slots = slots;
+    opened->is_shared = is_shared;
+    opened->value_size = options->value_size;
+    opened->on_end = options->on_end;
+    opened->end_arg = options->end_arg;
+    const haft_status status = reserve_entries(opened, options);
+
+    if (status != HAFT_OK) {
+        free(opened);
+        return status;
+    }
+    store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
+    store_relaxed(OWN, entry_of(opened, 0), MARK_RESERVED);
+    *side = opened;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL
+haft_status side_open(const struct slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side)
+{
+    haft_side_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? check_options(&known, is_shared, ids_repeat) : status;
+    return status == HAFT_OK ? open_side(slots, &known, is_shared, side) : status;
+}
+
+/* NULL: there is none. */
+static haft_side *sides_first(const atomic_u64 *list)
+{
+    return (haft_side *)(uintptr_t)load_relaxed(OWN, list);
+}
+
+HAFT_INTERNAL void sides_add(atomic_u64 *list, haft_side *side)
+{
+    side->list = list;
+    side->next = sides_first(list);
+    store_relaxed(OWN, list, (uintptr_t)side);
+}
+
+HAFT_INTERNAL void sides_remove(haft_side *side)
+{
+    haft_side *before = sides_first(side->list);
+
+    if (before == side) {
+        store_relaxed(OWN, side->list, (uintptr_t)side->next);
+        return;
+    }
+    while (before->next != side) {
+        before = before->next;
+    }
+    before->next = side->next;
+}
+
+haft_entries haft_side_entries(const haft_side *side)
+{
+    return side->entries;
+}
+
+/* --- values end --- */
+
+/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
+static void end_value(const haft_side *side, atomic_u64 *entry, uint64_t word)
+{
+    if (side->on_end != NULL) {
+        store_relaxed(OWN, entry, word_with_index(&side->slots->format, word, MARK_RESERVED));
+        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
+    }
+    store_relaxed(OWN, entry, 0);
+}
+
+/* The value of slot `index`, if it has one. */
+static bool forget(const haft_side *side, uint64_t index)
+{
+    atomic_u64 *entry = entry_of(side, index);
+    const uint64_t word = load_relaxed(OWN, entry);
+    const bool has_value = (word & side->entries.mask) == index;
+
+    if (has_value) {
+        end_value(side, entry, word);
+    }
+    return has_value;
+}
+
+/* How many values there were; on_end may set others meanwhile. */
+static uint64_t forget_all(const haft_side *side)
+{
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < load_relaxed(OWN, &side->used); index++) {
+        count += forget(side, index);
+    }
+    return count;
+}
+
+HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        if (index >= load_relaxed(ONWARD, &side->used)) {
+            continue;
+        }
+        if (side->is_shared) {
+            store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
+        } else {
+            forget(side, index);
+        }
+    }
+}
+
+HAFT_INTERNAL void sides_forget_all(const atomic_u64 *list)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        forget_all(side);
+    }
+}
+
+void haft_side_close(haft_side *side)
+{
+    uint64_t ended = side->on_end != NULL ? forget_all(side) : 0;
+
+    while (ended != 0) {
+        ended = forget_all(side); /* what on_end has set */
+    }
+    side->leave(side);
+    reservation_close(&side->memory);
+    free(side);
+}
+
+/* Whether `id` is live or reserved. */
+static bool is_held(const haft_side *side, haft_id id)
+{
+    const haft_status status = slots_diagnose(side->slots, id);
+
+    return status == HAFT_OK || status == HAFT_RESERVED;
+}
+
+uint64_t haft_side_sweep(haft_side *side)
+{
+    uint64_t count = 0;
+
+    assert(!side->is_shared);
+    for (uint64_t index = HAFT_FIRST_INDEX;
+         !side->is_shared && index < load_relaxed(OWN, &side->used); index++) {
+        const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
+
+        if ((id.bits & side->entries.mask) == index && !is_held(side, id)) {
+            end_value(side, entry_of(side, index), id.bits);
+            count++;
+        }
+    }
+    return count;
+}
+
+bool haft_side_remove(haft_side *side, haft_id id)
+{
+    atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
+
+    assert(!side->is_shared);
+    if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
+        return false;
+    }
+    end_value(side, entry, id.bits);
+    return true;
+}
+
+static void forget_unfinished(const haft_side *side)
+{
+    const uint64_t end = load_relaxed(OWN, &side->used);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        atomic_u64 *entry = entry_of(side, index);
+        const uint64_t word = load_relaxed(OWN, entry);
+
+        if (word_index(&side->slots->format, word) == MARK_RESERVED) {
+            store_relaxed(OWN, entry, 0);
+        }
+    }
+}
+
+HAFT_INTERNAL void sides_after_fork(const atomic_u64 *list)
+{
+    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        forget_unfinished(side);
+    }
+}
+
+/* --- values are set --- */
+
+static void raise_used(haft_side *side, uint64_t end)
+{
+    uint64_t before = load_relaxed(ONWARD, &side->used);
+
+    while (before < end && !cas_relaxed(ONWARD, &side->used, before, end)) {
+        before = load_relaxed(ONWARD, &side->used);
+    }
+}
+
+/* The entry is this thread's, to be filled: HAFT_OK, or why not. */
+static haft_status claim_shared(atomic_u64 *entry, haft_id id, uint64_t reserved)
+{
+    uint64_t word;
+
+    do {
+        /* Weakened, the place of a value would be returned before its bytes are there. */
+        word = load_acquire(SIDE, entry);
+        if (word == id.bits) {
+            return HAFT_OCCUPIED;
+        }
+        if (word == reserved) {
+            return HAFT_BUSY;
+        }
+    } while (!cas_relaxed(RETRY, entry, word, reserved));
+    return HAFT_OK;
+}
+
+static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id id)
+{
+    const uint64_t word = load_relaxed(OWN, entry);
+
+    if (word == id.bits) {
+        return HAFT_OCCUPIED;
+    }
+    if (word_index(&side->slots->format, word) == MARK_RESERVED) {
+        return HAFT_BUSY;
+    }
+    if (word != 0) {
+        end_value(side, entry, word);
+    }
+    return HAFT_OK;
+}
+
+/* Have memory for the entries below `end`. */
+static haft_status make_entries(haft_side *side, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
+    haft_status status = HAFT_OK;
+
+    /* Of a shared table each thread asks: it must see itself that the memory is writable. */
+    if (side->is_shared || end > load_relaxed(ONWARD, &side->used)) {
+        status = reservation_commit(&side->memory, bias + end * side->entries.stride);
+    }
+    if (status == HAFT_OK) {
+        raise_used(side, end);
+    }
+    return status;
+}
+
+static haft_status claim(haft_side *side, atomic_u64 *entry, haft_id id)
+{
+    const struct word_format *format = &side->slots->format;
+    const haft_status status = make_entries(side, word_index(format, id.bits) + 1);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return side->is_shared
+               ? claim_shared(entry, id, word_with_index(format, id.bits, MARK_RESERVED))
+               : claim_local(side, entry, id);
+}
+
+static void write_value(const haft_side *side, atomic_u64 *entry, haft_id id, const void *value)
+{
+    if (value == NULL) {
+        memset(entry + 1, 0, side->value_size);
+    } else {
+        memcpy(entry + 1, value, side->value_size);
+    }
+    /* Weakened, a reader could match the id and read the value's bytes from before. */
+    store_release(SIDE, entry, id.bits);
+}
+
+/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
+ * freed it meanwhile. */
+static haft_status check_id(const haft_side *side, haft_id id)
+{
+    if (side->is_shared) {
+        return slots_check_chosen(side->slots, id, side->slots->limit);
+    }
+    return haft_is_live(side->slots->view, id) || is_held(side, id)
+               ? HAFT_OK
+               : slots_diagnose(side->slots, id);
+}
+
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place)
+{
+    atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
+    haft_status status = check_id(side, id);
+
+    status = status == HAFT_OK ? claim(side, entry, id) : status;
+    if (status == HAFT_OK) {
+        write_value(side, entry, id, value);
+    }
+    if (place != NULL && (status == HAFT_OK || status == HAFT_OCCUPIED)) {
+        *place = entry + 1;
+    }
+    return status;
+}
+
+/* --- looking --- */
+
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
+                            void *arg)
+{
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < load_relaxed(ONWARD, &side->used); index++) {
+        atomic_u64 *entry = entry_of(side, index);
+        /* Weakened, the visitor could read the value's bytes from before. */
+        const haft_id id = {load_acquire(SIDE, entry)};
+        void *object =
+            (id.bits & side->entries.mask) == index ? haft_resolve(side->slots->view, id) : NULL;
+
+        if (object == NULL) {
+            continue;
+        }
+        calls++;
+        if (!visit(id, object, entry + 1, arg)) {
+            break;
+        }
+    }
+    return calls;
+}
+
 /* lib/slots/sites.c */
 
 /* Records of allocation sites. */
@@ -2771,6 +4329,13 @@ HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end)
     return sites->records == NULL
                ? HAFT_OK
                : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
+}
+
+HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end)
+{
+    if (sites->records != NULL) {
+        memset(sites->records, 0, (size_t)end * sizeof sites->records[0]);
+    }
 }
 
 /* lib/slots/slots.c */
@@ -2885,6 +4450,20 @@ HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end)
     const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
 
     return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
+}
+
+HAFT_INTERNAL uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released)
+{
+    const bool is_paged = reservation_is_paged(&slots->memory);
+    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used) + 1 : 0;
+    const uint64_t sites = slots->sites.records == NULL ? 0
+                           : is_paged                   ? used
+                                                        : slots->view.mask + 1;
+    const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
+                                          (used - released) * slots->view.stride
+                                    : slots->memory.size;
+
+    return taken + records * sizeof(struct run) + sites * sizeof(struct site);
 }
 
 HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
@@ -3029,11 +4608,13 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running */
+    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    char *name; /* behind this struct, in one block */
+    char *name;       /* behind this struct, in one block */
+    atomic_u64 sides; /* see lib/slots/side.h */
 };
 
 /* Whether `word` is that of a free slot `index`, in the list or fresh. */
@@ -3055,6 +4636,13 @@ static inline uint64_t local_mask_in_place(const haft_local *local)
 static inline bool local_is_watched(const haft_local *local)
 {
     return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
+}
+
+/* See is_crowded; of the limit, the capacity and min_free. */
+static inline bool local_crowds(const haft_local *local)
+{
+    return local_is_watched(local) ||
+           local->slots.limit - HAFT_FIRST_INDEX - local->min_free > local->capacity;
 }
 
 /* Where the list begins. */
@@ -3219,7 +4807,7 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local->capacity = options->capacity;
     local->on_destroy = options->on_destroy;
     local->destroy_arg = options->destroy_arg;
-    local->is_crowded = local_is_watched(local);
+    local->is_crowded = local_crowds(local);
     local_begin_list(local);
 }
 
@@ -3546,7 +5134,9 @@ static void destroy(haft_local *local, haft_id id, const void *caller)
     if (local->on_destroy != NULL) {
         store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
         local->held++;
+        local->retired++;
         call_on_destroy(local, slots_object(at), id);
+        local->retired--;
         local->held--;
     }
     settle(local, index, next);
@@ -3610,7 +5200,7 @@ void haft_local_clear(haft_local *local)
 
 void haft_local_close(haft_local *local)
 {
-    assert(!local->in_callback);
+    assert(!local->in_callback && load_relaxed(OWN, &local->sides) == 0);
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
     leaks_report(&local->slots, local->name, local->used);
@@ -3627,6 +5217,11 @@ void haft_local_close(haft_local *local)
 haft_status haft_local_diagnose(const haft_local *local, haft_id id)
 {
     return slots_diagnose(&local->slots, id);
+}
+
+haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&local->slots, index, id);
 }
 
 haft_range haft_local_used_range(const haft_local *local)
@@ -3689,6 +5284,239 @@ void *haft_local_require_failed(const haft_local *local, haft_id id, const void 
     (void)slots;
     bad_access(&local->slots, local->name, id, haft_local_diagnose(local, id));
     return NULL;
+}
+
+/*
+ * lib/local/local_image.h - the image of a table of one thread: see lib/slots/image.h.
+ */
+
+/* Numbers of the image, with what a file that has a wrong one is said to have. */
+#define LOCAL_NUMBERS(X)                                                                           \
+    X(CAPACITY, "capacity")                                                                        \
+    X(MIN_FREE, "min_free")                                                                        \
+    X(LIMIT, "number of slots that there can be")                                                  \
+    X(FIRST, "first generation")                                                                   \
+    X(USED, "number of slots")                                                                     \
+    X(COUNT, "number of objects")                                                                  \
+    X(EXHAUSTED, "number of exhausted slots")                                                      \
+    X(HEAD, "first free slot")                                                                     \
+    X(TAIL, "last free slot")                                                                      \
+    X(QUEUED, "number of free slots")                                                              \
+    X(FRESH_AT, "start of the fresh run in use")                                                   \
+    X(FRESH_END, "end of the fresh run in use")                                                    \
+    X(FRESH_SLOTS, "number of fresh slots")                                                        \
+    X(FIRST_RUN, "first fresh run")                                                                \
+    X(RUNS, "number of page runs")                                                                 \
+    X(WRAPPED, "mark of generations that began again")                                             \
+    X(RECYCLED, "mark of exhausted slots that began again")                                        \
+    X(WARNED, "count of warnings")
+
+#define LOCAL_NUMBER(name, text) LOCAL_##name,
+enum local_number { LOCAL_NUMBERS(LOCAL_NUMBER) LOCAL_NUMBERS_END };
+
+/* The slots from slot 0 on; the records of page runs. */
+enum local_part { LOCAL_SLOTS, LOCAL_RUN_RECORDS };
+
+/* What the table was opened with; names for each number of it. */
+HAFT_INTERNAL struct shape local_shape(const haft_local *local);
+extern const char *const local_shape_names[SHAPE_NUMBERS];
+
+/* HAFT_OK, or why this is no moment for an image, to be taken or become. */
+HAFT_INTERNAL haft_status local_check_moment(const haft_local *local);
+
+/* The table's own image.  Between the two functions the bytes of all slots may be touched. */
+HAFT_INTERNAL struct image local_begin_image(const haft_local *local);
+HAFT_INTERNAL void local_end_image(const haft_local *local);
+
+/* Memory to become an image with these numbers: HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status local_prepare(haft_local *local, const uint64_t *numbers);
+
+/*
+ * The values of the table's sides end, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
+ * on_end has reserved a slot.
+ */
+HAFT_INTERNAL haft_status local_end_values(haft_local *local);
+
+/* Become the image, which the table is prepared for. */
+HAFT_INTERNAL void local_become(haft_local *local, const struct image *image);
+
+/* lib/local/local_image.c */
+
+/*
+ * The image of a table of one thread, and how the table becomes another.
+ *
+ * Edges in this file.
+ *   OWN    one thread uses the table
+ *   HINT   ids repeat: then more of them are said to be stale.  Sites are for people to read
+ */
+
+_Static_assert(LOCAL_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
+
+const char *const local_shape_names[SHAPE_NUMBERS] = {
+    "kind of table", "layout", "tag",  "object_size", "object_alignment",
+    "slots",         "reuse",  "wrap", "pins",        "memory that can be released"};
+
+HAFT_INTERNAL struct shape local_shape(const haft_local *local)
+{
+    const struct slots *slots = &local->slots;
+    const haft_layout layout = slots->format.layout;
+
+    return (struct shape){{
+        1,
+        (uint64_t)layout.index_bits | (uint64_t)layout.generation_bits << 8 |
+            (uint64_t)layout.tag_bits << 16,
+        haft_id_tag(layout, (haft_id){slots->format.tag}),
+        slots->object_size,
+        slots->view.stride,
+        slots->view.mask + 1,
+        local->is_fifo,
+        local->wraps,
+        slots->has_pins,
+        !slots->runs.stay,
+    }};
+}
+
+HAFT_INTERNAL haft_status local_check_moment(const haft_local *local)
+{
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
+}
+
+HAFT_INTERNAL haft_status local_end_values(haft_local *local)
+{
+    local->in_callback = true;
+    sides_forget_all(&local->sides);
+    local->in_callback = false;
+    return local_check_moment(local); /* on_end may have reserved a slot */
+}
+
+/* Records of the page runs that have been used. */
+static uint64_t run_count(const haft_local *local)
+{
+    return local->slots.runs.records != NULL ? runs_of(&local->slots.runs, local->used - 1) + 1 : 0;
+}
+
+HAFT_INTERNAL struct image local_begin_image(const haft_local *local)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t runs = run_count(local);
+
+    slots_unpoison_all(slots, local->used);
+    return (struct image){
+        .numbers =
+            {
+                [LOCAL_CAPACITY] = local->capacity,
+                [LOCAL_MIN_FREE] = local->min_free,
+                [LOCAL_LIMIT] = slots->limit,
+                [LOCAL_FIRST] = slots->format.first,
+                [LOCAL_USED] = local->used,
+                [LOCAL_COUNT] = local->front.count,
+                [LOCAL_EXHAUSTED] = local->exhausted,
+                [LOCAL_HEAD] = local->is_in_place ? local->front.head : local->listed_head,
+                [LOCAL_TAIL] = local->queue_tail,
+                [LOCAL_QUEUED] = local->queue_count,
+                [LOCAL_FRESH_AT] = local->fresh_at,
+                [LOCAL_FRESH_END] = local->fresh_end,
+                [LOCAL_FRESH_SLOTS] = local->fresh_slots,
+                [LOCAL_FIRST_RUN] = slots->runs.first,
+                [LOCAL_RUNS] = runs,
+                [LOCAL_WRAPPED] = slots->wrapped,
+                [LOCAL_RECYCLED] = load_relaxed(HINT, &slots->recycled),
+                [LOCAL_WARNED] = fill_seen(&slots->fill),
+            },
+        .parts =
+            {
+                [LOCAL_SLOTS] = {slots->view.base, local->used * slots->view.stride,
+                                 (slots->view.mask + 1) * slots->view.stride},
+                [LOCAL_RUN_RECORDS] = {(char *)slots->runs.records, runs * sizeof(struct run),
+                                       slots->runs.count * sizeof(struct run)},
+            },
+    };
+}
+
+/* AddressSanitizer is to report accesses to slots in which no object is. */
+static void poison_free_slots(const haft_local *local)
+{
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        const atomic_u64 *at = slots_word(&local->slots, index);
+        const uint64_t word = load_relaxed(OWN, at);
+
+        if (word != 0 && word_index(&local->slots.format, word) != index) {
+            slots_poison(&local->slots, at);
+        }
+    }
+}
+
+HAFT_INTERNAL void local_end_image(const haft_local *local)
+{
+    if (asan_is_on()) {
+        poison_free_slots(local);
+    }
+}
+
+HAFT_INTERNAL haft_status local_prepare(haft_local *local, const uint64_t *numbers)
+{
+    const haft_status status = slots_commit(&local->slots, numbers[LOCAL_USED]);
+
+    return status == HAFT_OK && numbers[LOCAL_RUNS] != 0
+               ? runs_prepare(&local->slots.runs, numbers[LOCAL_USED])
+               : status;
+}
+
+/* Slots and records as in the image, and as new behind it. */
+static void become_parts(const haft_local *local, const struct image *image)
+{
+    const struct image_part own[] = {
+        [LOCAL_SLOTS] = {local->slots.view.base, local->used * local->slots.view.stride, 0},
+        [LOCAL_RUN_RECORDS] = {(char *)local->slots.runs.records,
+                               run_count(local) * sizeof(struct run), 0},
+    };
+
+    for (int i = LOCAL_SLOTS; i <= LOCAL_RUN_RECORDS; i++) {
+        const struct image_part *part = &image->parts[i];
+
+        image_put(own[i].at, part->at, part->bytes);
+        if (own[i].bytes > part->bytes) {
+            image_clear(own[i].at + part->bytes, own[i].bytes - part->bytes);
+        }
+    }
+}
+
+static void become_slots(struct slots *slots, const uint64_t *numbers)
+{
+    slots->limit = numbers[LOCAL_LIMIT];
+    slots->format.first = numbers[LOCAL_FIRST];
+    slots->runs.first = numbers[LOCAL_FIRST_RUN];
+    slots->wrapped = numbers[LOCAL_WRAPPED] != 0;
+    store_relaxed(HINT, &slots->recycled, numbers[LOCAL_RECYCLED]);
+    fill_set(&slots->fill, numbers[LOCAL_WARNED]);
+}
+
+HAFT_INTERNAL void local_become(haft_local *local, const struct image *image)
+{
+    const uint64_t *numbers = image->numbers;
+    const uint64_t used = numbers[LOCAL_USED];
+
+    slots_unpoison_all(&local->slots, used > local->used ? used : local->used);
+    sites_forget(&local->slots.sites, local->used);
+    become_parts(local, image);
+    become_slots(&local->slots, numbers);
+    local->capacity = numbers[LOCAL_CAPACITY];
+    local->min_free = numbers[LOCAL_MIN_FREE];
+    local->used = used;
+    local->exhausted = numbers[LOCAL_EXHAUSTED];
+    local->fresh_at = numbers[LOCAL_FRESH_AT];
+    local->fresh_end = numbers[LOCAL_FRESH_END];
+    local->fresh_slots = numbers[LOCAL_FRESH_SLOTS];
+    local->front.count = (uint32_t)numbers[LOCAL_COUNT];
+    local->is_crowded = local_crowds(local);
+    local_begin_list(local);
+    *local_head(local) = (uint32_t)numbers[LOCAL_HEAD];
+    local->queue_tail = numbers[LOCAL_TAIL];
+    local->queue_count = local->is_in_place ? 0 : numbers[LOCAL_QUEUED];
+    local_end_image(local);
 }
 
 /* lib/local/local_list.c */
@@ -4241,6 +6069,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
         if (word_index(format, word) == MARK_EXHAUSTED) {
+            sides_forget(&local->sides, index);
             local_push(local, index, format->first);
             local->exhausted--;
             count++;
@@ -4295,6 +6124,581 @@ uint64_t haft_local_for_each_slot(haft_local *local,
         }
     }
     return calls;
+}
+
+/* lib/local/local_save.c */
+
+/*
+ * haft_local: its image in a file.
+ *
+ * The body: floor and link of each page run, the words of all slots ever used, and the live objects
+ * in order of index.  The end and the length of the list of free slots, which the image of some
+ * builds has, are 0: loading finds them.
+ */
+
+static const char *const number_names[] = {
+#define NAME(name, text) text,
+    LOCAL_NUMBERS(NAME)
+#undef NAME
+};
+
+static uint64_t runs_bytes(const uint64_t *numbers)
+{
+    return numbers[LOCAL_RUNS] * 2 * sizeof(uint64_t);
+}
+
+static struct image_slots slots_of(const haft_local *local, const struct image *image)
+{
+    return (struct image_slots){
+        .format = &local->slots.format,
+        .base = image->parts[LOCAL_SLOTS].at,
+        .stride = local->slots.view.stride,
+        .end = image->numbers[LOCAL_USED],
+        .at = runs_bytes(image->numbers),
+        .may_be_fresh = true,
+    };
+}
+
+/* All numbers of the body, and objects that are one behind the other. */
+static uint64_t body_bytes(const struct image_file *image_file, const uint64_t *numbers)
+{
+    return runs_bytes(numbers) + (numbers[LOCAL_USED] - HAFT_FIRST_INDEX) * sizeof(uint64_t) +
+           numbers[LOCAL_COUNT] * image_file->object_bytes;
+}
+
+static bool is_live_in(const struct image_slots *slots, uint64_t index)
+{
+    return word_index(slots->format, *image_word(slots, index)) == index;
+}
+
+/* --- saving --- */
+
+static haft_status write_runs(struct image_file *image_file, const haft_local *local,
+                              uint64_t count)
+{
+    haft_status status = HAFT_OK;
+
+    for (uint64_t run = 0; run < count && status == HAFT_OK; run++) {
+        status = saved_write_number(&image_file->saved, runs_floor(&local->slots.runs, run));
+        if (status == HAFT_OK) {
+            status = saved_write_number(&image_file->saved, runs_link(&local->slots.runs, run));
+        }
+    }
+    return status;
+}
+
+static haft_status write_objects(struct image_file *image_file, const struct image_slots *slots)
+{
+    haft_status status = HAFT_OK;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
+        if (is_live_in(slots, index)) {
+            status = image_file_write_object(image_file, image_word(slots, index) + 1);
+        }
+    }
+    return status;
+}
+
+/* How many records of page runs say anything: all, or none. */
+static uint64_t runs_to_save(const haft_local *local, uint64_t count)
+{
+    for (uint64_t run = 0; run < count; run++) {
+        if (runs_floor(&local->slots.runs, run) != 0 ||
+            runs_link(&local->slots.runs, run) != RUN_IN_USE) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+/* Tables that behave alike have the same file. */
+static void make_canonical(const haft_local *local, uint64_t *numbers)
+{
+    numbers[LOCAL_RUNS] = runs_to_save(local, numbers[LOCAL_RUNS]);
+    numbers[LOCAL_TAIL] = numbers[LOCAL_QUEUED] = 0;
+    if (numbers[LOCAL_FRESH_AT] == numbers[LOCAL_FRESH_END]) {
+        numbers[LOCAL_FRESH_AT] = numbers[LOCAL_FRESH_END] = 0;
+    }
+}
+
+static haft_status write_image(struct image_file *image_file, const haft_local *local)
+{
+    const struct shape shape = local_shape(local);
+    struct image image = local_begin_image(local);
+
+    local_end_image(local);
+    make_canonical(local, image.numbers);
+    const struct image_slots slots = slots_of(local, &image);
+    haft_status status = image_file_begin_write(image_file, &shape, image.numbers,
+                                                body_bytes(image_file, image.numbers));
+
+    if (status == HAFT_OK) {
+        status = write_runs(image_file, local, image.numbers[LOCAL_RUNS]);
+    }
+    if (status == HAFT_OK) {
+        status = image_file_write_words(image_file, &slots);
+    }
+    return status == HAFT_OK ? write_objects(image_file, &slots) : status;
+}
+
+haft_status haft_local_save(const haft_local *local, haft_file *file)
+{
+    struct image_file image_file;
+    haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK) {
+        status = image_file_open(&image_file, file, local->slots.object_size);
+    }
+    if (status == HAFT_OK) {
+        status = write_image(&image_file, local);
+        image_file_close(&image_file);
+    }
+    return status;
+}
+
+/* --- loading --- */
+
+struct loading {
+    const haft_local *local;
+    struct image_file file;
+    struct image image; /* its parts are this call's */
+    struct image_slots slots;
+};
+
+static haft_status wrong(const struct loading *loading, enum local_number number)
+{
+    return image_file_wrong_number(&loading->file, number, number_names[number]);
+}
+
+/* The first number that no table like this can have; LOCAL_NUMBERS_END: there is none. */
+static enum local_number find_wrong_number(const haft_local *local, const uint64_t *numbers)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t limit = numbers[LOCAL_LIMIT];
+    const uint64_t used = numbers[LOCAL_USED];
+    const uint64_t capacity = numbers[LOCAL_CAPACITY];
+
+    if (limit > slots->view.mask + 1 || limit <= HAFT_FIRST_INDEX) {
+        return LOCAL_LIMIT;
+    }
+    if (capacity == 0 || capacity > limit - HAFT_FIRST_INDEX) {
+        return LOCAL_CAPACITY;
+    }
+    if (numbers[LOCAL_MIN_FREE] > limit - HAFT_FIRST_INDEX - capacity ||
+        (numbers[LOCAL_MIN_FREE] != 0 && !local->is_fifo)) {
+        return LOCAL_MIN_FREE;
+    }
+    if (!image_is_beginning(&slots->format, numbers[LOCAL_FIRST])) {
+        return LOCAL_FIRST;
+    }
+    if (used < HAFT_FIRST_INDEX || used > limit) {
+        return LOCAL_USED;
+    }
+    if (numbers[LOCAL_COUNT] > capacity) {
+        return LOCAL_COUNT;
+    }
+    if (numbers[LOCAL_EXHAUSTED] > capacity - numbers[LOCAL_COUNT]) {
+        return LOCAL_EXHAUSTED;
+    }
+    if (numbers[LOCAL_RUNS] != 0 &&
+        (slots->runs.stay || numbers[LOCAL_RUNS] != runs_of(&slots->runs, used - 1) + 1)) {
+        return LOCAL_RUNS;
+    }
+    return LOCAL_NUMBERS_END;
+}
+
+/* The first mark that no table like this can have. */
+static enum local_number find_wrong_mark(const haft_local *local, const uint64_t *numbers)
+{
+    if (numbers[LOCAL_WRAPPED] > (local->wraps ? 1 : 0)) {
+        return LOCAL_WRAPPED;
+    }
+    if (numbers[LOCAL_RECYCLED] > 1) {
+        return LOCAL_RECYCLED;
+    }
+    if (numbers[LOCAL_TAIL] != 0) {
+        return LOCAL_TAIL;
+    }
+    return numbers[LOCAL_QUEUED] != 0 ? LOCAL_QUEUED : LOCAL_NUMBERS_END;
+}
+
+static haft_status read_head(struct loading *loading)
+{
+    const struct shape shape = local_shape(loading->local);
+    uint64_t *numbers = loading->image.numbers;
+    uint64_t body;
+    const haft_status status =
+        image_file_read_head(&loading->file, &shape, local_shape_names, numbers, &body);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    enum local_number number = find_wrong_number(loading->local, numbers);
+
+    if (number == LOCAL_NUMBERS_END) {
+        number = find_wrong_mark(loading->local, numbers);
+    }
+    if (number == LOCAL_NUMBERS_END && body != body_bytes(&loading->file, numbers)) {
+        number = LOCAL_COUNT;
+    }
+    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
+}
+
+/* Memory for the image: local_free_image() ends it. */
+static haft_status get_memory(struct loading *loading)
+{
+    struct image *image = &loading->image;
+    const uint64_t bytes[] = {
+        [LOCAL_SLOTS] = image->numbers[LOCAL_USED] * loading->local->slots.view.stride,
+        [LOCAL_RUN_RECORDS] = image->numbers[LOCAL_RUNS] * sizeof(struct run),
+    };
+
+    for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
+        image->parts[part].bytes = bytes[part];
+        image->parts[part].at = calloc(1, (size_t)bytes[part] + 1);
+        if (image->parts[part].at == NULL) {
+            return HAFT_NO_MEMORY;
+        }
+    }
+    loading->slots = slots_of(loading->local, image);
+    *image_word(&loading->slots, 0) = MARK_RESERVED;
+    return HAFT_OK;
+}
+
+static haft_status read_runs(struct loading *loading)
+{
+    uint64_t *numbers = (uint64_t *)(void *)loading->image.parts[LOCAL_RUN_RECORDS].at;
+    const uint64_t count = loading->image.numbers[LOCAL_RUNS];
+
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        const haft_status status =
+            saved_read_number(&loading->file.saved, &numbers[i], "a page run");
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if (i % 2 == 0 && numbers[i] != 0 &&
+            !image_is_beginning(&loading->local->slots.format, numbers[i])) {
+            return saved_fault(loading->file.file, HAFT_DAMAGED,
+                               saved_offset_of_byte(i * sizeof(uint64_t)), "a page run's floor");
+        }
+    }
+    return HAFT_OK;
+}
+
+static uint64_t link_of(const struct loading *loading, uint64_t run)
+{
+    return (
+        (const uint64_t *)(const void *)loading->image.parts[LOCAL_RUN_RECORDS].at)[2 * run + 1];
+}
+
+/* Whether all slots from `first` on, below `end`, are there and fresh. */
+static bool are_fresh(const struct loading *loading, uint64_t first, uint64_t end)
+{
+    if (first < HAFT_FIRST_INDEX || end > loading->slots.end) {
+        return false;
+    }
+    while (first < end && *image_word(&loading->slots, first) == 0) {
+        first++;
+    }
+    return first >= end;
+}
+
+/* The slots of all runs in the list of fresh ones; UINT64_MAX: that is no list of such runs. */
+static uint64_t count_in_fresh_runs(const struct loading *loading)
+{
+    const struct runs *runs = &loading->local->slots.runs;
+    const uint64_t count = loading->image.numbers[LOCAL_RUNS];
+    uint64_t linked = 0;
+    uint64_t slots = 0;
+
+    for (uint64_t run = 0; run < count; run++) {
+        linked += link_of(loading, run) != RUN_IN_USE;
+    }
+    for (uint64_t run = loading->image.numbers[LOCAL_FIRST_RUN]; run != RUN_LAST;
+         run = link_of(loading, run)) {
+        if (linked-- == 0 || run >= count || run < runs_least(runs) ||
+            !are_fresh(loading, runs_first(runs, run), runs_end(runs, run))) {
+            return UINT64_MAX;
+        }
+        slots += runs_end(runs, run) - runs_first(runs, run);
+    }
+    return linked == 0 ? slots : UINT64_MAX;
+}
+
+/* Whether the rest of the run in use is there: of a run that is in no list. */
+static bool is_run_in_use(const struct loading *loading, uint64_t first, uint64_t end)
+{
+    const struct runs *runs = &loading->local->slots.runs;
+
+    return first < end && are_fresh(loading, first, end) &&
+           loading->image.numbers[LOCAL_RUNS] != 0 && end == runs_end(runs, runs_of(runs, first)) &&
+           link_of(loading, runs_of(runs, first)) == RUN_IN_USE;
+}
+
+/* Each fresh slot is in one run, in the list or in use. */
+static haft_status check_runs(struct loading *loading)
+{
+    const uint64_t *numbers = loading->image.numbers;
+    const uint64_t listed = count_in_fresh_runs(loading);
+    const uint64_t first = numbers[LOCAL_FRESH_AT];
+    const uint64_t end = numbers[LOCAL_FRESH_END];
+
+    if (listed == UINT64_MAX) {
+        return wrong(loading, LOCAL_FIRST_RUN);
+    }
+    if (first != end && !is_run_in_use(loading, first, end)) {
+        return wrong(loading, LOCAL_FRESH_AT);
+    }
+    if (numbers[LOCAL_FRESH_SLOTS] != loading->slots.fresh ||
+        numbers[LOCAL_FRESH_SLOTS] != listed + (end - first)) {
+        return wrong(loading, LOCAL_FRESH_SLOTS);
+    }
+    return HAFT_OK;
+}
+
+/* The words that were read agree with the numbers. */
+static haft_status check_slots(struct loading *loading)
+{
+    uint64_t *numbers = loading->image.numbers;
+    haft_status status = HAFT_OK;
+
+    if (loading->slots.live != numbers[LOCAL_COUNT]) {
+        return wrong(loading, LOCAL_COUNT);
+    }
+    if (loading->slots.exhausted != numbers[LOCAL_EXHAUSTED]) {
+        return wrong(loading, LOCAL_EXHAUSTED);
+    }
+    status = image_file_check_list(&loading->file, &loading->slots, numbers[LOCAL_HEAD], LOCAL_HEAD,
+                                   number_names[LOCAL_HEAD]);
+    numbers[LOCAL_TAIL] = loading->slots.tail;
+    numbers[LOCAL_QUEUED] = loading->slots.free;
+    return status == HAFT_OK ? check_runs(loading) : status;
+}
+
+static haft_status read_objects(struct loading *loading)
+{
+    haft_status status = HAFT_OK;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < loading->slots.end && status == HAFT_OK;
+         index++) {
+        if (is_live_in(&loading->slots, index)) {
+            status = image_file_read_object(&loading->file, image_word(&loading->slots, index) + 1);
+        }
+    }
+    return status;
+}
+
+static haft_status read_image(struct loading *loading)
+{
+    haft_status (*const steps[])(struct loading *) = {read_head, get_memory, read_runs};
+    haft_status status = HAFT_OK;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == HAFT_OK; i++) {
+        status = steps[i](loading);
+    }
+    if (status == HAFT_OK) {
+        status = image_file_read_words(&loading->file, &loading->slots);
+    }
+    if (status == HAFT_OK) {
+        status = check_slots(loading);
+    }
+    return status == HAFT_OK ? read_objects(loading) : status;
+}
+
+haft_status haft_local_load(haft_local *local, haft_file *file)
+{
+    struct loading loading = {.local = local};
+    haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK) {
+        status = image_file_open(&loading.file, file, local->slots.object_size);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = read_image(&loading);
+    if (status == HAFT_OK) {
+        status = local_prepare(local, loading.image.numbers);
+    }
+    status = status == HAFT_OK ? local_end_values(local) : status;
+    if (status == HAFT_OK) {
+        local_become(local, &loading.image);
+    }
+    free(loading.image.parts[LOCAL_SLOTS].at);
+    free(loading.image.parts[LOCAL_RUN_RECORDS].at);
+    image_file_close(&loading.file);
+    return status;
+}
+
+/* lib/local/local_side.c */
+
+/* The sides of a table of one thread. */
+
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side)
+{
+    const haft_status status = side_open(&local->slots, options, size, false, local->wraps, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = sides_remove;
+        sides_add(&local->sides, *side);
+    }
+    return status;
+}
+
+/* lib/local/local_snapshot.c */
+
+/* haft_local: snapshots, and a second table. */
+
+/* Whether the table may go to the history now, or come from it. */
+static haft_status check_history(const haft_local *local, const haft_history *history)
+{
+    const struct shape shape = local_shape(local);
+    const haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK && !history_fits(history, &shape)) {
+        return HAFT_OTHER_TABLE;
+    }
+    return status;
+}
+
+haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number)
+{
+    const struct shape shape = local_shape(local);
+    haft_status status = check_history(local, history);
+
+    if (status == HAFT_OK) {
+        const struct image image = local_begin_image(local);
+
+        status = history_take(history, &shape, &image, number);
+        local_end_image(local);
+    }
+    return status;
+}
+
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+{
+    const struct snapshot *snapshot = history_find(history, number);
+    haft_status status = check_history(local, history);
+
+    if (status == HAFT_OK && snapshot == NULL) {
+        status = HAFT_OUT_OF_RANGE;
+    }
+    if (status == HAFT_OK) {
+        status = local_prepare(local, snapshot->numbers);
+    }
+    status = status == HAFT_OK ? local_end_values(local) : status;
+    if (status == HAFT_OK) {
+        const struct image image = history_go(history, number);
+
+        local_become(local, &image);
+    }
+    return status;
+}
+
+/* Options for slots in as much address space. */
+static struct slots_options like_slots(const struct slots *slots)
+{
+    const struct word_format *format = &slots->format;
+    const haft_layout layout = format->layout;
+    const haft_id first = {format->first};
+
+    return (struct slots_options){
+        .common =
+            {
+                .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
+                .object_size = slots->object_size,
+                .object_alignment =
+                    (uint64_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
+                .layout = layout,
+                .tag = haft_id_tag(layout, first),
+                .first_generation = haft_id_generation(layout, first),
+                .on_bad_access = slots->on_bad_access,
+                .bad_access_arg = slots->bad_access_arg,
+                .warn_at = slots->fill.warn_at,
+                .on_fill = slots->fill.on_fill,
+                .fill_arg = slots->fill.arg,
+                .sites = slots->sites.records != NULL,
+                .on_leak = slots->sites.on_leak,
+                .leak_arg = slots->sites.leak_arg,
+            },
+        .pins = slots->has_pins,
+    };
+}
+
+/* A new table like that one, without objects. */
+static haft_status open_like(const haft_local *local, haft_local **clone)
+{
+    const struct slots_options wanted = like_slots(&local->slots);
+    haft_local *opened = local_new(local->name, NULL);
+    const haft_status status =
+        opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
+
+    if (status != HAFT_OK) {
+        local_free(opened);
+        return status;
+    }
+    opened->is_fifo = local->is_fifo;
+    opened->wraps = local->wraps;
+    opened->on_destroy = local->on_destroy;
+    opened->destroy_arg = local->destroy_arg;
+    opened->used = HAFT_FIRST_INDEX;
+    opened->slots.runs.stay = local->slots.runs.stay;
+    *clone = opened;
+    return HAFT_OK;
+}
+
+static void close_unused(haft_local *clone)
+{
+    slots_close(&clone->slots);
+    local_free(clone);
+}
+
+haft_status haft_local_clone(const haft_local *local, haft_local **clone)
+{
+    haft_local *opened = NULL;
+    haft_status status = local_check_moment(local);
+
+    if (status == HAFT_OK) {
+        status = open_like(local, &opened);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const struct image image = local_begin_image(local);
+
+    status = local_prepare(opened, image.numbers);
+    if (status == HAFT_OK) {
+        local_become(opened, &image);
+        *clone = opened;
+    } else {
+        close_unused(opened);
+    }
+    local_end_image(local);
+    return status;
+}
+
+/* lib/local/local_stats.c */
+
+/* The statistics of a table of one thread. */
+
+haft_local_stats haft_local_stats_get(const haft_local *local)
+{
+    return (haft_local_stats){
+        .live = local->front.count,
+        .reserved = local->held - local->retired,
+        .retired = local->retired,
+        .free = local_listed(local),
+        .exhausted = local->exhausted,
+        .released = local->fresh_slots,
+        .high_water = local->used - HAFT_FIRST_INDEX,
+        .capacity = local->capacity,
+        .limit = local->slots.limit - HAFT_FIRST_INDEX,
+        .bytes = sizeof *local + strlen(local->name) + 1 +
+                 slots_bytes(&local->slots, local->used, local->fresh_slots),
+    };
 }
 
 /*
@@ -4390,6 +6794,16 @@ static inline void packed_move(struct haft_packed *packed, uint64_t to, uint64_t
 }
 
 /*
+ * lib/packed/packed.h - a packed table comes, and its memory.
+ */
+
+/* Memory for the next step of slots and positions: HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status packed_make_ready(struct haft_packed *packed);
+
+/* A table like that one, without objects: HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status packed_open_like(const haft_packed *packed, haft_packed **clone);
+
+/*
  * lib/packed/packed_remove.h - objects that go all at once.
  */
 
@@ -4448,8 +6862,7 @@ static void touch(char *base, uint64_t begin, uint64_t end, uint64_t bytes)
     memset(base + begin * bytes, 0, (size_t)((end - begin) * bytes));
 }
 
-/* Memory for the next step of slots and positions. */
-static haft_status make_ready(struct haft_packed *packed)
+HAFT_INTERNAL haft_status packed_make_ready(struct haft_packed *packed)
 {
     const uint64_t begin = packed->ready;
     const uint64_t left = packed->capacity - begin;
@@ -4497,7 +6910,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
         slots_close(&packed->slots);
         return status;
     }
-    status = packed->is_touched ? make_ready(packed) : HAFT_OK;
+    status = packed->is_touched ? packed_make_ready(packed) : HAFT_OK;
     if (status != HAFT_OK) {
         close_memory(packed);
     }
@@ -4531,6 +6944,34 @@ static haft_status open_packed(const haft_packed_options *options, haft_packed *
     return HAFT_OK;
 }
 
+HAFT_INTERNAL haft_status packed_open_like(const haft_packed *packed, haft_packed **clone)
+{
+    const struct slots *slots = &packed->slots;
+    const haft_id first = {slots->format.first};
+    const haft_packed_options options = {
+        .name = packed->name,
+        .capacity = packed->capacity,
+        .object_size = (size_t)packed->view.object_size,
+        .layout = slots->format.layout,
+        .tag = haft_id_tag(slots->format.layout, first),
+        .first_generation = haft_id_generation(slots->format.layout, first),
+        .on_bad_access = slots->on_bad_access,
+        .bad_access_arg = slots->bad_access_arg,
+        .warn_at = slots->fill.warn_at,
+        .on_fill = slots->fill.on_fill,
+        .fill_arg = slots->fill.arg,
+        .sites = slots->sites.records != NULL,
+        .on_leak = slots->sites.on_leak,
+        .leak_arg = slots->sites.leak_arg,
+        .growth_step = packed->is_touched ? packed->step : 0,
+        .keep_order = packed->keep_order,
+        .on_destroy = packed->on_destroy,
+        .destroy_arg = packed->destroy_arg,
+    };
+
+    return open_packed(&options, clone);
+}
+
 haft_status haft_packed_open_sized(const haft_packed_options *options, size_t size,
                                    haft_packed **packed)
 {
@@ -4547,7 +6988,7 @@ void haft_packed_close(haft_packed *packed)
     if (packed->on_destroy != NULL) {
         packed_destroy_all(packed, CALLER);
     }
-    asan_unpoison(packed->view.objects, (size_t)((packed->used + 1) * packed->view.object_size));
+    asan_unpoison(packed->view.objects, (size_t)((packed->ready + 1) * packed->view.object_size));
     close_memory(packed);
     free(packed->name);
     free(packed);
@@ -4597,6 +7038,11 @@ haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t
     return HAFT_OK;
 }
 
+haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&packed->slots, index, id);
+}
+
 /* --- by position --- */
 
 void *haft_packed_objects(const haft_packed *packed)
@@ -4609,16 +7055,16 @@ const haft_id *haft_packed_ids(const haft_packed *packed)
     return packed->ids;
 }
 
-haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position)
+haft_id haft_packed_id_in(const haft_packed *packed, uint64_t position)
 {
     const haft_id nil = HAFT_NIL;
 
     return position < packed->count ? packed->ids[position] : nil;
 }
 
-haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position)
+haft_packed_life haft_packed_state_in(const haft_packed *packed, uint64_t position)
 {
-    return haft_packed_state(packed, haft_packed_id_at(packed, position));
+    return haft_packed_state(packed, haft_packed_id_in(packed, position));
 }
 
 uint64_t haft_packed_count(const haft_packed *packed)
@@ -4655,7 +7101,7 @@ static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
     if (packed->used == packed->capacity) {
         return HAFT_FULL;
     }
-    const haft_status status = packed->used < packed->ready ? HAFT_OK : make_ready(packed);
+    const haft_status status = packed->used < packed->ready ? HAFT_OK : packed_make_ready(packed);
 
     if (status == HAFT_OK) {
         *index = HAFT_FIRST_INDEX + packed->used++;
@@ -4747,6 +7193,145 @@ void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const vo
     (void)slots;
     bad_access(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id));
     return NULL;
+}
+
+/*
+ * lib/packed/packed_image.h - the image of a packed table: see lib/slots/image.h.
+ */
+
+/* Numbers of the image, with what a file that has a wrong one is said to have. */
+#define PACKED_NUMBERS(X)                                                                          \
+    X(FIRST, "first generation")                                                                   \
+    X(USED, "number of slots")                                                                     \
+    X(COUNT, "number of objects")                                                                  \
+    X(DEAD, "number of dead objects")                                                              \
+    X(EXHAUSTED, "number of exhausted slots")                                                      \
+    X(HEAD, "first free slot")                                                                     \
+    X(WARNED, "count of warnings")
+
+#define PACKED_NUMBER(name, text) PACKED_##name,
+enum packed_number { PACKED_NUMBERS(PACKED_NUMBER) PACKED_NUMBERS_END };
+
+/* The slots from slot 0 on, and the arrays up to the last object. */
+enum packed_part {
+    PACKED_OBJECTS = OBJECTS,
+    PACKED_IDS = IDS,
+    PACKED_PART_DEAD = DEAD,
+    PACKED_SLOTS
+};
+
+/* What the table was opened with; names for each number of it. */
+HAFT_INTERNAL struct shape packed_shape(const haft_packed *packed);
+extern const char *const packed_shape_names[SHAPE_NUMBERS];
+
+/* HAFT_OK, or why this is no moment for an image, to be taken or become. */
+HAFT_INTERNAL haft_status packed_check_moment(const haft_packed *packed);
+
+/* The table's own image. */
+HAFT_INTERNAL struct image packed_image(const haft_packed *packed);
+
+/* Memory to become an image with these numbers: HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status packed_prepare(haft_packed *packed, const uint64_t *numbers);
+
+/* Become the image, which the table is prepared for. */
+HAFT_INTERNAL void packed_become(haft_packed *packed, const struct image *image);
+
+/* lib/packed/packed_image.c */
+
+/* The image of a packed table, and how the table becomes another. */
+
+_Static_assert(PACKED_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
+
+const char *const packed_shape_names[SHAPE_NUMBERS] = {"kind of table", "layout",   "tag",
+                                                       "object_size",   "capacity", "keep_order"};
+
+HAFT_INTERNAL struct shape packed_shape(const haft_packed *packed)
+{
+    const haft_layout layout = packed->slots.format.layout;
+
+    return (struct shape){{
+        2,
+        (uint64_t)layout.index_bits | (uint64_t)layout.generation_bits << 8 |
+            (uint64_t)layout.tag_bits << 16,
+        haft_id_tag(layout, (haft_id){packed->slots.format.tag}),
+        packed->view.object_size,
+        packed->capacity,
+        packed->keep_order,
+    }};
+}
+
+HAFT_INTERNAL haft_status packed_check_moment(const haft_packed *packed)
+{
+    return packed->in_callback ? HAFT_IN_USE : HAFT_OK;
+}
+
+static uint64_t slot_bytes(uint64_t used)
+{
+    return (HAFT_FIRST_INDEX + used) * sizeof(haft_packed_slot);
+}
+
+HAFT_INTERNAL struct image packed_image(const haft_packed *packed)
+{
+    struct image image = {
+        .numbers =
+            {
+                [PACKED_FIRST] = packed->slots.format.first,
+                [PACKED_USED] = packed->used,
+                [PACKED_COUNT] = packed->count,
+                [PACKED_DEAD] = packed->dead_count,
+                [PACKED_EXHAUSTED] = packed->exhausted,
+                [PACKED_HEAD] = packed->free_head,
+                [PACKED_WARNED] = fill_seen(&packed->slots.fill),
+            },
+        .parts[PACKED_SLOTS] = {(char *)packed->slot, slot_bytes(packed->used),
+                                slot_bytes(packed->capacity)},
+    };
+
+    for (int array = OBJECTS; array <= DEAD; array++) {
+        const uint64_t bytes = packed_bytes(packed, (enum packed_array)array);
+        const uint64_t count = array == DEAD ? packed->dead_count : packed->count;
+
+        image.parts[array] = (struct image_part){packed->memory[array].base, count * bytes,
+                                                 packed->capacity * bytes};
+    }
+    return image;
+}
+
+HAFT_INTERNAL haft_status packed_prepare(haft_packed *packed, const uint64_t *numbers)
+{
+    haft_status status = HAFT_OK;
+
+    while (packed->ready < numbers[PACKED_USED] && status == HAFT_OK) {
+        status = packed_make_ready(packed);
+    }
+    return status;
+}
+
+HAFT_INTERNAL void packed_become(haft_packed *packed, const struct image *image)
+{
+    const uint64_t *numbers = image->numbers;
+    const struct image own = packed_image(packed);
+    const uint64_t count = numbers[PACKED_COUNT];
+
+    asan_unpoison(packed->view.objects, (size_t)image->parts[PACKED_OBJECTS].bytes);
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        image_put(own.parts[part].at, image->parts[part].at, image->parts[part].bytes);
+    }
+    if (own.parts[PACKED_SLOTS].bytes > image->parts[PACKED_SLOTS].bytes) {
+        image_clear(own.parts[PACKED_SLOTS].at + image->parts[PACKED_SLOTS].bytes,
+                    own.parts[PACKED_SLOTS].bytes - image->parts[PACKED_SLOTS].bytes);
+    }
+    if (packed->count > count) {
+        packed_poison(packed, count, packed->count - count);
+    }
+    sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX + packed->used);
+    packed->slots.format.first = numbers[PACKED_FIRST];
+    packed->used = numbers[PACKED_USED];
+    packed->count = count;
+    packed->dead_count = numbers[PACKED_DEAD];
+    packed->exhausted = numbers[PACKED_EXHAUSTED];
+    packed->free_head = numbers[PACKED_HEAD];
+    fill_set(&packed->slots.fill, numbers[PACKED_WARNED]);
 }
 
 /* lib/packed/packed_remove.c */
@@ -4997,6 +7582,360 @@ haft_status haft_packed_clear(haft_packed *packed)
     packed_poison(packed, 0, packed->count);
     packed->count = 0;
     free_dead_slots(packed);
+    return HAFT_OK;
+}
+
+/* lib/packed/packed_save.c */
+
+/*
+ * haft_packed: its image in a file.
+ *
+ * The body: the words of all slots ever used, the ids of all positions, the indices of dead slots
+ * in order of the kills, and the objects in order of position.
+ */
+
+static const char *const number_texts[] = {
+#define TEXT(name, text) text,
+    PACKED_NUMBERS(TEXT)
+#undef TEXT
+};
+
+static struct image_slots slots_in(const haft_packed *packed, const struct image *image)
+{
+    return (struct image_slots){
+        .format = &packed->slots.format,
+        .base = image->parts[PACKED_SLOTS].at,
+        .stride = sizeof(haft_packed_slot),
+        .end = HAFT_FIRST_INDEX + image->numbers[PACKED_USED],
+        .tail = MARK_END,
+    };
+}
+
+static uint64_t body_size(const struct image_file *image_file, const uint64_t *numbers)
+{
+    return (numbers[PACKED_USED] + numbers[PACKED_COUNT] + numbers[PACKED_DEAD]) *
+               sizeof(uint64_t) +
+           numbers[PACKED_COUNT] * image_file->object_bytes;
+}
+
+/* --- saving --- */
+
+static haft_status write_positions(struct image_file *image_file, const haft_packed *packed)
+{
+    haft_status status = HAFT_OK;
+
+    for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
+        status = saved_write_number(&image_file->saved, packed->ids[i].bits);
+    }
+    for (uint64_t i = 0; i < packed->dead_count && status == HAFT_OK; i++) {
+        status = saved_write_number(&image_file->saved, packed->dead[i]);
+    }
+    for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
+        status = image_file_write_object(image_file, packed_object(packed, i));
+    }
+    return status;
+}
+
+static haft_status write_packed(struct image_file *image_file, const haft_packed *packed)
+{
+    const struct shape shape = packed_shape(packed);
+    const struct image image = packed_image(packed);
+    const struct image_slots slots = slots_in(packed, &image);
+    haft_status status = image_file_begin_write(image_file, &shape, image.numbers,
+                                                body_size(image_file, image.numbers));
+
+    if (status == HAFT_OK) {
+        status = image_file_write_words(image_file, &slots);
+    }
+    return status == HAFT_OK ? write_positions(image_file, packed) : status;
+}
+
+haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
+{
+    struct image_file image_file;
+    haft_status status = packed_check_moment(packed);
+
+    if (status == HAFT_OK) {
+        status = image_file_open(&image_file, file, packed->view.object_size);
+    }
+    if (status == HAFT_OK) {
+        status = write_packed(&image_file, packed);
+        image_file_close(&image_file);
+    }
+    return status;
+}
+
+/* --- loading --- */
+
+struct packed_loading {
+    const haft_packed *packed;
+    struct image_file file;
+    struct image image; /* its parts are this call's */
+    struct image_slots slots;
+};
+
+static haft_status is_wrong(const struct packed_loading *loading, enum packed_number number)
+{
+    return image_file_wrong_number(&loading->file, number, number_texts[number]);
+}
+
+/* The first number that no table like this can have; PACKED_NUMBERS_END: there is none. */
+static enum packed_number wrong_number_of(const haft_packed *packed, const uint64_t *numbers)
+{
+    if (!image_is_beginning(&packed->slots.format, numbers[PACKED_FIRST])) {
+        return PACKED_FIRST;
+    }
+    if (numbers[PACKED_USED] > packed->capacity) {
+        return PACKED_USED;
+    }
+    if (numbers[PACKED_COUNT] > numbers[PACKED_USED]) {
+        return PACKED_COUNT;
+    }
+    return numbers[PACKED_DEAD] > numbers[PACKED_COUNT] ? PACKED_DEAD : PACKED_NUMBERS_END;
+}
+
+static haft_status read_packed_head(struct packed_loading *loading)
+{
+    const struct shape shape = packed_shape(loading->packed);
+    uint64_t *numbers = loading->image.numbers;
+    uint64_t body;
+    const haft_status status =
+        image_file_read_head(&loading->file, &shape, packed_shape_names, numbers, &body);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    enum packed_number number = wrong_number_of(loading->packed, numbers);
+
+    if (number == PACKED_NUMBERS_END && body != body_size(&loading->file, numbers)) {
+        number = PACKED_COUNT;
+    }
+    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    return number == PACKED_NUMBERS_END ? HAFT_OK : is_wrong(loading, number);
+}
+
+static haft_status get_packed_memory(struct packed_loading *loading)
+{
+    const uint64_t *numbers = loading->image.numbers;
+    struct image_part *parts = loading->image.parts;
+
+    for (int array = OBJECTS; array <= DEAD; array++) {
+        parts[array].bytes = numbers[array == DEAD ? PACKED_DEAD : PACKED_COUNT] *
+                             packed_bytes(loading->packed, (enum packed_array)array);
+    }
+    parts[PACKED_SLOTS].bytes =
+        (HAFT_FIRST_INDEX + numbers[PACKED_USED]) * sizeof(haft_packed_slot);
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        parts[part].at = calloc(1, (size_t)parts[part].bytes + 1);
+        if (parts[part].at == NULL) {
+            return HAFT_NO_MEMORY;
+        }
+    }
+    loading->slots = slots_in(loading->packed, &loading->image);
+    *image_word(&loading->slots, 0) = MARK_RESERVED;
+    return HAFT_OK;
+}
+
+static haft_status read_packed_words(struct packed_loading *loading)
+{
+    const uint64_t *numbers = loading->image.numbers;
+    const haft_status status = image_file_read_words(&loading->file, &loading->slots);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (loading->slots.live != numbers[PACKED_COUNT]) {
+        return is_wrong(loading, PACKED_COUNT);
+    }
+    if (loading->slots.exhausted != numbers[PACKED_EXHAUSTED]) {
+        return is_wrong(loading, PACKED_EXHAUSTED);
+    }
+    return image_file_check_list(&loading->file, &loading->slots, numbers[PACKED_HEAD], PACKED_HEAD,
+                                 number_texts[PACKED_HEAD]);
+}
+
+/* The slot whose object has the id; NULL: there is none. */
+static haft_packed_slot *live_slot(const struct packed_loading *loading, uint64_t id)
+{
+    const uint64_t index = word_index(loading->slots.format, id);
+
+    return index >= HAFT_FIRST_INDEX && index < loading->slots.end &&
+                   *image_word(&loading->slots, index) == id
+               ? (haft_packed_slot *)(void *)image_word(&loading->slots, index)
+               : NULL;
+}
+
+/* A number of the body that names a slot is wrong; `before` numbers stand before it. */
+static haft_status wrong_name(const struct packed_loading *loading, uint64_t before,
+                              const char *what)
+{
+    return saved_fault(loading->file.file, HAFT_DAMAGED,
+                       saved_offset_of_byte(before * sizeof(uint64_t)), what);
+}
+
+/* Each live slot has one position; `position` and `death` of its struct begin as 0. */
+static haft_status read_ids(struct packed_loading *loading)
+{
+    haft_id *ids = (haft_id *)(void *)loading->image.parts[PACKED_IDS].at;
+
+    for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
+        const haft_status status =
+            saved_read_number(&loading->file.saved, &ids[i].bits, "an object's id");
+        haft_packed_slot *slot = status == HAFT_OK ? live_slot(loading, ids[i].bits) : NULL;
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if (slot == NULL || slot->position != 0 || (i != 0 && ids[0].bits == ids[i].bits)) {
+            return wrong_name(loading, loading->image.numbers[PACKED_USED] + i, "an object's id");
+        }
+        slot->position = (uint32_t)i;
+    }
+    return HAFT_OK;
+}
+
+static haft_status read_dead(struct packed_loading *loading)
+{
+    const uint64_t *numbers = loading->image.numbers;
+    uint32_t *dead = (uint32_t *)(void *)loading->image.parts[PACKED_PART_DEAD].at;
+
+    for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
+        uint64_t index = 0;
+        const haft_status status =
+            saved_read_number(&loading->file.saved, &index, "a dead object's slot");
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        haft_packed_slot *slot = index >= HAFT_FIRST_INDEX && index < loading->slots.end
+                                     ? live_slot(loading, *image_word(&loading->slots, index))
+                                     : NULL;
+
+        if (slot == NULL || (void *)slot != (void *)image_word(&loading->slots, index) ||
+            slot->death != 0) {
+            return wrong_name(loading, numbers[PACKED_USED] + numbers[PACKED_COUNT] + i,
+                              "a dead object's slot");
+        }
+        dead[i] = (uint32_t)index;
+        slot->death = (uint32_t)i + 1;
+    }
+    return HAFT_OK;
+}
+
+static haft_status read_packed_objects(struct packed_loading *loading)
+{
+    haft_status status = HAFT_OK;
+    char *at = loading->image.parts[PACKED_OBJECTS].at;
+
+    for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT] && status == HAFT_OK; i++) {
+        status = image_file_read_object(&loading->file, at);
+        at += loading->file.object_size;
+    }
+    return status;
+}
+
+static haft_status read_packed(struct packed_loading *loading)
+{
+    haft_status (*const steps[])(struct packed_loading *) = {
+        read_packed_head, get_packed_memory, read_packed_words,
+        read_ids,         read_dead,         read_packed_objects,
+    };
+    haft_status status = HAFT_OK;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == HAFT_OK; i++) {
+        status = steps[i](loading);
+    }
+    return status;
+}
+
+haft_status haft_packed_load(haft_packed *packed, haft_file *file)
+{
+    struct packed_loading loading = {.packed = packed};
+    haft_status status = packed_check_moment(packed);
+
+    if (status == HAFT_OK) {
+        status = image_file_open(&loading.file, file, packed->view.object_size);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = read_packed(&loading);
+    if (status == HAFT_OK) {
+        status = packed_prepare(packed, loading.image.numbers);
+    }
+    if (status == HAFT_OK) {
+        packed_become(packed, &loading.image);
+    }
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        free(loading.image.parts[part].at);
+    }
+    image_file_close(&loading.file);
+    return status;
+}
+
+/* lib/packed/packed_snapshot.c */
+
+/* haft_packed: snapshots, and a second table. */
+
+/* Whether the table may go to the history now, or come from it. */
+static haft_status check_history_of(const haft_packed *packed, const haft_history *history)
+{
+    const struct shape shape = packed_shape(packed);
+    const haft_status status = packed_check_moment(packed);
+
+    if (status == HAFT_OK && !history_fits(history, &shape)) {
+        return HAFT_OTHER_TABLE;
+    }
+    return status;
+}
+
+haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history, uint64_t *number)
+{
+    const struct shape shape = packed_shape(packed);
+    const struct image image = packed_image(packed);
+    const haft_status status = check_history_of(packed, history);
+
+    return status == HAFT_OK ? history_take(history, &shape, &image, number) : status;
+}
+
+haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number)
+{
+    const struct snapshot *snapshot = history_find(history, number);
+    haft_status status = check_history_of(packed, history);
+
+    if (status == HAFT_OK && snapshot == NULL) {
+        status = HAFT_OUT_OF_RANGE;
+    }
+    if (status == HAFT_OK) {
+        status = packed_prepare(packed, snapshot->numbers);
+    }
+    if (status == HAFT_OK) {
+        const struct image image = history_go(history, number);
+
+        packed_become(packed, &image);
+    }
+    return status;
+}
+
+haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone)
+{
+    const struct image image = packed_image(packed);
+    haft_packed *opened = NULL;
+    haft_status status = packed_check_moment(packed);
+
+    if (status == HAFT_OK) {
+        status = packed_open_like(packed, &opened);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = packed_prepare(opened, image.numbers);
+    if (status != HAFT_OK) {
+        haft_packed_close(opened);
+        return status;
+    }
+    packed_become(opened, &image);
+    *clone = opened;
     return HAFT_OK;
 }
 
@@ -8875,6 +11814,8 @@ struct haft_table {
     uint64_t given_count;
     atomic_u64 given_used;
     bool is_given; /* all of it is in the program's memory */
+
+    atomic_u64 sides; /* see lib/slots/side.h; under the registry's lock */
 };
 
 /*
@@ -11878,6 +14819,11 @@ haft_status haft_diagnose(const haft_table *table, haft_id id)
     return slots_diagnose(&table->slots, id);
 }
 
+haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id)
+{
+    return slots_id_at(&table->slots, index, id);
+}
+
 /* concurrent/table/tables.c */
 
 /* The list of open tables. */
@@ -12252,6 +15198,16 @@ HAFT_INTERNAL void implicit_unlock(void);
 /* They close with the table. */
 HAFT_INTERNAL void implicit_close(const haft_table *table);
 
+/*
+ * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling and
+ * forks alone look at them.
+ */
+
+HAFT_INTERNAL bool shared_sides_are_open(const haft_table *table);
+
+/* Slot `index`, which is exhausted and recycled by this thread alone, has no values. */
+HAFT_INTERNAL void shared_sides_forget(haft_table *table, uint64_t index);
+
 /* concurrent/extra/drain.c */
 
 /*
@@ -12361,7 +15317,8 @@ static haft_status try_to_close(haft_table *table)
     haft_status status = domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? take_table_back(table) : status;
-    return status == HAFT_OK && has_pins(table) ? HAFT_IN_USE : status;
+    return status == HAFT_OK && (has_pins(table) || shared_sides_are_open(table)) ? HAFT_IN_USE
+                                                                                  : status;
 }
 
 HAFT_INTERNAL haft_status drain_table(haft_table *table)
@@ -12509,6 +15466,7 @@ void haft_after_fork_child(void)
     for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();
          table = table->next_open) {
         orphans_collect(table);
+        sides_after_fork(&table->sides);
     }
     implicit_unlock();
     registry_unlock();
@@ -13379,6 +16337,8 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
  * Edges in this file.
  *   REVIVE  sift, life_give_up (release) -> revive (acquire)
  *           the last use of the slot's object before its bytes are written;
+ *           the same (release) -> is_exhausted (acquire)
+ *           the values of the slot's lives before they are cleared
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
  *           the flag that ids repeat, before the word: with that alone, an old id would pass for
  *           one never issued
@@ -13413,6 +16373,7 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
 
     /* Before any thread has an id of it. */
     store_relaxed(HINT, &table->slots.recycled, 1);
+    shared_sides_forget(table, index);
     if (!revive(&table->slots, index)) {
         return;
     }
@@ -13433,7 +16394,8 @@ static bool is_exhausted(const haft_table *table, uint64_t index)
 {
     const struct slots *slots = &table->slots;
 
-    return word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index))) ==
+    /* Weakened, a value could be set after it was cleared, for an id that is issued again. */
+    return word_index(&slots->format, load_acquire(REVIVE, slots_word(slots, index))) ==
            MARK_EXHAUSTED;
 }
 
@@ -13793,7 +16755,9 @@ static haft_status check_moment(const haft_local *local)
     if (local->mode == LOCAL_LOADING) {
         return HAFT_LOADING;
     }
-    return local->mode == LOCAL_OPEN && local->held == 0 ? HAFT_OK : HAFT_IN_USE;
+    return local->mode == LOCAL_OPEN && local->held == 0 && load_relaxed(OWN, &local->sides) == 0
+               ? HAFT_OK
+               : HAFT_IN_USE;
 }
 
 /* The local table's destructor, as on_reclaim. */
@@ -13955,7 +16919,7 @@ static void fit_capacity(haft_local *local)
     if (local->min_free > slots - local->capacity) {
         local->min_free = slots - local->capacity;
     }
-    local->is_crowded = local_is_watched(local) || slots - local->min_free > local->capacity;
+    local->is_crowded = local_crowds(local);
 }
 
 haft_status haft_unshare(haft_table *table, haft_local **local)
@@ -13977,6 +16941,53 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
     local_rebuild(opened);
     *local = opened;
     return HAFT_OK;
+}
+
+/* concurrent/extra/shared_side.c */
+
+/*
+ * The sides of a shared table.  Their list is under the registry's lock, as that of the tables: a
+ * fork finds it whole.
+ *
+ * Edges in this file.
+ *   HINT   whether there are sides: a thread that was told of one sees it
+ */
+
+static void leave_locked(haft_side *side)
+{
+    registry_lock();
+    sides_remove(side);
+    registry_unlock();
+}
+
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side)
+{
+    const haft_status status =
+        side_open(&table->slots, options, size, true, table->slots.wrapped, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = leave_locked;
+        registry_lock();
+        sides_add(&table->sides, *side);
+        registry_unlock();
+    }
+    return status;
+}
+
+HAFT_INTERNAL bool shared_sides_are_open(const haft_table *table)
+{
+    return load_relaxed(HINT, &table->sides) != 0;
+}
+
+HAFT_INTERNAL void shared_sides_forget(haft_table *table, uint64_t index)
+{
+    if (!shared_sides_are_open(table)) {
+        return;
+    }
+    registry_lock();
+    sides_forget(&table->sides, index);
+    registry_unlock();
 }
 
 /* concurrent/extra/trim.c */

@@ -232,6 +232,12 @@ HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
     return (uint32_t)haft_field_get(id, 0, layout.index_bits);
 }
 
+/* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL and its like: 2^32 - 4. */
+HAFT_INLINE uint32_t haft_id_dense_index(haft_layout layout, haft_id id)
+{
+    return haft_id_index(layout, id) - HAFT_FIRST_INDEX;
+}
+
 /* Which of the slot's lives. */
 HAFT_INLINE uint64_t haft_id_generation(haft_layout layout, haft_id id)
 {
@@ -307,7 +313,8 @@ typedef enum haft_status {
 
     /* Why there is no slot, memory or thread to be had. */
     HAFT_FULL,      /* the table's capacity is in use */
-    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers */
+    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers; or a
+                       value is being set */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
@@ -326,7 +333,11 @@ typedef enum haft_status {
 
     /* Why an id cannot be restored: nothing was done. */
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
-    HAFT_OCCUPIED,     /* the slot holds an object or a reservation */
+    HAFT_OCCUPIED,     /* the slot holds an object or a reservation; or the id has a value */
+
+    /* Why a state cannot be loaded or gone back to: nothing was done. */
+    HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
+    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options */
 
     /* Options out of range: nothing was opened. */
     HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
@@ -348,6 +359,10 @@ typedef enum haft_status {
     HAFT_BAD_BUFFER_SIZE,
     HAFT_BAD_DIRECTORY,
     HAFT_BAD_INTERVAL_MS,
+    HAFT_BAD_VALUE_SIZE,
+    HAFT_BAD_VALUE_ALIGNMENT,
+    HAFT_BAD_WRAP,
+    HAFT_BAD_ON_END,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;
@@ -433,6 +448,7 @@ typedef enum haft_edge {
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    HAFT_EDGE_SIDE,      /* a side's value before the id that makes it findable */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,    /* only this thread writes it now */
     HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
@@ -1128,12 +1144,12 @@ typedef struct haft_footprint {
     uint64_t reserved[2] /* 0; for options that a later version gives to every table */
 
 /*
- * haft/detail/stats.h - the statistics of tables and domains: the one list of them.
+ * haft/detail/stats.h - the statistics of tables and domains: the one list of each.
  *
  *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
  *
- * haft_table_stats and haft_domain_stats consist of them, in this order; the file of an export,
- * haft-top's metrics, gdb's printer and the HTML pages take them from here.
+ * haft_table_stats, haft_domain_stats and haft_local_stats consist of them, in this order; the file
+ * of an export, haft-top's metrics, gdb's printer and the HTML pages take them from here.
  * concurrent/table/stats.c says how each is made of the workers' counters.
  */
 
@@ -1160,11 +1176,25 @@ typedef struct haft_footprint {
     X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
     X(stalls, counter, stalls, "noticed")
 
+/* Of haft_local: a name of the list above has its meaning there. */
+#define HAFT_LOCAL_STATS(X)                                                                        \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
+    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(high_water, gauge, slots, "ever used: all of the above together")                            \
+    X(capacity, gauge, objects, "fit, as opened or grown by haft_unshare()")                       \
+    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
+
 /* A struct of them has room for more, so that a later version has the same struct. */
 #define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
 #define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
 #define HAFT_TABLE_STATS_ROOM 24
 #define HAFT_DOMAIN_STATS_ROOM 8
+#define HAFT_LOCAL_STATS_ROOM 16
 
 /*
  * haft/detail/tsan.h - the only file that knows ThreadSanitizer exists.
@@ -1694,8 +1724,9 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, a call without a worker has not returned, or an
- *                              object is pinned: then on_reclaim has run for all freed objects
+ *             HAFT_IN_USE      a worker is open, a call without a worker has not returned; or an
+ *                              object is pinned or a side open (haft/side.h): then on_reclaim has
+ *                              run for all freed objects
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
@@ -1735,6 +1766,22 @@ bool haft_table_has_pins(const haft_table *table);
  *             HAFT_EXHAUSTED      the same, and the slot will not be used again
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
+
+/*
+ * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
+ * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
+ *
+ * Returns   a snapshot, as haft_is_live():
+ *             HAFT_OK             the slot's object is live, with that id
+ *             HAFT_RESERVED       the id will be live if it is published
+ *             HAFT_STALE          no object is live; the slot's next one will have that id
+ *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
+ *                                 was released
+ *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
+ *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
+ * Ordering  acquire for HAFT_OK; none otherwise.
+ */
+haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
@@ -2024,7 +2071,8 @@ HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index.
+ * haft_local_close - the end of the table and of all objects in it, in order of index.  Its sides
+ * (haft/side.h) are closed before; where on_destroy looks at them, haft_local_clear() comes first.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
@@ -2088,6 +2136,13 @@ haft_status haft_local_free(haft_local *local, haft_id id);
 haft_status haft_local_diagnose(const haft_local *local, haft_id id);
 
 /*
+ * haft_local_id_at - the id of a slot by its index.
+ *
+ * Returns   as haft_id_at() in haft/table.h; of an object whose on_destroy runs, the next life's.
+ */
+haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *id);
+
+/*
  * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
  * false.  It may free any object and insert; an object inserted meanwhile may or may not be
  * visited.
@@ -2123,6 +2178,18 @@ void haft_local_clear(haft_local *local);
 uint64_t haft_local_count(const haft_local *local);
 bool haft_local_is_empty(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
+
+/* live, free, exhausted, bytes and so on, with their meanings in haft/detail/stats.h. */
+typedef struct haft_local_stats {
+    HAFT_LOCAL_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_LOCAL_STATS_ROOM - (HAFT_LOCAL_STATS(HAFT_STATS_COUNT))]; /* 0 */
+} haft_local_stats;
+
+/*
+ * haft_local_stats_get - the table's statistics.  `bytes` are those of slots ever used, less those
+ * that haft_local_trim() released; of all slots, where they are in the heap or in given memory.
+ */
+haft_local_stats haft_local_stats_get(const haft_local *local);
 
 /* --- memory --- */
 
@@ -2418,6 +2485,13 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
+/*
+ * haft_packed_id_at - the id of a slot by its index, which is no position.
+ *
+ * Returns   as haft_id_at() in haft/table.h; never HAFT_RESERVED, and HAFT_OK also of what is dead.
+ */
+haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id);
+
 /* haft_packed_state - whether the id's object is alive, dead, or (every other id) unused. */
 haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 
@@ -2440,11 +2514,11 @@ void *haft_packed_objects(const haft_packed *packed);
 const haft_id *haft_packed_ids(const haft_packed *packed);
 
 /*
- * haft_packed_id_at, haft_packed_state_at - the object in a position: HAFT_NIL and
+ * haft_packed_id_in, haft_packed_state_in - the object in a position: HAFT_NIL and
  * HAFT_PACKED_UNUSED from haft_packed_count() on.
  */
-haft_id haft_packed_id_at(const haft_packed *packed, uint64_t position);
-haft_packed_life haft_packed_state_at(const haft_packed *packed, uint64_t position);
+haft_id haft_packed_id_in(const haft_packed *packed, uint64_t position);
+haft_packed_life haft_packed_state_in(const haft_packed *packed, uint64_t position);
 
 /*
  * haft_packed_count, haft_packed_dead_count, haft_packed_available, haft_packed_is_empty - how many
@@ -2804,7 +2878,8 @@ typedef struct haft_share_options {
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
- *             HAFT_IN_USE      objects are reserved and not published, or on_destroy is running
+ *             HAFT_IN_USE      objects are reserved and not published, on_destroy is running, or a
+ *                              side is open (haft/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_NO_MEMORY   for what a shared table has beside its slots
@@ -4041,6 +4116,9 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
                     haft_local_free_front(local.local, name##_view_untyped(local.view), id.id))    \
     HAFT_TYPED_CALL(haft_status, name##_local_diagnose, (name##_local local, name##_id id),        \
                     haft_local_diagnose(local.local, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_local_id_at,                                               \
+                    (name##_local local, uint64_t index, name##_id * id),                          \
+                    haft_local_id_at(local.local, index, &id->id))                                 \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
         (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \
@@ -4145,6 +4223,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
     HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
                     haft_packed_diagnose(packed.packed, id.id))                                    \
+    HAFT_TYPED_CALL(haft_status, name##_packed_id_at,                                              \
+                    (name##_packed packed, uint64_t index, name##_id * id),                        \
+                    haft_packed_id_at(packed.packed, index, &id->id))                              \
     HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
                     haft_packed_state(packed.packed, id.id))                                       \
     HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \
@@ -4157,8 +4238,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     packed.view.objects)                                                           \
     HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
                     (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
-    HAFT_TYPED_CALL(name##_id, name##_packed_id_at, (name##_packed packed, uint64_t position),     \
-                    name##_id_of(haft_packed_id_at(packed.packed, position)))                      \
+    HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
+                    name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
     HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
                     (name##_packed packed, const name##_object *object, name##_id *id),            \
                     haft_packed_insert(packed.packed, object, &id->id))                            \
@@ -4251,6 +4332,9 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                     haft_table_close(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \
                     haft_diagnose(table.table, id.id))                                             \
+    HAFT_TYPED_CALL(haft_status, name##_id_at,                                                     \
+                    (name##_table table, uint64_t index, name##_id * id),                          \
+                    haft_id_at(table.table, index, &id->id))                                       \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_require, (name##_table table, name##_id id),                       \
         (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
@@ -4434,7 +4518,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *                                      untouched, if its objects are of another size or alignment,
  *                                      or one of the two has pins and the other has not
  *   name_local_close(ships)
- *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _require, _for_each,
+ *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _id_at, _require, _for_each,
  *   _restore, _restore_free, _for_each_slot
  *
  * Objects are resolved by name_resolve(ships.view, id).
@@ -4458,8 +4542,8 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *                                        untouched, if its objects are of another size or alignment
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
- *   name_packed_diagnose, _state, _position, _require, _objects, _ids, _id_at, _insert, _free,
- *   _kill, _sort
+ *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
+ *   _free, _kill, _sort
  *
  *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
  *       ships.view.objects[i].x += 1;
@@ -4491,7 +4575,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *                                              size or alignment, or one of the two has pins and
  *                                              the other has not
  *   name_table_close(ships)
- *   name_diagnose, name_require
+ *   name_diagnose, name_id_at, name_require
  *
  *   name_worker { worker }
  *   name_worker_open(ships, &worker)
@@ -4624,6 +4708,427 @@ const char *haft_export_path(const haft_export *opened);
  * Progress  blocking: waits for the export's thread.
  */
 void haft_export_close(haft_export *opened);
+
+/*
+ * haft/side.h - side tables: values of another type under the ids of a table.
+ *
+ * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
+ * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
+ * table knows nothing of values: no call on it is longer, and a free ends none.
+ *
+ *   haft_side_open_local(ships, &(haft_side_options){.value_size = sizeof(struct hull)}, &side);
+ *   haft_side_set(side, ship, &(struct hull){.strength = 12}, NULL);
+ *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
+ *
+ * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
+ * a haft_table are plain bytes that end with their object.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   SIDE   haft_side_set (release) -> haft_side_get (acquire)   value before id
+ */
+
+typedef struct haft_side haft_side;
+
+/*
+ * A reader of a shared table gets a value only if the calling thread
+ *
+ *   has resolved its id in the read section that it is in, or
+ *   holds a pin of the object, or was handed one, or
+ *   has reserved the id and neither published nor given it up, or was handed the reservation, or
+ *   is in the on_reclaim of the id.
+ *
+ * Each of these keeps the slot from being used again, and so the value from being written: by the
+ * object's next tenant, for whose id the entry is.  A section that began after the free keeps
+ * nothing back: an id that it has not resolved may still be in the entry, and its value be
+ * overwritten while it is read.  "Holds the id" below means one of the four.  haft_side_find()
+ * resolves.
+ */
+
+/*
+ * Runs once for each value that ends: when it is removed or swept, when one is set for a later
+ * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
+ * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
+ * for; its object may have been freed long ago.
+ *
+ * It may call all functions of the table and its sides, but close neither.
+ */
+typedef void haft_side_end(void *value, haft_id id, void *arg);
+
+typedef struct haft_side_options {
+    size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
+    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
+    haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
+    void *end_arg;
+} haft_side_options;
+
+/*
+ * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
+ * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
+ *
+ * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
+ *                              the option of that name
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
+ *           value, whose pages take memory when they are first set.  Up to 128 KiB: calloc.
+ */
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side);
+HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_options *options,
+                                             haft_side **side)
+{
+    return haft_side_open_local_sized(local, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
+ * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
+ * was freed: it may read the values.
+ *
+ * Returns   as haft_side_open_local(), and
+ *             HAFT_BAD_ON_END  there is one: values end when no call is made
+ * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
+ *           `*side` over to others as any other pointer.
+ * Progress  blocking (mmap, malloc, a lock held for moments).
+ * Cost      as haft_side_open_local().
+ */
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side);
+HAFT_INLINE haft_status haft_side_open(haft_table *table, const haft_side_options *options,
+                                       haft_side **side)
+{
+    return haft_side_open_sized(table, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_close - the end of a side and of all its values, in order of index.
+ *
+ * Threads   one, when no other thread uses the side any more; not from on_end.
+ * Progress  blocking (munmap, free; of a shared table a lock held for moments).
+ * Cost      O(memory touched), in the system; with on_end O(entries up to the highest one set).
+ */
+void haft_side_close(haft_side *side);
+
+/* --- a value by its id --- */
+
+/*
+ * What looking up needs of a side; it stays valid and unchanged until the side is closed, so copy
+ * it wherever values are looked up often.  Entry s lies at base + s * stride: first its atomic
+ * word, then the value.  The word is the id that a value was set for, and no other word is ever
+ * equal to an id that leads to its entry.
+ */
+typedef struct haft_entries {
+    char *base;      /* entry 0's word */
+    uint64_t mask;   /* that of the table's view */
+    uint64_t stride; /* bytes from entry to entry */
+} haft_entries;
+
+/* HAFT_ENTRIES_EMPTY - an initialiser, as HAFT_VIEW_EMPTY: entries in which no id is found. */
+#define HAFT_ENTRIES_EMPTY HAFT_VIEW_EMPTY
+
+/* haft_side_entries - those of a side. */
+haft_entries haft_side_entries(const haft_side *side);
+
+/*
+ * haft_side_get - the value that was set for an id, or NULL.
+ *
+ * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
+ *           ended.  A value of a freed object may be found until it ends.
+ * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
+ *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
+ *           long.  Threads that write to one value must synchronise among themselves.
+ * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
+ *           when NULL.
+ * Cost      that of haft_resolve(): one load of shared memory and one comparison.
+ */
+HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
+{
+    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
+    const uint64_t word =
+        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
+
+    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
+}
+
+/*
+ * haft_side_find - resolve an id, and get its value.  `view` is the table's.
+ *
+ * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
+ *           that is NULL, or if the id has no value.
+ * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
+ *           the id.
+ * Ordering  as haft_resolve() and haft_side_get().
+ * Cost      theirs.
+ */
+HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id id, void **object)
+{
+    void *found = haft_resolve(view, id);
+
+    if (object != NULL) {
+        *object = found;
+    }
+    return found != NULL ? haft_side_get(entries, id) : NULL;
+}
+
+/*
+ * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
+ * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
+ *
+ * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
+ *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
+ *                              runs for the entry's last value
+ *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
+ *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
+ *                              haft_local_diagnose(); a reserved id may have a value
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
+ *           the value is then found by threads that hold the id, as the object is.
+ * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
+ * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
+ *           lock-free.
+ * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
+ */
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
+
+/*
+ * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
+ * it returns false.  A value that is set or removed meanwhile may or may not be visited.
+ *
+ * Returns   the number of calls.
+ * Threads   of a haft_table: any thread inside a read section, until it returns.
+ * Ordering  as haft_side_find(), for each id.
+ * Progress  wait-free except for the visitor.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
+                            void *arg);
+
+/* --- of a haft_local alone --- */
+
+/*
+ * haft_side_remove - end the value of an id, whose object may live or have been freed: as in
+ * on_destroy, where values shall end with their objects.
+ *
+ * Returns   whether there was one.  Always false for a haft_table, whose readers may still look at
+ *           the value: debug builds assert.
+ * Progress  wait-free except for on_end.
+ */
+bool haft_side_remove(haft_side *side, haft_id id);
+
+/*
+ * haft_side_sweep - end the values of all objects that have been freed.
+ *
+ * Returns   how many.
+ * Progress  wait-free except for on_end.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_sweep(haft_side *side);
+
+/*
+ * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
+ * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
+ * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
+ * haft_recycle_exhausted), values end before.
+ *
+ * In the child of a fork (haft/fork.h) a value that another thread was setting is not there, and
+ * can be set.
+ */
+
+/*
+ * haft/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to, copied,
+ * saved and loaded.
+ *
+ *   haft_local_snapshot(), _rewind()   states of the last frames, in memory: rollback, undo
+ *   haft_local_clone()                 a second table
+ *   haft_local_save(), _load()         a file: recordings that replay exactly
+ *
+ * All of them take everything along that decides what the table does next: the same calls then give
+ * the same ids, statuses and callbacks again, in the same order.  (haft_local_for_each_slot() and
+ * loading by haft_local_restore() keep ids, but not the order in which slots are used.)
+ *
+ * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
+ * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
+ * Values of sides (haft/side.h) are no part of the state: a rewind and a load first end all of them,
+ * with on_end.
+ *
+ * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
+ * than the snapshot, and is kept outside the state that goes back with it, may name another object
+ * from then on, and no check can find it out: keep such ids in objects of the table, or where the
+ * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
+ *
+ * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
+ * slots are forgotten.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table and each history.
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(slots ever used), and object bytes.
+ */
+
+/* --- snapshots --- */
+
+/*
+ * A history keeps the last snapshots of one table, numbered from 0 on: the newest as a copy, and of
+ * the others what differs from one to the next, in blocks of 64 bytes.  A snapshot compares the
+ * table with the copy.  With `keep` 1 it is a plain copy instead, which is faster: for a program
+ * that goes back to one state alone, or where most objects change between two snapshots.
+ */
+typedef struct haft_history haft_history;
+
+/*
+ * haft_history_open - a history of at most `keep` snapshots.
+ *
+ * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
+ *           `keep` is 0; HAFT_NO_MEMORY.
+ * Cost      O(keep).
+ */
+haft_status haft_history_open(uint64_t keep, haft_history **history);
+
+/*
+ * haft_history_close - the end of the history, before or after that of its table.
+ *
+ * Cost      O(keep), and the system's.
+ */
+void haft_history_close(haft_history *history);
+
+/*
+ * haft_history_kept - the numbers of the snapshots that can be gone to: `from` the oldest, `to` one
+ * more than the newest.
+ * haft_history_bytes - the memory that they take.
+ *
+ * Progress  wait-free.
+ * Cost      O(1); haft_history_bytes O(keep).
+ */
+haft_range haft_history_kept(const haft_history *history);
+uint64_t haft_history_bytes(const haft_history *history);
+
+/*
+ * haft_local_snapshot, haft_packed_snapshot - keep the table's state.  The snapshot's number is one
+ * more than that of the snapshot taken or gone to last; those with higher numbers are dropped, and
+ * the oldest, if there were `keep`.
+ *
+ * Returns   HAFT_OK, and the number in `*number` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
+ *             HAFT_LOADING      before haft_local_load_end()
+ *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options
+ *             HAFT_NO_MEMORY
+ * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
+ */
+haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number);
+haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history,
+                                 uint64_t *number);
+
+/*
+ * haft_local_rewind, haft_packed_rewind - make the table what it was at the snapshot of that
+ * number, an earlier one or a later one.  A frame that began with that snapshot is played again
+ * without another.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
+ *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
+ *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
+ *                                as haft_local_snapshot()
+ * Cost      as a snapshot, and the blocks that differ on the way there.
+ */
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
+haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number);
+
+/* --- copies --- */
+
+/*
+ * haft_local_clone, haft_packed_clone - a table with the same options, callbacks included, the same
+ * objects and the same state, in memory of the system.  Where objects own something, give the clone
+ * its own before one of them is freed: until then haft_local_set_destroy() can keep on_destroy from
+ * it.
+ *
+ * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
+ *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
+ */
+haft_status haft_local_clone(const haft_local *local, haft_local **clone);
+haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
+
+/* --- files --- */
+
+/*
+ * haft_write, haft_read - `size` bytes go to the file or come from it, all of them: as by fwrite()
+ * and fread() with a FILE for `arg`, or memcpy().  False: not all of them; the call ends.
+ * haft_convert - an object's bytes in memory, `from`, become those in the file, `to`; for loading
+ * the other way round.  For pointers, other byte orders, earlier versions of a struct.
+ *
+ * None of them may call the table, except for what asks.
+ */
+typedef bool haft_write(const void *bytes, size_t size, void *arg);
+typedef bool haft_read(void *bytes, size_t size, void *arg);
+typedef void haft_convert(void *to, const void *from, void *arg);
+
+/*
+ * A file may stand anywhere in a stream: reading ends with the file's last byte.  Numbers in it are
+ * little-endian, whatever the machine.  docs/design.md has its form.
+ */
+typedef struct haft_file {
+    haft_write *write; /* for saving */
+    haft_read *read;   /* for loading */
+    void *arg;
+
+    haft_convert *convert; /* NULL: objects are saved and loaded as they are */
+    void *convert_arg;
+    size_t converted_size; /* bytes that an object has in the file; with `convert` alone */
+
+    uint64_t reserved[2]; /* 0; for options of a later version */
+
+    /* After HAFT_DAMAGED, HAFT_OTHER_TABLE and HAFT_NO_FILE: how many bytes from the file's start
+     * on are right, and in words what comes next or is wrong with it. */
+    uint64_t offset;
+    const char *what;
+} haft_file;
+
+/*
+ * haft_local_save, haft_packed_save - write the table's state to a file.
+ *
+ * Returns   HAFT_OK; or
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
+ *             HAFT_NO_MEMORY             for an object to be converted
+ *             HAFT_NO_FILE               `write` returned false
+ * Progress  wait-free except for `write` and `convert` (malloc).
+ */
+haft_status haft_local_save(const haft_local *local, haft_file *file);
+haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
+
+/*
+ * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
+ * included.  It is to be opened with the same options; names, callbacks, sites and what is said
+ * when it is full may differ.
+ *
+ * Everything is read and checked before the table is touched: the file's checksums, and that its
+ * slots, lists and counts fit each other, so that no file whatever makes a table that is unsound.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
+ *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
+ *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
+ */
+haft_status haft_local_load(haft_local *local, haft_file *file);
+haft_status haft_packed_load(haft_packed *packed, haft_file *file);
 
 /*
  * The one place that states the version; what else must name it is checked against it

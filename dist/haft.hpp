@@ -402,8 +402,11 @@ template <class Options> Options with_capacity(uint64_t capacity) noexcept
     return options;
 }
 
-/* A T made of `args` in a slot: given up where its constructor throws. */
-template <class T, class Handle, class... Args>
+/*
+ * A T made of `args` in a slot; with_id: of its id and `args`.  Given up where its constructor
+ * throws.
+ */
+template <class T, bool with_id = false, class Handle, class... Args>
 result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
                       void (*abort)(Handle *, haft_id), void (*publish)(Handle *, haft_id),
                       Handle *in, Args &&...args)
@@ -416,7 +419,11 @@ result<id<T>> emplace(haft_status (*reserve)(Handle *, haft_id *, void **),
         return status;
     }
     reservation reserved([=] { abort(in, id); });
-    construct<T>(bytes, std::forward<Args>(args)...);
+    if constexpr (with_id) {
+        construct<T>(bytes, haft::id<T>(id), std::forward<Args>(args)...);
+    } else {
+        construct<T>(bytes, std::forward<Args>(args)...);
+    }
     reserved.keep();
     publish(in, id);
     return haft::id<T>(id);
@@ -623,6 +630,103 @@ using offline = detail::scope<haft_thread_offline, haft_thread_online>;
 } // namespace haft
 
 /*
+ * haft/detail/history.hpp - haft::history: the last states of a haft::local or haft::packed
+ * (haft/snapshot.h), and objects of a clone that are made by their constructors.
+ */
+
+namespace haft
+{
+
+/* Each function is one call of the haft_history_ function of its name, whose contract holds. */
+class history : public detail::owner<haft_history, detail::closer<haft_history_close>>
+{
+  public:
+    history() noexcept = default;
+
+    static result<history> open(uint64_t keep) noexcept
+    {
+        haft_history *opened;
+        const haft_status status = haft_history_open(keep, &opened);
+
+        return status == HAFT_OK ? result<history>(history(opened)) : status;
+    }
+    void close() noexcept { handle_.reset(); }
+
+    haft_range kept() const noexcept { return haft_history_kept(handle_.get()); }
+    uint64_t bytes() const noexcept { return haft_history_bytes(handle_.get()); }
+
+  private:
+    explicit history(haft_history *opened) noexcept : owner(opened) {}
+};
+
+namespace detail
+{
+
+/* Objects that go back, or to a file, go as bytes. */
+template <class T> constexpr void check_goes_back() noexcept
+{
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "a state that is gone back to, saved or loaded is a copy of bytes");
+}
+
+/*
+ * A clone in which the objects up to some index have been made.  What is not kept, since a
+ * constructor has thrown, is closed: only these objects are destroyed.
+ */
+template <class T> class unfinished_clone
+{
+  public:
+    unfinished_clone(const haft_local *from, haft_local *clone) noexcept
+        : from_(haft_local_view(from)), clone_(clone)
+    {
+        haft_local_set_destroy(clone, nullptr, nullptr);
+    }
+    unfinished_clone(const unfinished_clone &) = delete;
+    unfinished_clone &operator=(const unfinished_clone &) = delete;
+    ~unfinished_clone()
+    {
+        if (clone_ != nullptr) {
+            destroy_made();
+            haft_local_clear(clone_);
+            haft_local_close(clone_);
+        }
+    }
+
+    haft_local *finish()
+    {
+        haft_run run = haft_run_over(haft_local_view(clone_), haft_local_used_range(clone_));
+        haft_id id;
+        void *bytes;
+
+        while (haft_run_next(&run, &id, &bytes)) {
+            construct<T>(bytes, *static_cast<const T *>(haft_resolve(from_, id)));
+            made_++;
+        }
+        return std::exchange(clone_, nullptr);
+    }
+
+  private:
+    void destroy_made() const noexcept
+    {
+        haft_run run = haft_run_over(haft_local_view(clone_), haft_local_used_range(clone_));
+        haft_id id;
+        void *object;
+
+        for (uint64_t i = 0; i < made_ && haft_run_next(&run, &id, &object); i++) {
+            std::destroy_at(static_cast<T *>(object));
+        }
+    }
+
+    haft_view from_;
+    haft_local *clone_;
+    uint64_t made_ = 0;
+};
+
+} // namespace detail
+
+} // namespace haft
+
+/*
  * haft/detail/local.hpp - haft::local<T>: the handle table of one thread (haft/local.h), of C++
  * objects.
  *
@@ -693,9 +797,29 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
                                   handle_.get(), std::forward<Args>(args)...);
     }
 
+    /* The same, and T's constructor gets the object's own id before `args`. */
+    template <class... Args> result<id_type> emplace_with_id(Args &&...args)
+    {
+        return detail::emplace<T, true>(haft_local_reserve, haft_local_abort, haft_local_publish,
+                                        handle_.get(), std::forward<Args>(args)...);
+    }
+
     haft_status free(id_type id) noexcept
     {
         return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
+    }
+    /* free(), after the object has been moved out: HAFT_OK or why there is none. */
+    result<T> take(id_type id)
+    {
+        T *object = this->resolve(id);
+
+        if (object == nullptr) {
+            return diagnose(id);
+        }
+        result<T> taken(std::move(*object));
+
+        free(id);
+        return taken;
     }
     void clear() noexcept { haft_local_clear(handle_.get()); }
 
@@ -719,6 +843,60 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
+
+    /* haft_local_id_at(): `id` is untouched where the index is out of range. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_local_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
+    }
+    haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
+
+    /*
+     * haft_local_clone(), with objects that are made by T's copy constructor; where one throws, no
+     * clone is there.
+     */
+    result<local> clone() const
+    {
+        haft_local *copy;
+        const haft_status status = haft_local_clone(handle_.get(), &copy);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        if constexpr (!std::is_trivially_copyable_v<T>) {
+            copy = detail::unfinished_clone<T>(handle_.get(), copy).finish();
+        }
+        return own(copy);
+    }
+
+    /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
+    result<uint64_t> snapshot(history &in) const noexcept
+    {
+        detail::check_goes_back<T>();
+        uint64_t number;
+        const haft_status status = haft_local_snapshot(handle_.get(), in.untyped(), &number);
+
+        return status == HAFT_OK ? result<uint64_t>(number) : status;
+    }
+    haft_status rewind(history &in, uint64_t number) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_rewind(handle_.get(), in.untyped(), number);
+    }
+    haft_status save(haft_file &file) const noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_save(handle_.get(), &file);
+    }
+    haft_status load(haft_file &file) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_local_load(handle_.get(), &file);
+    }
 
     uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
     bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }
@@ -849,13 +1027,55 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* The objects, dead ones among them, and their ids: arrays of count() elements. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
-    id_type id_at(uint64_t position) const noexcept
+    id_type id_in(uint64_t position) const noexcept
     {
-        return id_type(haft_packed_id_at(handle_.get(), position));
+        return id_type(haft_packed_id_in(handle_.get(), position));
+    }
+    /* haft_packed_id_at(): by the index of a slot, which is no position. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_packed_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
     }
     entry_list entries() const noexcept
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
+    }
+
+    /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
+    result<packed> clone() const noexcept
+    {
+        detail::check_goes_back<T>();
+        haft_packed *copy;
+        const haft_status status = haft_packed_clone(handle_.get(), &copy);
+
+        return status == HAFT_OK ? result<packed>(packed(copy)) : status;
+    }
+    result<uint64_t> snapshot(history &in) const noexcept
+    {
+        detail::check_goes_back<T>();
+        uint64_t number;
+        const haft_status status = haft_packed_snapshot(handle_.get(), in.untyped(), &number);
+
+        return status == HAFT_OK ? result<uint64_t>(number) : status;
+    }
+    haft_status rewind(history &in, uint64_t number) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_rewind(handle_.get(), in.untyped(), number);
+    }
+    haft_status save(haft_file &file) const noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_save(handle_.get(), &file);
+    }
+    haft_status load(haft_file &file) noexcept
+    {
+        detail::check_goes_back<T>();
+        return haft_packed_load(handle_.get(), &file);
     }
 
     uint64_t count() const noexcept { return haft_packed_count(handle_.get()); }
@@ -1205,6 +1425,16 @@ class table : public detail::slot_owner<T, P, haft_table,
         return haft_diagnose(handle_.get(), id.untyped());
     }
 
+    /* haft_id_at(): `id` is untouched where the index is out of range. */
+    haft_status id_at(uint64_t index, id_type &id) const noexcept
+    {
+        haft_id found = id.untyped();
+        const haft_status status = haft_id_at(handle_.get(), index, &found);
+
+        id = id_type(found);
+        return status;
+    }
+
     /* Inside a read section; empty if the id is stale. */
     haft::pin<T> pin(id_type id) const noexcept
     {
@@ -1259,6 +1489,191 @@ class table : public detail::slot_owner<T, P, haft_table,
 } // namespace haft
 
 /*
+ * haft/detail/side.hpp - haft::side<V, T>: values of type V under the ids of a table of T
+ * (haft/side.h).
+ *
+ *   auto hulls = haft::side<hull, ship>::open(ships);
+ *   hulls->emplace(*id, 12);
+ *   if (hull *found = hulls->get(*id)) { ... }
+ *
+ * Of a haft::local, V may be any type that can be destroyed: ~V() runs once for each value, when it
+ * ends.  Of a haft::table it is trivially copyable: values end when no call is made.
+ *
+ * Each function is one call of the haft_side_ function of its name, whose contract holds.  Only a
+ * constructor of V throws, and then nothing has changed.
+ */
+
+namespace haft
+{
+
+/* A side is closed before its table: declared after it, say. */
+template <class V, class T>
+class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
+{
+    using base = detail::owner<haft_side, detail::closer<haft_side_close>>;
+    using base::handle_;
+
+  public:
+    using value_type = V;
+    using object_type = T;
+    using id_type = haft::id<T>;
+
+    side() noexcept = default;
+
+    /* haft_side_open_local(), with ~V() as on_end where that does something. */
+    template <pins P> static result<side> open(const local<T, P> &table) noexcept
+    {
+        const haft_side_options options = value_options();
+        haft_side *opened;
+        const haft_status status = haft_side_open_local(table.untyped(), &options, &opened);
+
+        return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
+    }
+
+    /* haft_side_open() */
+    template <pins P> static result<side> open(const table<T, P> &table) noexcept
+    {
+        static_assert(is_plain, "values of a shared table are bytes: see haft/side.h");
+        const haft_side_options options = value_options();
+        haft_side *opened;
+        const haft_status status = haft_side_open(table.untyped(), &options, &opened);
+
+        return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
+    }
+
+    void close() noexcept { handle_.reset(); }
+
+    /* haft_side_get(): of a haft::table, the calling thread has resolved the id in its section. */
+    V *get(id_type id) const noexcept
+    {
+        return static_cast<V *>(haft_side_get(entries(), id.untyped()));
+    }
+
+    /* haft_side_find(): of a haft::table, inside a read section. */
+    V *find(id_type id, T **object = nullptr) const noexcept
+    {
+        void *found;
+        void *value = haft_side_find(entries(), view_, id.untyped(), &found);
+
+        if (object != nullptr) {
+            *object = static_cast<T *>(found);
+        }
+        return static_cast<V *>(value);
+    }
+
+    /*
+     * haft_side_set() - a V made of `args`, in its place.  Fails as that; where the id has a value
+     * already, HAFT_OCCUPIED.
+     */
+    template <class... Args> result<V *> emplace(id_type id, Args &&...args)
+    {
+        if constexpr (!is_plain && std::is_nothrow_constructible_v<V, Args...>) {
+            return place(id, nullptr, [&](void *bytes) noexcept {
+                ::new (bytes) V(std::forward<Args>(args)...);
+            });
+        } else {
+            auto made = make(std::forward<Args>(args)...);
+
+            return place(id, is_plain ? &made : nullptr,
+                         [&]([[maybe_unused]] void *bytes) noexcept {
+                             if constexpr (!is_plain) {
+                                 ::new (bytes) V(std::move(made));
+                             }
+                         });
+        }
+    }
+
+    /* haft_side_remove(), haft_side_sweep(): of a haft::local alone. */
+    bool remove(id_type id) noexcept { return haft_side_remove(handle_.get(), id.untyped()); }
+    uint64_t sweep() noexcept { return haft_side_sweep(handle_.get()); }
+
+    /*
+     * haft_side_for_each() - calls visit(id, object, value), which may not throw, for each live
+     * object that has a value.  If it returns a bool, false ends the walk.
+     */
+    template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
+    {
+        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>,
+                                  const_cast<void *>(static_cast<const void *>(&visit)));
+    }
+
+  private:
+    static constexpr bool is_plain =
+        std::is_trivially_copyable_v<V> && std::is_trivially_destructible_v<V>;
+    static constexpr std::size_t alignment = alignof(V) > 8 ? alignof(V) : 8;
+    static constexpr std::size_t stride = (8 + sizeof(V) + alignment - 1) / alignment * alignment;
+
+    side(haft_side *opened, haft_view view) noexcept : base(opened), view_(view)
+    {
+        const haft_entries all = haft_side_entries(opened);
+
+        assert(all.stride == stride);
+        base_ = all.base;
+        mask_ = all.mask;
+    }
+
+    static haft_side_options value_options() noexcept
+    {
+        detail::check_object_type<V>();
+        haft_side_options options = {};
+
+        options.value_size = sizeof(V);
+        options.value_alignment = alignof(V);
+        if constexpr (detail::has_destructor<V>) {
+            options.on_end = detail::destroy<V, void *>;
+        }
+        return options;
+    }
+
+    haft_entries entries() const noexcept { return haft_entries{base_, mask_, stride}; }
+
+    template <class... Args> static V make(Args &&...args)
+    {
+        static_assert(is_plain || std::is_nothrow_move_constructible_v<V>,
+                      "a value whose constructor may throw is made first, and moved to its place");
+        if constexpr (std::is_constructible_v<V, Args...>) {
+            return V(std::forward<Args>(args)...);
+        } else {
+            return V{std::forward<Args>(args)...};
+        }
+    }
+
+    template <class Construct>
+    result<V *> place(id_type id, const void *value, Construct construct) noexcept
+    {
+        void *bytes;
+        const haft_status status = haft_side_set(handle_.get(), id.untyped(), value, &bytes);
+
+        if (status != HAFT_OK) {
+            return status;
+        }
+        construct(bytes);
+        return static_cast<V *>(bytes);
+    }
+
+    template <class Visit>
+    static bool call(haft_id id, void *object, void *value, void *arg) noexcept
+    {
+        Visit &visit = *static_cast<Visit *>(arg);
+        T &object_of = *static_cast<T *>(object);
+        V &value_of = *static_cast<V *>(value);
+
+        if constexpr (std::is_void_v<decltype(visit(id_type(id), object_of, value_of))>) {
+            visit(id_type(id), object_of, value_of);
+            return true;
+        } else {
+            return visit(id_type(id), object_of, value_of);
+        }
+    }
+
+    haft_view view_ = HAFT_VIEW_EMPTY;
+    char *base_ = nullptr;
+    uint64_t mask_ = 0;
+};
+
+} // namespace haft
+
+/*
  * haft/haft.hpp - haft for C++17: tables of objects with constructors and destructors, ids that
  * know their type, and everything closed at the end of its scope.
  *
@@ -1282,6 +1697,8 @@ class table : public detail::slot_owner<T, P, haft_table,
  *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
+ *   history.hpp             haft::history, the last states of a local or packed table
+ *   side.hpp                haft::side<V, T>: values of V under the ids of a table of T
  *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
  *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
  */

@@ -53,8 +53,9 @@ typedef struct haft_side haft_side;
 
 /*
  * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), and when the side
- * closes.  `id` is the one that it was set for; its object may have been freed long ago.
+ * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
+ * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
+ * for; its object may have been freed long ago.
  *
  * It may call all functions of the table and its sides, but close neither.
  */

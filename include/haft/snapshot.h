@@ -10,8 +10,10 @@
  * the same ids, statuses and callbacks again, in the same order.  (haft_local_for_each_slot() and
  * loading by haft_local_restore() keep ids, but not the order in which slots are used.)
  *
- * No callback runs: objects are bytes, which are copied and overwritten.  What objects own is not
- * copied with them, and objects that a rewind or a load replaces go without on_destroy.
+ * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
+ * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
+ * Values of sides (haft/side.h) are no part of the state: a rewind and a load first end all of them,
+ * with on_end.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object
@@ -102,6 +104,7 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
+ *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
  *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
  *                                as haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.

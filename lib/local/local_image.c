@@ -8,6 +8,7 @@
 #include "lib/local/local_image.h"
 #include "lib/local/local_list.h"
 #include "lib/slots/object.h"
+#include "lib/slots/side.h"
 
 _Static_assert(LOCAL_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
 
@@ -41,6 +42,14 @@ haft_status local_check_moment(const haft_local *local)
         return HAFT_LOADING;
     }
     return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
+}
+
+haft_status local_end_values(haft_local *local)
+{
+    local->in_callback = true;
+    sides_forget_all(&local->sides);
+    local->in_callback = false;
+    return local_check_moment(local); /* on_end may have reserved a slot */
 }
 
 /* Records of the page runs that have been used. */
@@ -79,10 +88,10 @@ struct image local_begin_image(const haft_local *local)
             },
         .parts =
             {
-                [PART_SLOTS] = {slots->view.base, local->used * slots->view.stride,
-                                (slots->view.mask + 1) * slots->view.stride},
-                [PART_RUNS] = {(char *)slots->runs.records, runs * sizeof(struct run),
-                               slots->runs.count * sizeof(struct run)},
+                [LOCAL_SLOTS] = {slots->view.base, local->used * slots->view.stride,
+                                 (slots->view.mask + 1) * slots->view.stride},
+                [LOCAL_RUN_RECORDS] = {(char *)slots->runs.records, runs * sizeof(struct run),
+                                       slots->runs.count * sizeof(struct run)},
             },
     };
 }
@@ -120,11 +129,12 @@ haft_status local_prepare(haft_local *local, const uint64_t *numbers)
 static void become_parts(const haft_local *local, const struct image *image)
 {
     const struct image_part own[] = {
-        [PART_SLOTS] = {local->slots.view.base, local->used * local->slots.view.stride, 0},
-        [PART_RUNS] = {(char *)local->slots.runs.records, run_count(local) * sizeof(struct run), 0},
+        [LOCAL_SLOTS] = {local->slots.view.base, local->used * local->slots.view.stride, 0},
+        [LOCAL_RUN_RECORDS] = {(char *)local->slots.runs.records,
+                               run_count(local) * sizeof(struct run), 0},
     };
 
-    for (int i = PART_SLOTS; i <= PART_RUNS; i++) {
+    for (int i = LOCAL_SLOTS; i <= LOCAL_RUN_RECORDS; i++) {
         const struct image_part *part = &image->parts[i];
 
         image_put(own[i].at, part->at, part->bytes);

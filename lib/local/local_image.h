@@ -32,7 +32,7 @@
 enum local_number { LOCAL_NUMBERS(LOCAL_NUMBER) LOCAL_NUMBERS_END };
 
 /* The slots from slot 0 on; the records of page runs. */
-enum local_part { PART_SLOTS, PART_RUNS };
+enum local_part { LOCAL_SLOTS, LOCAL_RUN_RECORDS };
 
 /* What the table was opened with; names for each number of it. */
 struct shape local_shape(const haft_local *local);
@@ -47,6 +47,12 @@ void local_end_image(const haft_local *local);
 
 /* Memory to become an image with these numbers: HAFT_OK or HAFT_NO_MEMORY. */
 haft_status local_prepare(haft_local *local, const uint64_t *numbers);
+
+/*
+ * The values of the table's sides end, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
+ * on_end has reserved a slot.
+ */
+haft_status local_end_values(haft_local *local);
 
 /* Become the image, which the table is prepared for. */
 void local_become(haft_local *local, const struct image *image);

@@ -25,7 +25,7 @@ static struct image_slots slots_of(const haft_local *local, const struct image *
 {
     return (struct image_slots){
         .format = &local->slots.format,
-        .base = image->parts[PART_SLOTS].at,
+        .base = image->parts[LOCAL_SLOTS].at,
         .stride = local->slots.view.stride,
         .end = image->numbers[LOCAL_USED],
         .at = runs_bytes(image->numbers),
@@ -224,11 +224,11 @@ static haft_status get_memory(struct loading *loading)
 {
     struct image *image = &loading->image;
     const uint64_t bytes[] = {
-        [PART_SLOTS] = image->numbers[LOCAL_USED] * loading->local->slots.view.stride,
-        [PART_RUNS] = image->numbers[LOCAL_RUNS] * sizeof(struct run),
+        [LOCAL_SLOTS] = image->numbers[LOCAL_USED] * loading->local->slots.view.stride,
+        [LOCAL_RUN_RECORDS] = image->numbers[LOCAL_RUNS] * sizeof(struct run),
     };
 
-    for (int part = PART_SLOTS; part <= PART_RUNS; part++) {
+    for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
         image->parts[part].bytes = bytes[part];
         image->parts[part].at = calloc(1, (size_t)bytes[part] + 1);
         if (image->parts[part].at == NULL) {
@@ -242,7 +242,7 @@ static haft_status get_memory(struct loading *loading)
 
 static haft_status read_runs(struct loading *loading)
 {
-    uint64_t *numbers = (uint64_t *)(void *)loading->image.parts[PART_RUNS].at;
+    uint64_t *numbers = (uint64_t *)(void *)loading->image.parts[LOCAL_RUN_RECORDS].at;
     const uint64_t count = loading->image.numbers[LOCAL_RUNS];
 
     for (uint64_t i = 0; i < 2 * count; i++) {
@@ -263,7 +263,8 @@ static haft_status read_runs(struct loading *loading)
 
 static uint64_t link_of(const struct loading *loading, uint64_t run)
 {
-    return ((const uint64_t *)(const void *)loading->image.parts[PART_RUNS].at)[2 * run + 1];
+    return (
+        (const uint64_t *)(const void *)loading->image.parts[LOCAL_RUN_RECORDS].at)[2 * run + 1];
 }
 
 /* Whether all slots from `first` on, below `end`, are there and fresh. */
@@ -395,11 +396,12 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         status = local_prepare(local, loading.image.numbers);
     }
+    status = status == HAFT_OK ? local_end_values(local) : status;
     if (status == HAFT_OK) {
         local_become(local, &loading.image);
     }
-    free(loading.image.parts[PART_SLOTS].at);
-    free(loading.image.parts[PART_RUNS].at);
+    free(loading.image.parts[LOCAL_SLOTS].at);
+    free(loading.image.parts[LOCAL_RUN_RECORDS].at);
     image_file_close(&loading.file);
     return status;
 }

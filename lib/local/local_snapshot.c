@@ -41,6 +41,7 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     if (status == HAFT_OK) {
         status = local_prepare(local, snapshot->numbers);
     }
+    status = status == HAFT_OK ? local_end_values(local) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 

@@ -45,8 +45,8 @@ struct image packed_image(const haft_packed *packed)
                 [PACKED_HEAD] = packed->free_head,
                 [PACKED_WARNED] = fill_seen(&packed->slots.fill),
             },
-        .parts[PART_SLOTS] = {(char *)packed->slot, slot_bytes(packed->used),
-                              slot_bytes(packed->capacity)},
+        .parts[PACKED_SLOTS] = {(char *)packed->slot, slot_bytes(packed->used),
+                                slot_bytes(packed->capacity)},
     };
 
     for (int array = OBJECTS; array <= DEAD; array++) {
@@ -75,13 +75,13 @@ void packed_become(haft_packed *packed, const struct image *image)
     const struct image own = packed_image(packed);
     const uint64_t count = numbers[PACKED_COUNT];
 
-    asan_unpoison(packed->view.objects, (size_t)image->parts[PART_OBJECTS].bytes);
+    asan_unpoison(packed->view.objects, (size_t)image->parts[PACKED_OBJECTS].bytes);
     for (int part = 0; part < IMAGE_PARTS; part++) {
         image_put(own.parts[part].at, image->parts[part].at, image->parts[part].bytes);
     }
-    if (own.parts[PART_SLOTS].bytes > image->parts[PART_SLOTS].bytes) {
-        image_clear(own.parts[PART_SLOTS].at + image->parts[PART_SLOTS].bytes,
-                    own.parts[PART_SLOTS].bytes - image->parts[PART_SLOTS].bytes);
+    if (own.parts[PACKED_SLOTS].bytes > image->parts[PACKED_SLOTS].bytes) {
+        image_clear(own.parts[PACKED_SLOTS].at + image->parts[PACKED_SLOTS].bytes,
+                    own.parts[PACKED_SLOTS].bytes - image->parts[PACKED_SLOTS].bytes);
     }
     if (packed->count > count) {
         packed_poison(packed, count, packed->count - count);

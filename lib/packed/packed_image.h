@@ -21,7 +21,12 @@
 enum packed_number { PACKED_NUMBERS(PACKED_NUMBER) PACKED_NUMBERS_END };
 
 /* The slots from slot 0 on, and the arrays up to the last object. */
-enum packed_part { PART_OBJECTS = OBJECTS, PART_IDS = IDS, PART_DEAD = DEAD, PART_SLOTS };
+enum packed_part {
+    PACKED_OBJECTS = OBJECTS,
+    PACKED_IDS = IDS,
+    PACKED_PART_DEAD = DEAD,
+    PACKED_SLOTS
+};
 
 /* What the table was opened with; names for each number of it. */
 struct shape packed_shape(const haft_packed *packed);

@@ -18,7 +18,7 @@ static struct image_slots slots_in(const haft_packed *packed, const struct image
 {
     return (struct image_slots){
         .format = &packed->slots.format,
-        .base = image->parts[PART_SLOTS].at,
+        .base = image->parts[PACKED_SLOTS].at,
         .stride = sizeof(haft_packed_slot),
         .end = HAFT_FIRST_INDEX + image->numbers[PACKED_USED],
         .tail = MARK_END,
@@ -137,7 +137,8 @@ static haft_status get_packed_memory(struct packed_loading *loading)
         parts[array].bytes = numbers[array == DEAD ? PACKED_DEAD : PACKED_COUNT] *
                              packed_bytes(loading->packed, (enum packed_array)array);
     }
-    parts[PART_SLOTS].bytes = (HAFT_FIRST_INDEX + numbers[PACKED_USED]) * sizeof(haft_packed_slot);
+    parts[PACKED_SLOTS].bytes =
+        (HAFT_FIRST_INDEX + numbers[PACKED_USED]) * sizeof(haft_packed_slot);
     for (int part = 0; part < IMAGE_PARTS; part++) {
         parts[part].at = calloc(1, (size_t)parts[part].bytes + 1);
         if (parts[part].at == NULL) {
@@ -189,7 +190,7 @@ static haft_status wrong_name(const struct packed_loading *loading, uint64_t bef
 /* Each live slot has one position; `position` and `death` of its struct begin as 0. */
 static haft_status read_ids(struct packed_loading *loading)
 {
-    haft_id *ids = (haft_id *)(void *)loading->image.parts[PART_IDS].at;
+    haft_id *ids = (haft_id *)(void *)loading->image.parts[PACKED_IDS].at;
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
         const haft_status status =
@@ -210,7 +211,7 @@ static haft_status read_ids(struct packed_loading *loading)
 static haft_status read_dead(struct packed_loading *loading)
 {
     const uint64_t *numbers = loading->image.numbers;
-    uint32_t *dead = (uint32_t *)(void *)loading->image.parts[PART_DEAD].at;
+    uint32_t *dead = (uint32_t *)(void *)loading->image.parts[PACKED_PART_DEAD].at;
 
     for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
         uint64_t index = 0;
@@ -238,7 +239,7 @@ static haft_status read_dead(struct packed_loading *loading)
 static haft_status read_packed_objects(struct packed_loading *loading)
 {
     haft_status status = HAFT_OK;
-    char *at = loading->image.parts[PART_OBJECTS].at;
+    char *at = loading->image.parts[PACKED_OBJECTS].at;
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT] && status == HAFT_OK; i++) {
         status = image_file_read_object(&loading->file, at);

@@ -125,8 +125,8 @@ static uint64_t known_bytes(const struct shadow_part *shadow, const struct image
  * Set the bit of each block of a part that differs from the shadow's: how many.  The last block may
  * be a part of one.
  */
-static uint64_t compare(const struct shadow_part *shadow, const struct image_part *part,
-                        uint64_t *differ)
+static uint64_t compare_part(const struct shadow_part *shadow, const struct image_part *part,
+                             uint64_t *differ)
 {
     const uint64_t bytes = known_bytes(shadow, part);
     const uint64_t whole = bytes / IMAGE_BLOCK;
@@ -209,7 +209,8 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
         return HAFT_NO_MEMORY;
     }
     for (int i = 0; i < IMAGE_PARTS; i++) {
-        found += compare(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
+        found +=
+            compare_part(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
         taken->ends[i] = found;
     }
     taken->changes = malloc((size_t)(found + 1) * sizeof *taken->changes);

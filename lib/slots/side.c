@@ -318,7 +318,7 @@ static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id
 }
 
 /* Have memory for the entries below `end`. */
-static haft_status make_room(haft_side *side, uint64_t end)
+static haft_status make_entries(haft_side *side, uint64_t end)
 {
     const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
     haft_status status = HAFT_OK;
@@ -336,7 +336,7 @@ static haft_status make_room(haft_side *side, uint64_t end)
 static haft_status claim(haft_side *side, atomic_u64 *entry, haft_id id)
 {
     const struct word_format *format = &side->slots->format;
-    const haft_status status = make_room(side, word_index(format, id.bits) + 1);
+    const haft_status status = make_entries(side, word_index(format, id.bits) + 1);
 
     if (status != HAFT_OK) {
         return status;

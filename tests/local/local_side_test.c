@@ -2,6 +2,7 @@
 #include "tests/support.h"
 #include <haft/share.h>
 #include <haft/side.h>
+#include <haft/snapshot.h>
 #include <string.h>
 
 TestSuite(local_side, .timeout = SUITE_SECONDS);
@@ -497,5 +498,63 @@ Test(local_side, in_empty_entries_no_id_is_found)
     cr_expect(eq(ptr, haft_side_get(none, HAFT_NIL), NULL));
     cr_expect(eq(ptr, haft_side_find(none, fleet.view, id, NULL), NULL));
     cr_expect(eq(ptr, haft_side_find(fleet.entries, nothing, id, NULL), NULL));
+    close_fleet(&fleet);
+}
+
+/* Ids are issued again: a value may not be found under that of another object. */
+Test(local_side, values_end_when_the_table_is_rewound)
+{
+    struct fleet fleet;
+    haft_history *history;
+    uint64_t number;
+
+    open_fleet(&fleet, &some);
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    const haft_id kept = insert_with(&fleet, 1);
+
+    assert_status(haft_local_snapshot(fleet.ships, history, &number), HAFT_OK);
+    const haft_id later = insert_with(&fleet, 2);
+
+    assert_status(haft_local_rewind(fleet.ships, history, number), HAFT_OK);
+    cr_expect(eq(u64, fleet.ends, 2));
+    cr_expect(eq(u64, insert_ship(&fleet).bits, later.bits));
+    cr_expect(eq(ptr, hull_of(&fleet, later), NULL));
+    cr_expect(eq(ptr, hull_of(&fleet, kept), NULL));
+    cr_expect(ne(ptr, haft_resolve(fleet.view, kept), NULL));
+    haft_history_close(history);
+    close_fleet(&fleet);
+}
+
+static void reserve_at_end(void *value, haft_id id, void *arg)
+{
+    struct fleet *fleet = arg;
+
+    (void)value, (void)id;
+    fleet->said = haft_local_reserve(fleet->ships, &fleet->other, NULL);
+}
+
+Test(local_side, an_end_that_reserves_stops_the_rewind)
+{
+    struct fleet fleet;
+    const haft_side_options options = {.on_end = reserve_at_end, .end_arg = &fleet};
+    haft_history *history;
+    haft_side *side;
+    uint64_t number;
+
+    open_fleet(&fleet, &some);
+    assert_status(haft_side_open_local(fleet.ships, &options, &side), HAFT_OK);
+    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_local_snapshot(fleet.ships, history, &number), HAFT_OK);
+    const haft_id id = insert_ship(&fleet);
+
+    assert_status(haft_side_set(side, id, NULL, NULL), HAFT_OK);
+    expect_status(haft_local_rewind(fleet.ships, history, number), HAFT_IN_USE);
+    expect_status(fleet.said, HAFT_OK);
+    cr_expect(ne(ptr, haft_resolve(fleet.view, id), NULL), "nothing was rewound");
+    haft_local_abort(fleet.ships, fleet.other);
+    expect_status(haft_local_rewind(fleet.ships, history, number), HAFT_OK);
+    cr_expect(eq(ptr, haft_resolve(fleet.view, id), NULL));
+    haft_history_close(history);
+    haft_side_close(side);
     close_fleet(&fleet);
 }
