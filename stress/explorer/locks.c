@@ -133,6 +133,9 @@ void __wrap_os_mutex_unlock(struct os_mutex *mutex)
 {
     struct object *object = object_at(mutex);
 
+    if (!object->is_locked) {
+        violation("a mutex is unlocked that is not locked");
+    }
     hand_over(object);
     object->is_locked = false;
     if (object->is_tried) {

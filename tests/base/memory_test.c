@@ -130,11 +130,21 @@ TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_faul
 
 /* --- nothing is left behind --- */
 
+static void ignore_leak(const haft_leak *leak, void *arg)
+{
+    (void)leak;
+    (void)arg;
+}
+
 /* Open, use in all ways, close. */
 static void live_once(struct setting setting)
 {
-    const haft_table_options options = {
-        .capacity = 20000, .object_size = 24, .on_reclaim = ignore, .name = "short-lived"};
+    const haft_table_options options = {.capacity = 20000,
+                                        .object_size = 24,
+                                        .on_reclaim = ignore,
+                                        .sites = true,
+                                        .on_leak = ignore_leak,
+                                        .name = "short-lived"};
     struct shared shared = open_shared(setting, &options);
     haft_worker *workers[8];
 
