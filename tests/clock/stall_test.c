@@ -168,6 +168,51 @@ TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
     close_shared(&shared);
 }
 
+/* --- not within another callback --- */
+
+static void fill_up(const haft_fill *filled, void *arg)
+{
+    haft_worker **worker = arg;
+    haft_id id;
+
+    (void)filled;
+    while (haft_insert(*worker, NULL, &id) == HAFT_OK) {
+        /* the table has slots */
+    }
+}
+
+Test(stall, is_noticed_after_a_callback_and_not_within_it)
+{
+    struct calls calls = {.count = 0};
+    haft_domain_options options = domain_options(MEMB_CALLER);
+    haft_worker *worker;
+    struct reader reader;
+    pthread_t waiter;
+
+    options.on_stall = note;
+    options.stall_arg = &calls;
+    options.stall_ns = STALL_NS;
+    struct shared shared = open_shared_on(
+        &options, &(haft_table_options){
+                      .capacity = 64, .warn_at = 10, .on_fill = fill_up, .fill_arg = &worker});
+
+    worker = shared.worker;
+    must(haft_free(worker, insert(worker)) == HAFT_OK);
+    must(haft_worker_flush(worker) == HAFT_OK);
+    reader_enter(&reader, &shared);
+    must(pthread_create(&waiter, NULL, wait_once, shared.domain) == 0);
+    sleep_ms(2 * STALL_NS / 1000000);
+    for (int i = 0; i < 10; i++) {
+        insert(worker);
+    }
+    cr_expect(zero(int, calls.count));
+    fill_up(NULL, &worker);
+    cr_expect(eq(int, calls.count, 1));
+    reader_leave(&reader);
+    pthread_join(waiter, NULL);
+    close_shared(&shared);
+}
+
 /* --- noticed at a quiescent point with a backlog --- */
 
 struct backlogged {
