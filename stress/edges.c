@@ -9,7 +9,8 @@ static const char *const names[] = {NAMED(PUBLISH),   NAMED(TICKET), NAMED(ELAPS
                                     NAMED(RING_ROOM), NAMED(DEPOT),  NAMED(POOL),    NAMED(ROSTER),
                                     NAMED(ADOPT),     NAMED(FLOOR),  NAMED(EXTENT),  NAMED(TALLY),
                                     NAMED(QUIET),     NAMED(ARRIVE), NAMED(PIN),     NAMED(REVIVE),
-                                    NAMED(LIST),      NAMED(WAKE),   NAMED(COMMIT),  NAMED(SIDE)};
+                                     NAMED(LIST),      NAMED(WAKE),   NAMED(COMMIT),  NAMED(SIDE),
+                                     NAMED(ASK)};
 
 static haft_edge weakened = HAFT_EDGE_NONE;
 

@@ -37,13 +37,17 @@
 /* Partial batches that may wait: while this many do, only full ones are handed on. */
 #define PARTIAL_BATCHES (RING_BATCHES / 2)
 
-/* Retired slots that may wait before a quiescent point waits for them; and while another thread
- * drives the clock, since that grace period is likely to end soon. */
+/* Retired slots that may wait, at most, before a quiescent point waits for them. */
 #define BACKLOG_SLOTS (64 * BATCH_SLOTS)
-#define BACKLOG_MOST (BACKLOG_SLOTS + BACKLOG_SLOTS / 2)
 
-/* Retired slots for which a thread looks at the announcements of all others (workers clock). */
-#define BACKLOG_WORTH (8 * BATCH_SLOTS)
+/* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
+ * which a thread looks at the announcements of all others (workers clock). */
+#define BACKLOG_MOST(slots) ((slots) + (slots) / 2)
+#define BACKLOG_WORTH(slots) ((slots) / 8)
+
+/* Memory of a table that may wait for a grace period, if no option says: half of it is what 16
+ * workers let wait of slots of 256 bytes.  Of larger slots fewer wait, and batches hold fewer. */
+#define WAITING_BYTES (64 << 20)
 
 /* Tickets for which the thread clock wakes: half of what one worker lets wait. */
 #define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)

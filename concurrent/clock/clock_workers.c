@@ -320,7 +320,7 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
         return;
     }
     announce(domain, member);
-    if (backlog >= BACKLOG_WORTH) {
+    if (backlog >= BACKLOG_WORTH(BACKLOG_SLOTS)) {
         advance(domain);
     }
 }

@@ -45,6 +45,9 @@ static void add_busy(struct text *text, const haft_table *table, const haft_tabl
     text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
     text_add(text, "a grace period");
     add_wait(text, table->domain);
+    if (table->waiting_bytes != 0) {
+        text_add(text, "; waiting_bytes allows %" PRIu64, table->waiting_slots);
+    }
 }
 
 static void add_full(struct text *text, const haft_table *table, const haft_table_stats *stats)

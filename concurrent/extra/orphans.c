@@ -84,6 +84,7 @@ static void reset_workers(haft_table *table)
         }
     }
     store_relaxed(OWN, &table->budget, budget);
+    store_relaxed(OWN, &table->drawing, 0);
 }
 
 /* Not before the slots have been put: a worker that is closed may not be used. */

@@ -129,7 +129,9 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status == HAFT_OK) {
         status = check_moment(local);
     }
-
+    if (status == HAFT_OK) {
+        status = table_check_waiting(known.waiting_bytes, local->slots.view.stride);
+    }
     if (status != HAFT_OK) {
         return status;
     }
@@ -139,6 +141,8 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
         return HAFT_NO_MEMORY;
     }
     choose_reclaim(opened, local, &known);
+    opened->waiting_bytes = known.waiting_bytes;
+    opened->never_waits = known.never_wait;
     status = take_over(opened, domain, local);
     if (status != HAFT_OK) {
         if (local->slots.runs.records == NULL) {

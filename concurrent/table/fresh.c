@@ -9,9 +9,8 @@
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  fresh_give (release) -> take_from_extent (acquire)
- *           the bump above a slot before its use
- *   COUNT   statistics
+ *   EXTENT  fresh_give (release) -> take_from_extent, fresh_at_hand (acquire)
+ *           the bump above a slot before its use, and before the slot counts as fresh
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: no thread has
  *           touched it
@@ -44,7 +43,8 @@ static uint64_t extent_count(uint64_t extent)
 
 uint64_t fresh_at_hand(const haft_worker *worker, bool again)
 {
-    const uint64_t extent = load_relaxed(COUNT, &worker->extent);
+    /* Weakened, slots of an extent could count as fresh, and not as drawn. */
+    const uint64_t extent = load_acquire(EXTENT, &worker->extent);
 
     return again == ((extent & AGAIN) != 0) ? extent_count(extent) : 0;
 }

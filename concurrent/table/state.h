@@ -135,9 +135,13 @@ struct haft_table {
     bool is_exact;        /* the door counts objects live and reserved: see door.h */
     bool is_quick;        /* haft_insert may do without worker_reserve */
     bool sifts;           /* each slot that is taken back is looked at */
+    bool never_waits;     /* no quiescent point waits for a grace period */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
     uint64_t budget_size;
+    uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
+    uint64_t waiting_slots; /* the same in slots */
+    uint64_t backlog_slots; /* that a worker lets wait */
     char *name;
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
@@ -153,6 +157,7 @@ struct haft_table {
     struct legacy legacy;
     struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+    atomic_u64 drawing;    /* fresh slots that searches ask for, with waiting_bytes: see supply.c */
 
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */

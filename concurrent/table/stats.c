@@ -143,6 +143,19 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     return difference(begun, ended + restored);
 }
 
+/* Extents are read first: slots that are drawn meanwhile count as used. */
+uint64_t stats_idle(const haft_table *table)
+{
+    uint64_t exhausted;
+    uint64_t at_hand = slots_at_hand(table, true) + slots_at_hand(table, false);
+
+    at_hand += load_relaxed(COUNT, &table->released.slots);
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - table->restore_end;
+
+    return difference(drawn, at_hand + taken + exhausted);
+}
+
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
 static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 {

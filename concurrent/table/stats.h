@@ -29,4 +29,11 @@ void stats_correct(haft_table *table, const struct stock *stock);
  */
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
+/*
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
+ * restore range.  Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+uint64_t stats_idle(const haft_table *table);
+
 #endif /* HAFT_CONCURRENT_STATS_H */

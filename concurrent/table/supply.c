@@ -11,7 +11,14 @@
  * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
  * over when the batch has been taken back.  Inside a callback it leaves due batches alone.
  *
+ * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
+ * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
+ * used than the most that held objects at a time, and the bound.
+ *
  * Edges in this file.
+ *   ASK      take_bounded (release) -> take_bounded (acquire)   slots in use before the search that
+ *            drew them no longer asks for them
  *   OWN      only this worker has the batch
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
@@ -142,6 +149,25 @@ static bool look_at_lists(haft_worker *worker, struct search *search)
            (takes_due(worker) && use_due(worker, search, take_list(worker, LIST_UNPINNED)));
 }
 
+/* fresh_take() within the bound on memory that waits. */
+static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first,
+                             haft_status *status)
+{
+    haft_table *table = worker->table;
+    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    const uint64_t asked = fetch_add_acq_rel(ASK, &table->drawing, most);
+    const uint64_t taken = asked + stats_idle(table);
+    const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
+
+    *status = HAFT_FULL;
+    const uint64_t drawn =
+        room != 0 ? fresh_take(worker, most < room ? most : room, first, status) : 0;
+
+    /* Weakened, the same. */
+    fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
+    return drawn;
+}
+
 /* Fill the empty filling batch with slots that no worker has had, the lowest on top. */
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
@@ -152,7 +178,9 @@ static bool use_fresh(haft_worker *worker, struct search *search)
     uint64_t taken = legacy_take(worker, most, batch->indices);
 
     if (taken == 0) {
-        taken = fresh_take(worker, most, &first, &search->status);
+        taken = worker->table->waiting_bytes == 0
+                    ? fresh_take(worker, most, &first, &search->status)
+                    : take_bounded(worker, most, &first, &search->status);
         for (uint64_t i = 0; i < taken; i++) {
             batch->indices[i] = (uint32_t)(first + taken - 1 - i);
         }

@@ -19,6 +19,27 @@
 
 OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
 
+/* The bound on memory that waits, in slots. */
+static uint64_t waiting_slots(uint64_t bytes, uint64_t stride)
+{
+    const uint64_t slots = (bytes != 0 ? bytes : WAITING_BYTES) / stride;
+
+    return slots != 0 ? slots : 1;
+}
+
+/* Slots that workers may hold back: those beyond the capacity, and half of what may wait. */
+static uint64_t budget_for(uint64_t room, uint64_t waiting)
+{
+    return room < waiting / 2 ? room : waiting / 2;
+}
+
+static uint64_t backlog_for(uint64_t waiting)
+{
+    const uint64_t part = waiting / 2 / WORKERS_EXPECTED;
+
+    return part == 0 ? 1 : part < BACKLOG_SLOTS ? part : BACKLOG_SLOTS;
+}
+
 static uint32_t batch_max_for(uint64_t budget)
 {
     const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
@@ -32,6 +53,11 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
     const uint64_t part = slots / EXTENTS_LEAST / batch_max * batch_max;
 
     return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
+}
+
+haft_status table_check_waiting(uint64_t bytes, uint64_t stride)
+{
+    return bytes == 0 || bytes >= stride ? HAFT_OK : HAFT_BAD_WAITING_BYTES;
 }
 
 /* What slots are asked for; HAFT_OK, or why the options are wrong. */
@@ -52,9 +78,12 @@ static haft_status table_slots_wanted(const haft_table_options *options,
     if (status == HAFT_OK && options->restore_range > most - options->capacity) {
         return HAFT_BAD_RESTORE_RANGE;
     }
-    return status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS
-               ? HAFT_NO_MEMORY
-               : status;
+    if (status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS) {
+        return HAFT_NO_MEMORY;
+    }
+    return status != HAFT_OK
+               ? status
+               : table_check_waiting(options->waiting_bytes, geometry_of(wanted).stride);
 }
 
 /* Descriptors for what the depots may hold. */
@@ -74,7 +103,10 @@ static haft_status open_pool(haft_table *table, struct given *given)
     haft_status status;
 
     /* The slots beyond the capacity are there for workers to hold back. */
-    table->budget_size = table->slots.limit - table->restore_end - table->capacity;
+    table->waiting_slots = waiting_slots(table->waiting_bytes, table->slots.view.stride);
+    table->backlog_slots = backlog_for(table->waiting_slots);
+    table->budget_size =
+        budget_for(table->slots.limit - table->restore_end - table->capacity, table->waiting_slots);
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     if (given != NULL) {
@@ -197,6 +229,8 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
     table->is_exact = options->exact_capacity;
+    table->waiting_bytes = options->waiting_bytes;
+    table->never_waits = options->never_wait;
     table->restore_end += options->restore_range;
     if (wanted->given != NULL) {
         status = take_workers(table, workers_of(options), wanted->given);
@@ -211,7 +245,8 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     struct given given = given_to_measure();
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
-    const uint64_t budget = wanted.extra < room ? wanted.extra : room;
+    const uint64_t budget = budget_for(wanted.extra < room ? wanted.extra : room,
+                                       waiting_slots(options->waiting_bytes, geometry.stride));
     const uint64_t workers = workers_of(options);
 
     wanted.given = &given;

@@ -11,6 +11,9 @@
 haft_table *table_new(const char *name, struct given *given);
 void table_free(haft_table *table);
 
+/* Whether the option waiting_bytes is right for slots of that distance. */
+haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
+
 /*
  * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
  * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.

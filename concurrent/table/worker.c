@@ -178,24 +178,39 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
+/* Slots that wait for on_reclaim are worth a look at the clock, however few they are. */
+static bool is_worth_a_look(const haft_table *table, uint64_t backlog)
+{
+    return backlog != 0 &&
+           (table->on_reclaim != NULL || backlog >= BACKLOG_WORTH(table->backlog_slots));
+}
+
+/* Too many slots wait, or there was a shortage. */
+static void pay(const haft_table *table, uint64_t backlog)
+{
+    haft_domain *domain = table->domain;
+
+    domain_notice_stall(domain);
+    if (table->never_waits) {
+        domain_hurry(domain);
+    } else if (backlog > BACKLOG_MOST(table->backlog_slots) || !domain_is_driven(domain)) {
+        domain_wait(domain);
+    }
+}
+
 static void pass_quiescent_point(haft_worker *worker)
 {
-    haft_domain *domain = worker->table->domain;
+    const haft_table *table = worker->table;
+    haft_domain *domain = table->domain;
     const bool is_short = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
-    /* Slots that wait for on_reclaim are worth a wait, however few they are. */
-    const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
+    const bool eager = is_short || is_worth_a_look(table, backlog);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
-    const bool wanted = backlog > BACKLOG_SLOTS || is_short;
-
-    if (wanted) {
-        domain_notice_stall(domain);
-    }
-    if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
-        domain_wait(domain);
+    if (backlog > table->backlog_slots || is_short) {
+        pay(table, backlog);
     }
     worker_do_duties(worker);
 }

@@ -36,6 +36,10 @@ typedef struct haft_share_options {
      */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
+
+    /* As in haft_table_options. */
+    uint64_t waiting_bytes;
+    bool never_wait;
 } haft_share_options;
 
 /*
@@ -55,6 +59,7 @@ typedef struct haft_share_options {
  *                              side is open (haft/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name
  *             HAFT_NO_MEMORY   for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
  * Progress  blocking (mmap, malloc).

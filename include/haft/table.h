@@ -98,7 +98,25 @@ typedef struct haft_table_options {
      * slots beyond the capacity for them to hold back: see haft/memory.h. */
     uint64_t workers;
     uint64_t hold_back;
+
+    /* The most memory that freed objects may keep while they wait for a grace period or a pin; at
+     * least one slot.  0: 64 MiB, for quiescent points and batches alone.  See below. */
+    uint64_t waiting_bytes;
+
+    /* haft_worker_quiescent() never waits for a grace period: for threads with a deadline.  Then
+     * others must drive the clock: haft_domain_wait(), or the thread clock. */
+    bool never_wait;
 } haft_table_options;
+
+/*
+ * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
+ * point waits; batches are smaller where those of 16 workers would take half of it.  If it is set,
+ * and only then, no more slots are ever used than the most that were live or reserved at a time,
+ * and what waiting_bytes makes: where no slot can be reused, and a fresh one would go beyond that,
+ * the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section
+ * costs at most that much memory.  A slot is the object and 8 bytes, 8 more with pins, at the
+ * object's alignment.  Frees never fail: objects that were live at once may all wait at once.
+ */
 
 /*
  * How long ids last, with `wrap` and generations of b bits: an id repeats after 2^b - 1 lives of
@@ -122,7 +140,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT, HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -276,14 +294,16 @@ haft_status haft_worker_close(haft_worker *worker);
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
  * between jobs: every few thousand operations keep the slots in use under the most that were ever
- * live and 16,384 for each worker.
+ * live and 16,384 for each worker, fewer where slots are larger than 256 bytes (waiting_bytes).
  *
  * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
  * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
  * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or a worker has
- * found no slot since the last call, unless a grace period is under way.  With the frame clock it
- * never waits.  In an inner job it hands on, announces nothing and waits for nothing.
+ * found no slot since the last call, unless a grace period is under way.  (waiting_bytes makes the
+ * numbers smaller; the first is one and a half times the second.)  With the frame clock, or
+ * never_wait, it never waits.  In an inner job it hands on, announces nothing and waits for
+ * nothing.
  *
  * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
@@ -317,7 +337,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
  *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
- *                              for them), or other threads have the last of them: try again
+ *                              for them), as many as waiting_bytes allows or all that there are,
+ *                              or other threads have the last of them: try again
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.

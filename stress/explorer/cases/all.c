@@ -32,9 +32,9 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
     fork_pins_case, fork_trim_case, fork_restore_case, fork_exhausted_case, fork_shared_case;
-/* the door; calls without a worker */
+/* the door, and the bound; calls without a worker */
 extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
-    borrow_opened_case, borrow_inside_case, listed_case;
+    borrow_opened_case, borrow_inside_case, listed_case, bound_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
 /* queues */
@@ -128,6 +128,7 @@ const struct explored_case *const all_cases[] = {
     &borrow_opened_case,
     &borrow_inside_case,
     &listed_case,
+    &bound_case,
     &two_tables_case,
     &respawn_case,
     &chain_case,

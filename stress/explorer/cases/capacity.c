@@ -1,4 +1,6 @@
-/* White-box: the last slot, the last generation, and the threads that get HAFT_FULL. */
+/* White-box: the last slot, the last generation, the threads that get HAFT_FULL, and the bound on
+ * memory that waits. */
+#include "concurrent/table/roster.h"
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/many.h>
@@ -354,4 +356,52 @@ const struct explored_case exhaust_case = {
     .set_up = set_up_exhaust,
     .body = exhaust_body,
     .tear_down = tear_down_exhaust,
+};
+
+/* --- bound: two slots may be in use without an object; two threads ask for two at once --- */
+
+static void set_up_bound(void)
+{
+    const struct table_wish wish = {
+        .capacity = 4, .waiting_bytes = 2 * (sizeof(uint64_t) + sizeof(struct object))};
+
+    open_as(&wish, 0);
+    fixture.table->extent_slots = 2;
+    for (int i = 0; i < 2; i++) {
+        worker_set_batch_limit(workers[i], 2);
+    }
+}
+
+static void bound_body(uint32_t thread)
+{
+    haft_id id;
+
+    race_begin();
+    const haft_status status = haft_insert(workers[thread], NULL, &id);
+
+    race_end();
+    require(status == HAFT_OK || status == HAFT_BUSY, "an odd answer");
+    add(&inserted, status == HAFT_OK);
+}
+
+/* As one of them draws, the other one's object is all that may live. */
+static void tear_down_bound(void)
+{
+    const haft_table_stats stats = haft_table_stats_get(fixture.table);
+
+    require(peek(&inserted) >= 1, "a thread is refused for the sake of one that draws no slot");
+    require(stats.high_water <= 1 + 2, "more slots in use than objects and the bound");
+    for (int i = 0; i < 2; i++) {
+        worker_set_batch_limit(workers[i], 1);
+    }
+    close_all();
+}
+
+const struct explored_case bound_case = {
+    .name = "bound",
+    .invariant = "two threads at once do not draw beyond the bound on memory that waits",
+    .threads = 2,
+    .set_up = set_up_bound,
+    .body = bound_body,
+    .tear_down = tear_down_bound,
 };

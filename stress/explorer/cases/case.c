@@ -112,6 +112,7 @@ void open_table(const struct table_wish *wish)
         .capacity = wish->capacity,
         .exact_capacity = wish->is_exact,
         .restore_range = wish->restore_range,
+        .waiting_bytes = wish->waiting_bytes,
         .object_size = wish->object_size != 0 ? wish->object_size : sizeof(struct object),
         .layout = {3, generation_bits, 0, 0},
         .on_reclaim = wish->on_reclaim,

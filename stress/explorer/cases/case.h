@@ -87,6 +87,7 @@ extern struct fixture fixture;
 struct table_wish {
     uint64_t capacity;
     uint64_t restore_range;
+    uint64_t waiting_bytes;
     size_t object_size;      /* 0: struct object's */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
