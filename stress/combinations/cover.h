@@ -29,6 +29,8 @@
     FEATURE(pins, options->pins != 0)                                                              \
     FEATURE(sites, options->sites != 0)                                                            \
     FEATURE(on_reclaim, options->on_reclaim != 0)                                                  \
+    FEATURE(waiting_bytes, options->waiting_slots != 0)                                            \
+    FEATURE(never_wait, options->never_wait != 0)                                                  \
     FEATURE(given, options->given != 0)                                                            \
     FEATURE(side, options->side != 0)                                                              \
     FEATURE(one_life, plan_has_one_life(options))                                                  \

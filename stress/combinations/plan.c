@@ -119,6 +119,8 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     }
     options->given = one_in(chance, 4) ? between(chance, 1, 2) : 0;
     options->side = one_in(chance, 3) && !options->wrap;
+    options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
+    options->never_wait = one_in(chance, 4);
 }
 
 /* --- steps --- */

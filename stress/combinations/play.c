@@ -105,6 +105,14 @@ static void give_memory(const struct plan_options *from, haft_table_options *opt
     options->memory_size = footprint.bytes;
 }
 
+/* A slot's, where objects have the default alignment. */
+static uint64_t slot_bytes(const struct plan_options *from)
+{
+    const uint64_t words = (from->object_size + 7) / 8 + 1 + from->pins;
+
+    return words * sizeof(uint64_t);
+}
+
 void begin_table(void)
 {
     const struct plan_options *from = &play.plan->options;
@@ -125,6 +133,8 @@ void begin_table(void)
         .on_fill = from->warn_at != 0 ? fill_callback : NULL,
         .sites = from->sites,
         .on_leak = ignore_leak,
+        .waiting_bytes = from->waiting_slots * slot_bytes(from),
+        .never_wait = from->never_wait,
     };
     give_memory(from, &options);
     const haft_status status = haft_table_open(play.domain, &options, &play.table);
