@@ -62,8 +62,8 @@ void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, haft_orde
     ordered_store(word, value, order);
 }
 
-bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-             memory_order order)
+bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+              memory_order order)
 {
     (void)edge;
     pause_here();

@@ -103,8 +103,8 @@ static bool look_and_store(atomic_u64 *word, uint64_t expected, uint64_t desired
     return true;
 }
 
-bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-             memory_order order)
+bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+              memory_order order)
 {
     stutter();
     if (edge == HAFT_EDGE_PUBLISH && kept_generation != 0) {

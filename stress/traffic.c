@@ -82,8 +82,8 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order o
     atomic_store_explicit(word, value, order);
 }
 
-bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-             memory_order order)
+bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+              memory_order order)
 {
     count(edge, TRAFFIC_MODIFY, word);
     return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,

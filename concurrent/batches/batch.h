@@ -11,15 +11,16 @@
 #include "lib/base/atomics.h"
 #include <stdbool.h>
 
+/* Begins as struct haft_batch_front does (haft/detail/table_front.h). */
 struct batch {
+    uint32_t count;        /* indices */
+    bool has_last_lives;   /* some slot has lived its last generation */
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
     atomic_u64 pool_next;  /* in the pool: the next one's number */
     atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
-    uint32_t count;        /* indices */
-    bool has_last_lives;   /* some slot has lived its last generation */
     _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
 };
 

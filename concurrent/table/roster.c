@@ -12,11 +12,28 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/thread.h"
 #include "lib/base/asan.h"
+#include <haft/detail/table_front.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
+
+/* What programs work with, in place. */
+#define IN_FRONT(member, of)                                                                       \
+    (offsetof(struct haft_worker_front, member) == offsetof(struct haft_worker, of))
+
+_Static_assert(IN_FRONT(filling, filling) && IN_FRONT(open, open) && IN_FRONT(version, version) &&
+                   IN_FRONT(generation_mask, generation_mask) && IN_FRONT(look_at, look_at) &&
+                   IN_FRONT(generation_one, generation_one) && IN_FRONT(index_mask, index_mask) &&
+                   IN_FRONT(inserted, counters.inserted) && IN_FRONT(freed, counters.freed) &&
+                   sizeof(struct haft_worker_front) <= CACHE_LINE,
+               "a worker begins with its front");
+_Static_assert(offsetof(struct haft_batch_front, count) == offsetof(struct batch, count) &&
+                   offsetof(struct haft_batch_front, indices) == offsetof(struct batch, indices) &&
+                   sizeof(struct haft_batch_front) == sizeof(struct batch) &&
+                   HAFT_FRONT_SLOTS == BATCH_SLOTS && HAFT_FRONT_FREE == MARK_FREE,
+               "a batch is as its front says");
 
 haft_worker *roster_first(const haft_table *table)
 {
@@ -54,6 +71,17 @@ void worker_set_batch_limit(haft_worker *worker, uint32_t share)
 
     worker->batch_limit = share;
     worker->look_at = has_more_to_do ? 0 : share;
+}
+
+/* What programs need to insert and free in place. */
+static void set_front(haft_worker *worker)
+{
+    const struct word_format *format = &worker->table->slots.format;
+
+    worker->version = HAFT_TABLE_FRONT;
+    worker->generation_mask = worker->table->is_open_front ? format->generation_mask : 0;
+    worker->generation_one = format->generation_one;
+    worker->index_mask = format->index_mask;
 }
 
 /* The next of those in given memory. */
@@ -106,6 +134,7 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
     worker->filling = pool_take(&table->pool, &worker->segment);
     worker->open = pool_take(&table->pool, &worker->segment);
     worker_set_batch_limit(worker, 1);
+    set_front(worker);
     store_relaxed(OWN, &worker->state, own(state));
     do {
         worker->next = roster_first(table);
@@ -115,9 +144,27 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
 }
 
 /* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
-static size_t private_size(void)
+static const struct {
+    size_t begin, end;
+} private_parts[] = {
+    {0, offsetof(struct haft_worker, counters)},
+    {offsetof(struct haft_worker, member), offsetof(struct haft_worker, backlog)},
+};
+
+static void poison(haft_worker *worker)
 {
-    return offsetof(struct haft_worker, counters) - offsetof(struct haft_worker, member);
+    for (size_t i = 0; i < 2; i++) {
+        asan_poison((char *)worker + private_parts[i].begin,
+                    private_parts[i].end - private_parts[i].begin);
+    }
+}
+
+static void unpoison(haft_worker *worker)
+{
+    for (size_t i = 0; i < 2; i++) {
+        asan_unpoison((char *)worker + private_parts[i].begin,
+                      private_parts[i].end - private_parts[i].begin);
+    }
 }
 
 haft_worker *roster_take(haft_table *table, enum worker_state state)
@@ -125,7 +172,7 @@ haft_worker *roster_take(haft_table *table, enum worker_state state)
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
             cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state))) {
-            asan_unpoison(&worker->member, private_size());
+            unpoison(worker);
             return worker;
         }
     }
@@ -139,7 +186,7 @@ void roster_hand_over(haft_worker *worker)
 
 void roster_leave(haft_worker *worker)
 {
-    asan_poison(&worker->member, private_size());
+    poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);
 }

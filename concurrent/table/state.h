@@ -26,13 +26,17 @@
  * Each worker counts for itself; sums of differences are the table's statistics
  * (haft/detail/stats.h).  Counters of beginnings come before those of the ends.
  */
-#define COUNTERS(X)                                                                                \
+#define COUNTERS(X) BEGINNINGS(X) X(inserted) X(freed) ENDS(X)
+
+#define BEGINNINGS(X)                                                                              \
     X(restore_first_used) /* slots of the restore range, used for the first time */                \
     X(reserved)                                                                                    \
-    X(published)                                                                                   \
-    X(inserted) /* in one call: neither of the two above */                                        \
+    X(published)
+
+/* inserted: in one call, and neither of the two above.  It comes before the ends, as freed does. */
+
+#define ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
-    X(freed)                                                                                       \
     X(reclaimed) /* freed or aborted, and taken back */                                            \
     X(exhausted)                                                                                   \
     X(restore_exhausted) /* the same in the restore range */                                       \
@@ -44,8 +48,12 @@
 
 #define COUNTER_MEMBER(name) atomic_u64 name;
 
+/* The first two are those of struct haft_worker_front. */
 struct counters {
-    COUNTERS(COUNTER_MEMBER)
+    atomic_u64 inserted;
+    atomic_u64 freed;
+    BEGINNINGS(COUNTER_MEMBER)
+    ENDS(COUNTER_MEMBER)
     PUBLIC_COUNTERS(COUNTER_MEMBER)
 };
 
@@ -72,19 +80,25 @@ enum worker_state {
 };
 #define STATE_BITS 2
 
+/* Begins as struct haft_worker_front does (haft/detail/table_front.h), up to two counters. */
 struct haft_worker {
+    struct batch *filling;    /* slots to reserve */
+    struct batch *open;       /* slots retired since the last closing */
+    uint64_t generation_mask; /* of ids; 0: programs do nothing in place */
+    uint64_t generation_one;
+    uint64_t index_mask;
+    uint32_t look_at; /* slots in the open batch from which on a free looks further */
+    uint32_t version; /* HAFT_TABLE_FRONT */
+    struct counters counters;
+
     haft_table *table;
     struct member *member;               /* the thread, for the domain's clock */
-    struct batch *filling;               /* slots to reserve */
-    struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t look_at;      /* slots in the open batch from which on a free looks further */
     uint64_t openings;     /* how often it was opened */
     uint64_t shortage;     /* the table's, when last answered */
     uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
-    struct counters counters;
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
@@ -134,6 +148,7 @@ struct haft_table {
     void *reclaim_arg;
     bool is_exact;        /* the door counts objects live and reserved: see door.h */
     bool is_quick;        /* haft_insert may do without worker_reserve */
+    bool is_open_front;   /* programs may insert and free in place */
     bool sifts;           /* each slot that is taken back is looked at */
     bool never_waits;     /* no quiescent point waits for a grace period */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */

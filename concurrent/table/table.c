@@ -9,6 +9,7 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/batches/tuning.h"
+#include "concurrent/table/debug.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/tables.h"
@@ -142,6 +143,8 @@ haft_status table_start(haft_table *table, haft_domain *domain, struct given *gi
     table->domain = domain;
     table->is_quick =
         slots_has_words(&table->slots) && !table->is_exact && table->slots.sites.records == NULL;
+    table->is_open_front =
+        !table->is_exact && table->slots.sites.records == NULL && !asan_is_on() && !debug_is_on();
     table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
                    table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();

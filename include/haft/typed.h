@@ -14,7 +14,8 @@
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert() and ship_local_free() are inline.  What concerns neither is called
+ * ship_id; ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  What
+ * concerns neither is called
  * as ever: haft_table_stats_get(ships.table).  Callbacks in options get what haft gives them:
  * ship_id_of() and a cast are for those.
  *
@@ -138,10 +139,11 @@
  *   name_table_close(ships)
  *   name_diagnose, name_id_at, name_require
  *
- *   name_worker { worker }
+ *   name_worker { worker, view }
  *   name_worker_open(ships, &worker)
  *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
- *                                              HAFT_WRONG_TYPE as name_table_adopt()
+ *                                              HAFT_WRONG_TYPE as name_table_adopt(), and if
+ *                                              the library is not of the headers' version
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
  *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
@@ -159,6 +161,7 @@
     } name##_table;                                                                                \
     typedef struct name##_worker {                                                                 \
         haft_worker *worker;                                                                       \
+        name##_view view;                                                                          \
     } name##_worker;                                                                               \
     typedef struct name##_cursor {                                                                 \
         haft_cursor cursor;                                                                        \

@@ -31,13 +31,13 @@ typedef haft_atomic_u64 atomic_u64;
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \
-    u64_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
 #define cas_acquire(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
 #define cas_acq_rel(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
 #define cas_release(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
 
 /* Exchange: the value before. */
 #define exchange_acq_rel(edge, word, value)                                                        \

@@ -5,15 +5,6 @@
 #define HAFT_LIB_ATOMICS_DIRECT_H
 
 #include <haft/detail/atomics.h>
-#include <stdbool.h>
-
-static inline bool u64_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                           uint64_t desired, memory_order order)
-{
-    (void)edge;
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
-                                                   memory_order_relaxed);
-}
 
 static inline uint64_t u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     memory_order order)

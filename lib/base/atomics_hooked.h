@@ -8,8 +8,6 @@
 #ifndef HAFT_LIB_ATOMICS_HOOKED_H
 #define HAFT_LIB_ATOMICS_HOOKED_H
 
-bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-             memory_order order);
 uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
 uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);

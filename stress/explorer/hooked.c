@@ -140,8 +140,8 @@ static void modify(atomic_u64 *word, uint64_t before, uint64_t value, memory_ord
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-bool u64_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-             memory_order wanted)
+bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
+              memory_order wanted)
 {
     const memory_order order = edge_order(edge, wanted);
 

@@ -22,6 +22,7 @@
 #ifndef HAFT_DETAIL_ATOMICS_H
 #define HAFT_DETAIL_ATOMICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -30,6 +31,8 @@ typedef std::atomic<uint64_t> haft_atomic_u64;
 #define HAFT_ORDER(name) std::memory_order_##name
 #define HAFT_LOAD(pointer, order) (pointer)->load(order)
 #define HAFT_STORE(pointer, value, order) (pointer)->store(value, order)
+#define HAFT_CAS(pointer, expected, desired, order)                                                \
+    (pointer)->compare_exchange_strong(expected, desired, order, std::memory_order_relaxed)
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
 #else
@@ -38,6 +41,9 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_ORDER(name) memory_order_##name
 #define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
 #define HAFT_STORE(pointer, value, order) atomic_store_explicit(pointer, value, order)
+#define HAFT_CAS(pointer, expected, desired, order)                                                \
+    atomic_compare_exchange_strong_explicit(pointer, &(expected), desired, order,                  \
+                                            memory_order_relaxed)
 #define HAFT_C
 typedef memory_order haft_order;
 #endif
@@ -78,6 +84,9 @@ typedef enum haft_edge {
 /* The word's value; and another value for it. */
 HAFT_C uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order);
 HAFT_C void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, haft_order order);
+/* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
+HAFT_C bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
+                     haft_order order);
 #else
 static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
 {
@@ -90,6 +99,13 @@ static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t va
 {
     (void)edge;
     HAFT_STORE(word, value, order);
+}
+
+static inline bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                            uint64_t desired, haft_order order)
+{
+    (void)edge;
+    return HAFT_CAS(word, expected, desired, order);
 }
 #endif
 
@@ -115,6 +131,13 @@ static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, u
 static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, HAFT_ORDER(release));
+}
+
+/* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
+static inline bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                                    uint64_t desired)
+{
+    return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
 }
 
 #endif /* HAFT_DETAIL_ATOMICS_H */

@@ -13,6 +13,7 @@
 #ifndef HAFT_DETAIL_TYPED_TABLE_H
 #define HAFT_DETAIL_TYPED_TABLE_H
 
+#include <haft/detail/table_front.h>
 #include <haft/detail/typed_slots.h>
 #include <haft/diagnose.h>
 #include <haft/many.h>
@@ -62,6 +63,18 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                           haft_table_has_pins(table));
 }
 
+/*
+ * haft_worker_fits - haft_table_fits() of its table, and whether the library is of the version that
+ * calls in place are for.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
+{
+    return haft_worker_has_front(worker) ? haft_table_fits(haft_worker_table(worker), type)
+                                         : HAFT_WRONG_TYPE;
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -101,13 +114,25 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                     haft_pins(table.table, id.id))
 
 #define HAFT_TYPED_WORKER(name)                                                                    \
-    HAFT_TYPED_CALL(haft_status, name##_worker_open, (name##_table table, name##_worker * worker), \
-                    haft_worker_open(table.table, &worker->worker))                                \
     HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
     {                                                                                              \
-        const haft_status status = haft_table_fits(haft_worker_table(worker), name##_type());      \
+        const haft_status status = haft_worker_fits(worker, name##_type());                        \
         if (status == HAFT_OK) {                                                                   \
             typed->worker = worker;                                                                \
+            typed->view = name##_view_of(haft_table_view(haft_worker_table(worker)));              \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
+    {                                                                                              \
+        haft_worker *opened;                                                                       \
+        haft_status status = haft_worker_open(table.table, &opened);                               \
+        if (status != HAFT_OK) {                                                                   \
+            return status;                                                                         \
+        }                                                                                          \
+        status = name##_worker_adopt(opened, worker);                                              \
+        if (status != HAFT_OK) {                                                                   \
+            haft_worker_close(opened);                                                             \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
@@ -123,12 +148,13 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                   haft_abort(worker.worker, id.id))                                                \
     HAFT_TYPED_CALL(haft_status, name##_insert,                                                    \
                     (name##_worker worker, const name##_object *object, name##_id *id),            \
-                    haft_insert(worker.worker, object, &id->id))                                   \
+                    haft_insert_front(worker.worker, name##_view_untyped(worker.view), object,     \
+                                      sizeof(name##_object), &id->id))                             \
     HAFT_TYPED_CALL(haft_status, name##_insert_wait,                                               \
                     (name##_worker worker, const name##_object *object, name##_id *id),            \
                     haft_insert_wait(worker.worker, object, &id->id))                              \
     HAFT_TYPED_CALL(haft_status, name##_free, (name##_worker worker, name##_id id),                \
-                    haft_free(worker.worker, id.id))
+                    haft_free_front(worker.worker, name##_view_untyped(worker.view), id.id))
 
 #define HAFT_TYPED_MANY(name)                                                                      \
     HAFT_TYPED_CALL(                                                                               \

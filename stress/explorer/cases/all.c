@@ -34,7 +34,8 @@ extern const struct explored_case fork_case, fork_workers_case, fork_lists_case,
     fork_pins_case, fork_trim_case, fork_restore_case, fork_exhausted_case, fork_shared_case;
 /* the door, and the bound; calls without a worker */
 extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
-    borrow_opened_case, borrow_inside_case, listed_case, bound_case;
+    borrow_opened_case, borrow_inside_case, listed_case, bound_case, double_free_front_case,
+    publish_front_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
 /* queues */
@@ -129,6 +130,8 @@ const struct explored_case *const all_cases[] = {
     &borrow_inside_case,
     &listed_case,
     &bound_case,
+    &double_free_front_case,
+    &publish_front_case,
     &two_tables_case,
     &respawn_case,
     &chain_case,

@@ -1,5 +1,7 @@
-/* Two threads free one id while a third looks. */
+/* White-box: two threads free one id while a third looks. */
+#include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
+#include <haft/detail/table_front.h>
 
 static haft_worker *workers[2];
 static haft_id id;
@@ -16,18 +18,25 @@ static void set_up(void)
     poke(&wins, 0);
 }
 
-static void body(uint32_t thread)
+/* Freed in place, or by a call. */
+static void free_it(uint32_t thread, bool in_place)
 {
-    if (thread == 2) {
-        look_at(id);
-        return;
-    }
     race_begin();
-    const haft_status status = haft_free(workers[thread], id);
+    const haft_status status = in_place ? haft_free_front(workers[thread], fixture.view, id)
+                                        : haft_free(workers[thread], id);
 
     race_end();
     require(status == HAFT_OK || status == HAFT_STALE, "the loser is told that the id is stale");
     add(&wins, status == HAFT_OK);
+}
+
+static void body(uint32_t thread)
+{
+    if (thread == 2) {
+        look_at(id);
+    } else {
+        free_it(thread, false);
+    }
 }
 
 static void tear_down(void)
@@ -49,4 +58,36 @@ const struct explored_case double_free_case = {
     .set_up = set_up,
     .body = body,
     .tear_down = tear_down,
+};
+
+/* --- double_free_front: one of the two in place, as typed tables do --- */
+
+static void set_up_front(void)
+{
+    set_up();
+    worker_set_batch_limit(workers[0], 2); /* else each free is a call */
+}
+
+static void front_body(uint32_t thread)
+{
+    if (thread == 2) {
+        look_at(id);
+    } else {
+        free_it(thread, thread == 0);
+    }
+}
+
+static void tear_down_front(void)
+{
+    worker_set_batch_limit(workers[0], 1);
+    tear_down();
+}
+
+const struct explored_case double_free_front_case = {
+    .name = "double_free_front",
+    .invariant = "of a thread that frees an id in place and one that does by a call, one succeeds",
+    .threads = 3,
+    .set_up = set_up_front,
+    .body = front_body,
+    .tear_down = tear_down_front,
 };

@@ -1,5 +1,8 @@
-/* A thread that guesses an id before it is published: nothing else orders it after the writes. */
+/* White-box: a thread that guesses an id before it is published: nothing else orders it after the
+ * writes. */
+#include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
+#include <haft/detail/table_front.h>
 #include <haft/many.h>
 #include <haft/view.h>
 #include <stddef.h>
@@ -156,4 +159,56 @@ const struct explored_case freed_unread_case = {
     .set_up = set_up,
     .body = freed_unread_body,
     .tear_down = tear_down,
+};
+
+/* --- publish_front: the same by an insertion in place, as typed tables do --- */
+
+/* Two slots that have lived once; the second one stays in the worker's hands. */
+static void set_up_front(void)
+{
+    const struct table_wish wish = {.capacity = 2};
+    haft_id ids[2];
+
+    open_table(&wish);
+    worker = open_worker();
+    ids[0] = insert_stamped(worker);
+    ids[1] = insert_stamped(worker);
+    worker_set_batch_limit(worker, 3);
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_free(worker, ids[i]), HAFT_OK, "freeing");
+    }
+    require_status(haft_worker_flush(worker), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    insert_stamped(worker);
+    id = haft_id_pack(fixture.layout, worker->filling->indices[0], 2, 0);
+}
+
+static void front_body(uint32_t thread)
+{
+    struct object object;
+    haft_id own;
+
+    if (thread == 0) {
+        stamp(&object, id);
+        require_status(haft_insert_front(worker, fixture.view, &object, sizeof object, &own),
+                       HAFT_OK, "inserting");
+        require(haft_id_equal(own, id), "the slot's next life");
+    } else {
+        read_it();
+    }
+}
+
+static void tear_down_front(void)
+{
+    worker_set_batch_limit(worker, 1);
+    tear_down();
+}
+
+const struct explored_case publish_front_case = {
+    .name = "publish_front",
+    .invariant = "the same, by an insertion in place",
+    .threads = 3,
+    .set_up = set_up_front,
+    .body = front_body,
+    .tear_down = tear_down_front,
 };

@@ -6,7 +6,6 @@
 #define HAFT_PLAIN_LIB_ATOMICS_H
 
 #include <haft/detail/atomics.h>
-#include <stdbool.h>
 
 typedef haft_atomic_u64 atomic_u64;
 
@@ -16,13 +15,6 @@ typedef haft_atomic_u64 atomic_u64;
 #define load_acquire(edge, word) atomic_load_explicit(word, memory_order_acquire)
 #define store_relaxed(reason, word, value) atomic_store_explicit(word, value, memory_order_relaxed)
 #define store_release(edge, word, value) atomic_store_explicit(word, value, memory_order_release)
-
-static inline bool plain_cas(atomic_u64 *word, uint64_t expected, uint64_t desired,
-                             memory_order order)
-{
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
-                                                   memory_order_relaxed);
-}
 
 #define cas_relaxed(reason, word, expected, desired)                                               \
     plain_cas(word, expected, desired, memory_order_relaxed)
