@@ -13,10 +13,12 @@
 void bench::add_cases()
 {
     add_churn<OneCas>("one_cas", 1);
+    add_churn<OneCasInlined>("one_cas_inlined", 1);
     add_churn<Mutex>("mutex");
     add_churn<SpinLock>("spin_lock");
     add_churn<Local>("haft_local", 1);
     add_churn<Workers>("haft_workers");
+    add_churn<Typed>("haft_typed_workers");
     add_churn<QsbrCaller>("haft_qsbr_caller");
     add_churn<QsbrThread>("haft_qsbr_thread");
     add_churn<MembCaller>("haft_memb_caller");

@@ -1,7 +1,7 @@
 /*
  * bench/one_cas.h - the least that a life costs where any thread may free any object: slots from an
- * array of free indices, one compare-and-swap in free, and two calls.  No clock, no limit, no
- * counters: a slot is used again at once.  One thread.
+ * array of free indices, one compare-and-swap in free, and two calls, or none.  No clock, no limit,
+ * no counters: a slot is used again at once.  One thread.
  */
 #ifndef HAFT_BENCH_ONE_CAS_H
 #define HAFT_BENCH_ONE_CAS_H
@@ -14,7 +14,7 @@
 namespace bench
 {
 
-class OneCas
+template <bool calls> class OneCasTable
 {
     static constexpr uint64_t index_mask = UINT32_MAX;
     static constexpr uint64_t generation_one = index_mask + 1;
@@ -25,7 +25,7 @@ class OneCas
     };
 
   public:
-    explicit OneCas(uint64_t) : slots(slot_count)
+    explicit OneCasTable(uint64_t) : slots(slot_count)
     {
         for (uint32_t index = slot_count; index-- > HAFT_FIRST_INDEX;) {
             free_slots.push_back(index);
@@ -35,9 +35,28 @@ class OneCas
     class Worker
     {
       public:
-        explicit Worker(OneCas &owner) : table(&owner) {}
+        explicit Worker(OneCasTable &owner) : table(&owner) {}
 
-        __attribute__((noinline)) haft_id insert(const Object &object)
+        haft_id insert(const Object &object)
+        {
+            return calls ? insert_called(object) : insert_here(object);
+        }
+
+        bool free(haft_id id) { return calls ? free_called(id) : free_here(id); }
+
+        void quiescent() {}
+        void offline() {}
+        void online() {}
+
+      private:
+        __attribute__((noinline)) haft_id insert_called(const Object &object)
+        {
+            return insert_here(object);
+        }
+
+        __attribute__((noinline)) bool free_called(haft_id id) { return free_here(id); }
+
+        __attribute__((always_inline)) haft_id insert_here(const Object &object)
         {
             const uint32_t index = table->free_slots.back();
             Slot &slot = table->slots[index];
@@ -50,7 +69,7 @@ class OneCas
             return haft_id{bits};
         }
 
-        __attribute__((noinline)) bool free(haft_id id)
+        __attribute__((always_inline)) bool free_here(haft_id id)
         {
             const uint32_t index = static_cast<uint32_t>(id.bits);
             Slot &slot = table->slots[index];
@@ -65,12 +84,7 @@ class OneCas
             return true;
         }
 
-        void quiescent() {}
-        void offline() {}
-        void online() {}
-
-      private:
-        OneCas *table;
+        OneCasTable *table;
     };
 
     uint64_t high_water() const { return slot_count; }
@@ -81,6 +95,9 @@ class OneCas
     std::vector<Slot> slots;
     std::vector<uint32_t> free_slots;
 };
+
+using OneCas = OneCasTable<true>;
+using OneCasInlined = OneCasTable<false>;
 
 } // namespace bench
 

@@ -8,7 +8,7 @@ import subprocess
 import quick
 from measured import ROOT, circumstances
 
-BOUNDS = {"raw", "one_cas", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
+BOUNDS = {"raw", "one_cas", "one_cas_inlined", "two_calls", "bare_list", "array", "bare"}  # not peers: what nothing can beat
 HAFT = "haft"
 
 Section = collections.namedtuple("Section", "title text workloads across")

@@ -208,6 +208,9 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
 
         RawReader raw_reader() const { return RawReader(haft_table_view(table)); }
 
+      protected:
+        haft_worker *untyped() const { return worker; }
+
       private:
         haft_domain *domain;
         haft_table *table;
@@ -227,6 +230,53 @@ using MembHuge = HaftTable<Memb, HAFT_CLOCK_CALLER, true>;
 using MembThread = HaftTable<Memb, HAFT_CLOCK_THREAD>;
 using MembCalledCaller = HaftTable<MembCalled, HAFT_CLOCK_CALLER>;
 using Workers = HaftTable<Announced, HAFT_CLOCK_WORKERS>;
+
+} // namespace bench
+
+HAFT_TYPED_ID(bench_object);
+HAFT_TYPED(bench_object, bench::Object);
+HAFT_TYPED_TABLE(bench_object);
+
+namespace bench
+{
+
+/* A typed table: insertion and free in place. */
+class Typed : public Workers
+{
+  public:
+    using Workers::Workers;
+
+    class Worker : public Workers::Worker
+    {
+      public:
+        explicit Worker(Typed &owner) : Workers::Worker(owner)
+        {
+            require(bench_object_worker_adopt(untyped(), &typed));
+        }
+
+        haft_id insert(const Object &object)
+        {
+            bench_object_id id;
+            haft_status status = bench_object_insert(typed, &object, &id);
+
+            if (status == HAFT_BUSY) {
+                status = bench_object_insert_wait(typed, &object, &id);
+            }
+            if (status != HAFT_OK) {
+                require(status);
+            }
+            return bench_object_id_untyped(id);
+        }
+
+        bool free(haft_id id)
+        {
+            return bench_object_free(typed, bench_object_id_of(id)) == HAFT_OK;
+        }
+
+      private:
+        bench_object_worker typed = {};
+    };
+};
 
 /* The same slots, without the check. */
 class Raw : public QsbrCaller
