@@ -8,6 +8,7 @@
 #include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <assert.h>
+#include <haft/detail/table_front.h>
 #include <stddef.h>
 
 /* The word of slot `index`, and the id of its next life. */
@@ -104,19 +105,19 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
 static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
                                  const void *caller)
 {
-    const struct slots *slots = &worker->table->slots;
-    struct batch *filling = worker->filling;
+    const haft_table *table = worker->table;
+    const struct slots *slots = &table->slots;
+    haft_id taken;
+    atomic_u64 *word = object != NULL && table->is_quick
+                           ? haft_worker_front_take(worker, slots->view, table->used_from, &taken)
+                           : NULL;
 
-    if (filling->count == 0 || object == NULL || !worker->table->is_quick) {
+    if (__builtin_expect(word == NULL, 0)) {
         return worker_insert(worker, object, id, caller);
     }
-    haft_id taken;
-    atomic_u64 *word = begin_life(slots, filling->indices[--filling->count], &taken);
-
     *id = taken;
     slots_copy_words(slots, slots_object(word), object);
-    tally(&worker->counters.inserted, 1);
-    life_publish(word, taken);
+    haft_worker_front_put(worker, word, taken);
     return HAFT_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/diagnose.h"
+#include <haft/detail/table_front.h>
 
 static void remember(struct backlog *backlog, uint64_t ticket)
 {
@@ -97,16 +98,28 @@ static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
     return status;
 }
 
-haft_status haft_free(haft_worker *worker, haft_id id)
+/* What is not done in place.  Not inlined: it would cost haft_free a stack frame. */
+static __attribute__((noinline)) haft_status free_called(haft_worker *worker, haft_id id,
+                                                         const void *caller)
 {
-    debug_check(worker);
     bool looks;
     const haft_status status = end_life(worker, id, &looks);
 
-    if (__builtin_expect(looks, 0)) {
-        look_further(worker, CALLER);
+    if (looks) {
+        look_further(worker, caller);
     }
     return status;
+}
+
+haft_status haft_free(haft_worker *worker, haft_id id)
+{
+    debug_check(worker);
+    const haft_table *table = worker->table;
+
+    if (haft_worker_front_free(worker, table->slots.view, table->last_life, id)) {
+        return HAFT_OK;
+    }
+    return free_called(worker, id, CALLER);
 }
 
 void worker_abort(haft_worker *worker, haft_id id, const void *caller)

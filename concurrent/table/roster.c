@@ -11,6 +11,7 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/thread.h"
+#include "concurrent/table/debug.h"
 #include "lib/base/asan.h"
 #include <haft/detail/table_front.h>
 #include <stddef.h>
@@ -24,8 +25,8 @@
     (offsetof(struct haft_worker_front, member) == offsetof(struct haft_worker, of))
 
 _Static_assert(IN_FRONT(filling, filling) && IN_FRONT(open, open) && IN_FRONT(version, version) &&
-                   IN_FRONT(generation_mask, generation_mask) && IN_FRONT(look_at, look_at) &&
-                   IN_FRONT(generation_one, generation_one) && IN_FRONT(index_mask, index_mask) &&
+                   IN_FRONT(used_from, used_from) && IN_FRONT(last_life, last_life) &&
+                   IN_FRONT(above_index, above_index) && IN_FRONT(look_at, look_at) &&
                    IN_FRONT(inserted, counters.inserted) && IN_FRONT(freed, counters.freed) &&
                    sizeof(struct haft_worker_front) <= CACHE_LINE,
                "a worker begins with its front");
@@ -73,15 +74,15 @@ void worker_set_batch_limit(haft_worker *worker, uint32_t share)
     worker->look_at = has_more_to_do ? 0 : share;
 }
 
-/* What programs need to insert and free in place. */
+/* What it takes to insert and free in place, without a call that checks. */
 static void set_front(haft_worker *worker)
 {
-    const struct word_format *format = &worker->table->slots.format;
+    const haft_table *table = worker->table;
 
     worker->version = HAFT_TABLE_FRONT;
-    worker->generation_mask = worker->table->is_open_front ? format->generation_mask : 0;
-    worker->generation_one = format->generation_one;
-    worker->index_mask = format->index_mask;
+    worker->used_from = debug_is_on() ? UINT64_MAX : table->used_from;
+    worker->last_life = debug_is_on() ? 0 : table->last_life;
+    worker->above_index = ~table->slots.format.index_mask;
 }
 
 /* The next of those in given memory. */

@@ -82,11 +82,11 @@ enum worker_state {
 
 /* Begins as struct haft_worker_front does (haft/detail/table_front.h), up to two counters. */
 struct haft_worker {
-    struct batch *filling;    /* slots to reserve */
-    struct batch *open;       /* slots retired since the last closing */
-    uint64_t generation_mask; /* of ids; 0: programs do nothing in place */
-    uint64_t generation_one;
-    uint64_t index_mask;
+    struct batch *filling; /* slots to reserve */
+    struct batch *open;    /* slots retired since the last closing */
+    uint64_t used_from;
+    uint64_t last_life;
+    uint64_t above_index;
     uint32_t look_at; /* slots in the open batch from which on a free looks further */
     uint32_t version; /* HAFT_TABLE_FRONT */
     struct counters counters;
@@ -147,8 +147,7 @@ struct haft_table {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     bool is_exact;        /* the door counts objects live and reserved: see door.h */
-    bool is_quick;        /* haft_insert may do without worker_reserve */
-    bool is_open_front;   /* programs may insert and free in place */
+    bool is_quick;        /* haft_insert may copy without a call */
     bool sifts;           /* each slot that is taken back is looked at */
     bool never_waits;     /* no quiescent point waits for a grace period */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
@@ -157,6 +156,8 @@ struct haft_table {
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
     uint64_t waiting_slots; /* the same in slots */
     uint64_t backlog_slots; /* that a worker lets wait */
+    uint64_t used_from;     /* as in struct haft_worker_front, for calls that are checked */
+    uint64_t last_life;
     char *name;
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */

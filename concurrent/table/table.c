@@ -9,7 +9,6 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/batches/tuning.h"
-#include "concurrent/table/debug.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/tables.h"
@@ -133,6 +132,16 @@ static uint64_t table_number(void)
     return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
+/* Insertion and free in place, where an object's life takes no more than its slot. */
+static void open_front(haft_table *table)
+{
+    const struct word_format *format = &table->slots.format;
+    const bool is_open = !table->is_exact && table->slots.sites.records == NULL && !asan_is_on();
+
+    table->used_from = is_open ? 1 : UINT64_MAX;
+    table->last_life = is_open ? format->tag | format->generation_mask : 0;
+}
+
 haft_status table_start(haft_table *table, haft_domain *domain, struct given *given)
 {
     const haft_status status = open_pool(table, given);
@@ -141,10 +150,8 @@ haft_status table_start(haft_table *table, haft_domain *domain, struct given *gi
         return status;
     }
     table->domain = domain;
-    table->is_quick =
-        slots_has_words(&table->slots) && !table->is_exact && table->slots.sites.records == NULL;
-    table->is_open_front =
-        !table->is_exact && table->slots.sites.records == NULL && !asan_is_on() && !debug_is_on();
+    table->is_quick = slots_has_words(&table->slots);
+    open_front(table);
     table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
                    table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
