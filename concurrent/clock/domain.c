@@ -143,7 +143,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
-    opened->process = os_process_number();
+    opened->process = registry_process();
     measure_open(&opened->measure);
     status = start_clock(opened);
     if (status != HAFT_OK) {
@@ -166,7 +166,7 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
 
 haft_status domain_check_process(const haft_domain *domain)
 {
-    return domain->process == os_process_number() ? HAFT_OK : HAFT_FORKED;
+    return domain->process == registry_process() ? HAFT_OK : HAFT_FORKED;
 }
 
 haft_status haft_domain_close(haft_domain *domain)
@@ -244,7 +244,7 @@ void domain_after_fork(haft_domain *domain)
         return; /* calls that wait or close return HAFT_FORKED */
     }
     domain->clock = next;
-    domain->process = os_process_number();
+    domain->process = registry_process();
     store_relaxed(OWN, &domain->sections, 0);
     measure_open(&domain->measure);
 }

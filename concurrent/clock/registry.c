@@ -19,7 +19,8 @@
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned times_taken;
-static uint32_t forks; /* from the first process to this; written where there is one thread */
+static uint32_t forks;   /* from the first process to this; written where there is one thread */
+static uint64_t process; /* this one's number, as forks; 0: the handler does not keep it */
 
 void registry_lock(void)
 {
@@ -35,9 +36,15 @@ void registry_unlock(void)
     }
 }
 
+static uint64_t number_now(void)
+{
+    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
+}
+
 static void begin_child(void)
 {
     forks++;
+    process = number_now();
     registry_unlock();
 }
 
@@ -47,12 +54,14 @@ __attribute__((constructor(101))) static void watch_forks(void)
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 
     first.free(first.context, first.alloc(first.context, 1, 1), 1);
-    os_on_fork(registry_lock, registry_unlock, begin_child);
+    if (os_on_fork(registry_lock, registry_unlock, begin_child)) {
+        process = number_now();
+    }
 }
 
 uint64_t registry_process(void)
 {
-    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
+    return process != 0 ? process : number_now(); /* the latter is a system call */
 }
 
 void registry_add_domain(haft_domain *domain)
