@@ -238,7 +238,7 @@ static void run_on(haft_clock clock, uint64_t millions)
     _exit(run.has_frames && atomic_load(&waits) != 0);
 }
 
-/* In a process of its own, whose threads cannot end: 0, or 1. */
+/* In a separate process, whose threads cannot end: 0, or 1. */
 static int run_apart(haft_clock clock, uint64_t millions)
 {
     int status;
