@@ -1,6 +1,6 @@
 /*
- * bench/pauses.cc - how long one call takes where on_reclaim runs: the price of taking a whole batch
- * back in one call, and of smaller batches.
+ * bench/pauses.cc - how long one call takes where on_reclaim runs: the price of taking a whole
+ * batch back in one call, and of smaller batches.
  *
  * Each object owns a block of 64 bytes, which on_reclaim gives back to malloc.  A thread inserts
  * 256 objects and frees them, again and again, with a quiescent point after each round, and times

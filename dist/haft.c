@@ -937,14 +937,6 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
  */
 
-static inline bool u64_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                           uint64_t desired, memory_order order)
-{
-    (void)edge;
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
-                                                   memory_order_relaxed);
-}
-
 static inline uint64_t u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     memory_order order)
 {
@@ -988,13 +980,13 @@ typedef haft_atomic_u64 atomic_u64;
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \
-    u64_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
 #define cas_acquire(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
 #define cas_acq_rel(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
 #define cas_release(edge, word, expected, desired)                                                 \
-    u64_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
 
 /* Exchange: the value before. */
 #define exchange_acq_rel(edge, word, value)                                                        \
@@ -1572,6 +1564,8 @@ static const struct {
     [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
                                 "restore_range: with the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
+    [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
+                                "waiting_bytes: at least one slot, object and overhead, or 0"},
     [HAFT_BAD_FOREIGN_CLOCK] =
         {"HAFT_BAD_FOREIGN_CLOCK",
          "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
@@ -8884,13 +8878,17 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
 /* Partial batches that may wait: while this many do, only full ones are handed on. */
 #define PARTIAL_BATCHES (RING_BATCHES / 2)
 
-/* Retired slots that may wait before a quiescent point waits for them; and while another thread
- * drives the clock, since that grace period is likely to end soon. */
+/* Retired slots that may wait, at most, before a quiescent point waits for them. */
 #define BACKLOG_SLOTS (64 * BATCH_SLOTS)
-#define BACKLOG_MOST (BACKLOG_SLOTS + BACKLOG_SLOTS / 2)
 
-/* Retired slots for which a thread looks at the announcements of all others (workers clock). */
-#define BACKLOG_WORTH (8 * BATCH_SLOTS)
+/* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
+ * which a thread looks at the announcements of all others (workers clock). */
+#define BACKLOG_MOST(slots) ((slots) + (slots) / 2)
+#define BACKLOG_WORTH(slots) ((slots) / 8)
+
+/* Memory of a table that may wait for a grace period, if no option says: half of it is what 16
+ * workers let wait of slots of 256 bytes.  Of larger slots fewer wait, and batches hold fewer. */
+#define WAITING_BYTES (64 << 20)
 
 /* Tickets for which the thread clock wakes: half of what one worker lets wait. */
 #define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)
@@ -8911,15 +8909,16 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
  * the atomics: a worker, or for a moment the thread that takes it from a ring or a depot.
  */
 
+/* Begins as struct haft_batch_front does (haft/detail/table_front.h). */
 struct batch {
+    uint32_t count;        /* indices */
+    bool has_last_lives;   /* some slot has lived its last generation */
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
     atomic_u64 pool_next;  /* in the pool: the next one's number */
     atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
-    uint32_t count;        /* indices */
-    bool has_last_lives;   /* some slot has lived its last generation */
     _Alignas(CACHE_LINE) uint32_t indices[BATCH_SLOTS];
 };
 
@@ -10721,7 +10720,7 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
         return;
     }
     announce(domain, member);
-    if (backlog >= BACKLOG_WORTH) {
+    if (backlog >= BACKLOG_WORTH(BACKLOG_SLOTS)) {
         advance(domain);
     }
 }
@@ -10997,7 +10996,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     opened->on_stall = options->on_stall;
     opened->stall_arg = options->stall_arg;
     opened->stall_ns = stall_limit(options->stall_ns);
-    opened->process = os_process_number();
+    opened->process = registry_process();
     measure_open(&opened->measure);
     status = start_clock(opened);
     if (status != HAFT_OK) {
@@ -11020,7 +11019,7 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
 
 HAFT_INTERNAL haft_status domain_check_process(const haft_domain *domain)
 {
-    return domain->process == os_process_number() ? HAFT_OK : HAFT_FORKED;
+    return domain->process == registry_process() ? HAFT_OK : HAFT_FORKED;
 }
 
 haft_status haft_domain_close(haft_domain *domain)
@@ -11099,7 +11098,7 @@ HAFT_INTERNAL void domain_after_fork(haft_domain *domain)
         return; /* calls that wait or close return HAFT_FORKED */
     }
     domain->clock = next;
-    domain->process = os_process_number();
+    domain->process = registry_process();
     store_relaxed(OWN, &domain->sections, 0);
     measure_open(&domain->measure);
 }
@@ -11362,7 +11361,8 @@ HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned times_taken;
-static uint32_t forks; /* from the first process to this; written where there is one thread */
+static uint32_t forks;   /* from the first process to this; written where there is one thread */
+static uint64_t process; /* this one's number, as forks; 0: the handler does not keep it */
 
 HAFT_INTERNAL void registry_lock(void)
 {
@@ -11378,9 +11378,15 @@ HAFT_INTERNAL void registry_unlock(void)
     }
 }
 
+static uint64_t number_now(void)
+{
+    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
+}
+
 static void begin_child(void)
 {
     forks++;
+    process = number_now();
     registry_unlock();
 }
 
@@ -11390,12 +11396,14 @@ __attribute__((constructor(101))) static void watch_forks(void)
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 
     first.free(first.context, first.alloc(first.context, 1, 1), 1);
-    os_on_fork(registry_lock, registry_unlock, begin_child);
+    if (os_on_fork(registry_lock, registry_unlock, begin_child)) {
+        process = number_now();
+    }
 }
 
 HAFT_INTERNAL uint64_t registry_process(void)
 {
-    return (uint64_t)forks << 32 | (uint32_t)os_process_number();
+    return process != 0 ? process : number_now(); /* the latter is a system call */
 }
 
 HAFT_INTERNAL void registry_add_domain(haft_domain *domain)
@@ -11677,13 +11685,17 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
  * Each worker counts for itself; sums of differences are the table's statistics
  * (haft/detail/stats.h).  Counters of beginnings come before those of the ends.
  */
-#define COUNTERS(X)                                                                                \
+#define COUNTERS(X) BEGINNINGS(X) X(inserted) X(freed) ENDS(X)
+
+#define BEGINNINGS(X)                                                                              \
     X(restore_first_used) /* slots of the restore range, used for the first time */                \
     X(reserved)                                                                                    \
-    X(published)                                                                                   \
-    X(inserted) /* in one call: neither of the two above */                                        \
+    X(published)
+
+/* inserted: in one call, and neither of the two above.  It comes before the ends, as freed does. */
+
+#define ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
-    X(freed)                                                                                       \
     X(reclaimed) /* freed or aborted, and taken back */                                            \
     X(exhausted)                                                                                   \
     X(restore_exhausted) /* the same in the restore range */                                       \
@@ -11695,8 +11707,12 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
 
 #define COUNTER_MEMBER(name) atomic_u64 name;
 
+/* The first two are those of struct haft_worker_front. */
 struct counters {
-    COUNTERS(COUNTER_MEMBER)
+    atomic_u64 inserted;
+    atomic_u64 freed;
+    BEGINNINGS(COUNTER_MEMBER)
+    ENDS(COUNTER_MEMBER)
     PUBLIC_COUNTERS(COUNTER_MEMBER)
 };
 
@@ -11723,19 +11739,25 @@ enum worker_state {
 };
 #define STATE_BITS 2
 
+/* Begins as struct haft_worker_front does (haft/detail/table_front.h), up to two counters. */
 struct haft_worker {
+    struct batch *filling; /* slots to reserve */
+    struct batch *open;    /* slots retired since the last closing */
+    uint64_t used_from;
+    uint64_t last_life;
+    uint64_t above_index;
+    uint32_t look_at; /* slots in the open batch from which on a free looks further */
+    uint32_t version; /* HAFT_TABLE_FRONT */
+    struct counters counters;
+
     haft_table *table;
     struct member *member;               /* the thread, for the domain's clock */
-    struct batch *filling;               /* slots to reserve */
-    struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t look_at;      /* slots in the open batch from which on a free looks further */
     uint64_t openings;     /* how often it was opened */
     uint64_t shortage;     /* the table's, when last answered */
     uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
-    struct counters counters;
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
@@ -11784,11 +11806,17 @@ struct haft_table {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     bool is_exact;        /* the door counts objects live and reserved: see door.h */
-    bool is_quick;        /* haft_insert may do without worker_reserve */
+    bool is_quick;        /* haft_insert may copy without a call */
     bool sifts;           /* each slot that is taken back is looked at */
+    bool never_waits;     /* no quiescent point waits for a grace period */
     uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
     uint64_t capacity;
     uint64_t budget_size;
+    uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
+    uint64_t waiting_slots; /* the same in slots */
+    uint64_t backlog_slots; /* that a worker lets wait */
+    uint64_t used_from;     /* as in struct haft_worker_front, for calls that are checked */
+    uint64_t last_life;
     char *name;
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
@@ -11804,6 +11832,7 @@ struct haft_table {
     struct legacy legacy;
     struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+    atomic_u64 drawing;    /* fresh slots that searches ask for, with waiting_bytes: see supply.c */
 
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
@@ -11835,6 +11864,16 @@ static inline void count_up(atomic_u64 *counter, uint64_t by)
 static inline void tally(atomic_u64 *counter, uint64_t by)
 {
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
+}
+
+/* Whether calls with a worker are checked (debug.h): then programs make none in place. */
+static inline bool debug_is_on(void)
+{
+#if defined(NDEBUG)
+    return false;
+#else
+    return true;
+#endif
 }
 
 /*
@@ -12078,6 +12117,13 @@ HAFT_INTERNAL
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
 /*
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
+ * restore range.  Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+HAFT_INTERNAL uint64_t stats_idle(const haft_table *table);
+
+/*
  * concurrent/table/supply.h - where a worker finds slots.
  */
 
@@ -12209,19 +12255,19 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
 static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
                                  const void *caller)
 {
-    const struct slots *slots = &worker->table->slots;
-    struct batch *filling = worker->filling;
+    const haft_table *table = worker->table;
+    const struct slots *slots = &table->slots;
+    haft_id taken;
+    atomic_u64 *word = object != NULL && table->is_quick
+                           ? haft_worker_front_take(worker, slots->view, table->used_from, &taken)
+                           : NULL;
 
-    if (filling->count == 0 || object == NULL || !worker->table->is_quick) {
+    if (__builtin_expect(word == NULL, 0)) {
         return worker_insert(worker, object, id, caller);
     }
-    haft_id taken;
-    atomic_u64 *word = begin_life(slots, filling->indices[--filling->count], &taken);
-
     *id = taken;
     slots_copy_words(slots, slots_object(word), object);
-    tally(&worker->counters.inserted, 1);
-    life_publish(word, taken);
+    haft_worker_front_put(worker, word, taken);
     return HAFT_OK;
 }
 
@@ -12774,9 +12820,8 @@ HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed_units)
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  fresh_give (release) -> take_from_extent (acquire)
- *           the bump above a slot before its use
- *   COUNT   statistics
+ *   EXTENT  fresh_give (release) -> take_from_extent, fresh_at_hand (acquire)
+ *           the bump above a slot before its use, and before the slot counts as fresh
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: no thread has
  *           touched it
@@ -12805,7 +12850,8 @@ static uint64_t extent_count(uint64_t extent)
 
 HAFT_INTERNAL uint64_t fresh_at_hand(const haft_worker *worker, bool again)
 {
-    const uint64_t extent = load_relaxed(COUNT, &worker->extent);
+    /* Weakened, slots of an extent could count as fresh, and not as drawn. */
+    const uint64_t extent = load_acquire(EXTENT, &worker->extent);
 
     return again == ((extent & AGAIN) != 0) ? extent_count(extent) : 0;
 }
@@ -13575,16 +13621,28 @@ static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
     return status;
 }
 
-haft_status haft_free(haft_worker *worker, haft_id id)
+/* What is not done in place.  Not inlined: it would cost haft_free a stack frame. */
+static __attribute__((noinline)) haft_status free_called(haft_worker *worker, haft_id id,
+                                                         const void *caller)
 {
-    debug_check(worker);
     bool looks;
     const haft_status status = end_life(worker, id, &looks);
 
-    if (__builtin_expect(looks, 0)) {
-        look_further(worker, CALLER);
+    if (looks) {
+        look_further(worker, caller);
     }
     return status;
+}
+
+haft_status haft_free(haft_worker *worker, haft_id id)
+{
+    debug_check(worker);
+    const haft_table *table = worker->table;
+
+    if (haft_worker_front_free(worker, table->slots.view, table->last_life, id)) {
+        return HAFT_OK;
+    }
+    return free_called(worker, id, CALLER);
 }
 
 HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller)
@@ -13625,6 +13683,22 @@ void haft_abort(haft_worker *worker, haft_id id)
 
 #define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
 
+/* What programs work with, in place. */
+#define IN_FRONT(member, of)                                                                       \
+    (offsetof(struct haft_worker_front, member) == offsetof(struct haft_worker, of))
+
+_Static_assert(IN_FRONT(filling, filling) && IN_FRONT(open, open) && IN_FRONT(version, version) &&
+                   IN_FRONT(used_from, used_from) && IN_FRONT(last_life, last_life) &&
+                   IN_FRONT(above_index, above_index) && IN_FRONT(look_at, look_at) &&
+                   IN_FRONT(inserted, counters.inserted) && IN_FRONT(freed, counters.freed) &&
+                   sizeof(struct haft_worker_front) <= CACHE_LINE,
+               "a worker begins with its front");
+_Static_assert(offsetof(struct haft_batch_front, count) == offsetof(struct batch, count) &&
+                   offsetof(struct haft_batch_front, indices) == offsetof(struct batch, indices) &&
+                   sizeof(struct haft_batch_front) == sizeof(struct batch) &&
+                   HAFT_FRONT_SLOTS == BATCH_SLOTS && HAFT_FRONT_FREE == MARK_FREE,
+               "a batch is as its front says");
+
 HAFT_INTERNAL haft_worker *roster_first(const haft_table *table)
 {
     return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
@@ -13661,6 +13735,17 @@ HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share)
 
     worker->batch_limit = share;
     worker->look_at = has_more_to_do ? 0 : share;
+}
+
+/* What it takes to insert and free in place, without a call that checks. */
+static void set_front(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+
+    worker->version = HAFT_TABLE_FRONT;
+    worker->used_from = debug_is_on() ? UINT64_MAX : table->used_from;
+    worker->last_life = debug_is_on() ? 0 : table->last_life;
+    worker->above_index = ~table->slots.format.index_mask;
 }
 
 /* The next of those in given memory. */
@@ -13713,6 +13798,7 @@ HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state
     worker->filling = pool_take(&table->pool, &worker->segment);
     worker->open = pool_take(&table->pool, &worker->segment);
     worker_set_batch_limit(worker, 1);
+    set_front(worker);
     store_relaxed(OWN, &worker->state, own(state));
     do {
         worker->next = roster_first(table);
@@ -13722,9 +13808,27 @@ HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state
 }
 
 /* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
-static size_t private_size(void)
+static const struct {
+    size_t begin, end;
+} private_parts[] = {
+    {0, offsetof(struct haft_worker, counters)},
+    {offsetof(struct haft_worker, member), offsetof(struct haft_worker, backlog)},
+};
+
+static void poison(haft_worker *worker)
 {
-    return offsetof(struct haft_worker, counters) - offsetof(struct haft_worker, member);
+    for (size_t i = 0; i < 2; i++) {
+        asan_poison((char *)worker + private_parts[i].begin,
+                    private_parts[i].end - private_parts[i].begin);
+    }
+}
+
+static void unpoison(haft_worker *worker)
+{
+    for (size_t i = 0; i < 2; i++) {
+        asan_unpoison((char *)worker + private_parts[i].begin,
+                      private_parts[i].end - private_parts[i].begin);
+    }
 }
 
 HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state)
@@ -13732,7 +13836,7 @@ HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state stat
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
             cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state))) {
-            asan_unpoison(&worker->member, private_size());
+            unpoison(worker);
             return worker;
         }
     }
@@ -13746,7 +13850,7 @@ HAFT_INTERNAL void roster_hand_over(haft_worker *worker)
 
 HAFT_INTERNAL void roster_leave(haft_worker *worker)
 {
-    asan_poison(&worker->member, private_size());
+    poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);
 }
@@ -14106,6 +14210,19 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     return difference(begun, ended + restored);
 }
 
+/* Extents are read first: slots that are drawn meanwhile count as used. */
+HAFT_INTERNAL uint64_t stats_idle(const haft_table *table)
+{
+    uint64_t exhausted;
+    uint64_t at_hand = slots_at_hand(table, true) + slots_at_hand(table, false);
+
+    at_hand += load_relaxed(COUNT, &table->released.slots);
+    const uint64_t taken = taken_slots(table, &exhausted);
+    const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - table->restore_end;
+
+    return difference(drawn, at_hand + taken + exhausted);
+}
+
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
 static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 {
@@ -14181,7 +14298,14 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
  * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
  * over when the batch has been taken back.  Inside a callback it leaves due batches alone.
  *
+ * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
+ * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
+ * used than the most that held objects at a time, and the bound.
+ *
  * Edges in this file.
+ *   ASK      take_bounded (release) -> take_bounded (acquire)   slots in use before the search that
+ *            drew them no longer asks for them
  *   OWN      only this worker has the batch
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
@@ -14298,6 +14422,25 @@ static bool look_at_lists(haft_worker *worker, struct search *search)
            (takes_due(worker) && use_due(worker, search, take_list(worker, LIST_UNPINNED)));
 }
 
+/* fresh_take() within the bound on memory that waits. */
+static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first,
+                             haft_status *status)
+{
+    haft_table *table = worker->table;
+    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    const uint64_t asked = fetch_add_acq_rel(ASK, &table->drawing, most);
+    const uint64_t taken = asked + stats_idle(table);
+    const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
+
+    *status = HAFT_FULL;
+    const uint64_t drawn =
+        room != 0 ? fresh_take(worker, most < room ? most : room, first, status) : 0;
+
+    /* Weakened, the same. */
+    fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
+    return drawn;
+}
+
 /* Fill the empty filling batch with slots that no worker has had, the lowest on top. */
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
@@ -14308,7 +14451,9 @@ static bool use_fresh(haft_worker *worker, struct search *search)
     uint64_t taken = legacy_take(worker, most, batch->indices);
 
     if (taken == 0) {
-        taken = fresh_take(worker, most, &first, &search->status);
+        taken = worker->table->waiting_bytes == 0
+                    ? fresh_take(worker, most, &first, &search->status)
+                    : take_bounded(worker, most, &first, &search->status);
         for (uint64_t i = 0; i < taken; i++) {
             batch->indices[i] = (uint32_t)(first + taken - 1 - i);
         }
@@ -14494,6 +14639,9 @@ HAFT_INTERNAL void supply_take_back(haft_worker *worker)
 HAFT_INTERNAL haft_table *table_new(const char *name, struct given *given);
 HAFT_INTERNAL void table_free(haft_table *table);
 
+/* Whether the option waiting_bytes is right for slots of that distance. */
+HAFT_INTERNAL haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
+
 /*
  * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
  * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
@@ -14513,6 +14661,27 @@ HAFT_INTERNAL void table_stop(haft_table *table);
 
 OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
 
+/* The bound on memory that waits, in slots. */
+static uint64_t waiting_slots(uint64_t bytes, uint64_t stride)
+{
+    const uint64_t slots = (bytes != 0 ? bytes : WAITING_BYTES) / stride;
+
+    return slots != 0 ? slots : 1;
+}
+
+/* Slots that workers may hold back: those beyond the capacity, and half of what may wait. */
+static uint64_t budget_for(uint64_t room, uint64_t waiting)
+{
+    return room < waiting / 2 ? room : waiting / 2;
+}
+
+static uint64_t backlog_for(uint64_t waiting)
+{
+    const uint64_t part = waiting / 2 / WORKERS_EXPECTED;
+
+    return part == 0 ? 1 : part < BACKLOG_SLOTS ? part : BACKLOG_SLOTS;
+}
+
 static uint32_t batch_max_for(uint64_t budget)
 {
     const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
@@ -14526,6 +14695,11 @@ static uint32_t extent_for(uint64_t slots, uint32_t batch_max)
     const uint64_t part = slots / EXTENTS_LEAST / batch_max * batch_max;
 
     return part < batch_max ? batch_max : part < EXTENT_SLOTS ? (uint32_t)part : EXTENT_SLOTS;
+}
+
+HAFT_INTERNAL haft_status table_check_waiting(uint64_t bytes, uint64_t stride)
+{
+    return bytes == 0 || bytes >= stride ? HAFT_OK : HAFT_BAD_WAITING_BYTES;
 }
 
 /* What slots are asked for; HAFT_OK, or why the options are wrong. */
@@ -14546,9 +14720,12 @@ static haft_status table_slots_wanted(const haft_table_options *options,
     if (status == HAFT_OK && options->restore_range > most - options->capacity) {
         return HAFT_BAD_RESTORE_RANGE;
     }
-    return status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS
-               ? HAFT_NO_MEMORY
-               : status;
+    if (status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS) {
+        return HAFT_NO_MEMORY;
+    }
+    return status != HAFT_OK
+               ? status
+               : table_check_waiting(options->waiting_bytes, geometry_of(wanted).stride);
 }
 
 /* Descriptors for what the depots may hold. */
@@ -14568,7 +14745,10 @@ static haft_status open_pool(haft_table *table, struct given *given)
     haft_status status;
 
     /* The slots beyond the capacity are there for workers to hold back. */
-    table->budget_size = table->slots.limit - table->restore_end - table->capacity;
+    table->waiting_slots = waiting_slots(table->waiting_bytes, table->slots.view.stride);
+    table->backlog_slots = backlog_for(table->waiting_slots);
+    table->budget_size =
+        budget_for(table->slots.limit - table->restore_end - table->capacity, table->waiting_slots);
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     if (given != NULL) {
@@ -14594,6 +14774,16 @@ static uint64_t table_number(void)
     return fetch_add_relaxed(COUNT, &given, 1) + 1;
 }
 
+/* Insertion and free in place, where an object's life takes no more than its slot. */
+static void open_front(haft_table *table)
+{
+    const struct word_format *format = &table->slots.format;
+    const bool is_open = !table->is_exact && table->slots.sites.records == NULL && !asan_is_on();
+
+    table->used_from = is_open ? 1 : UINT64_MAX;
+    table->last_life = is_open ? format->tag | format->generation_mask : 0;
+}
+
 HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, struct given *given)
 {
     const haft_status status = open_pool(table, given);
@@ -14602,8 +14792,8 @@ HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, st
         return status;
     }
     table->domain = domain;
-    table->is_quick =
-        slots_has_words(&table->slots) && !table->is_exact && table->slots.sites.records == NULL;
+    table->is_quick = slots_has_words(&table->slots);
+    open_front(table);
     table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
                    table->restore_end != HAFT_FIRST_INDEX;
     table->number = table_number();
@@ -14691,6 +14881,8 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
     table->is_exact = options->exact_capacity;
+    table->waiting_bytes = options->waiting_bytes;
+    table->never_waits = options->never_wait;
     table->restore_end += options->restore_range;
     if (wanted->given != NULL) {
         status = take_workers(table, workers_of(options), wanted->given);
@@ -14705,7 +14897,8 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     struct given given = given_to_measure();
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
-    const uint64_t budget = wanted.extra < room ? wanted.extra : room;
+    const uint64_t budget = budget_for(wanted.extra < room ? wanted.extra : room,
+                                       waiting_slots(options->waiting_bytes, geometry.stride));
     const uint64_t workers = workers_of(options);
 
     wanted.given = &given;
@@ -15041,24 +15234,39 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
+/* Slots that wait for on_reclaim are worth a look at the clock, however few they are. */
+static bool is_worth_a_look(const haft_table *table, uint64_t backlog)
+{
+    return backlog != 0 &&
+           (table->on_reclaim != NULL || backlog >= BACKLOG_WORTH(table->backlog_slots));
+}
+
+/* Too many slots wait, or there was a shortage. */
+static void pay(const haft_table *table, uint64_t backlog)
+{
+    haft_domain *domain = table->domain;
+
+    domain_notice_stall(domain);
+    if (table->never_waits) {
+        domain_hurry(domain);
+    } else if (backlog > BACKLOG_MOST(table->backlog_slots) || !domain_is_driven(domain)) {
+        domain_wait(domain);
+    }
+}
+
 static void pass_quiescent_point(haft_worker *worker)
 {
-    haft_domain *domain = worker->table->domain;
+    const haft_table *table = worker->table;
+    haft_domain *domain = table->domain;
     const bool is_short = close_if_worth(worker);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
-    /* Slots that wait for on_reclaim are worth a wait, however few they are. */
-    const bool eager = is_short || (worker->table->on_reclaim != NULL && backlog != 0);
+    const bool eager = is_short || is_worth_a_look(table, backlog);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
-    const bool wanted = backlog > BACKLOG_SLOTS || is_short;
-
-    if (wanted) {
-        domain_notice_stall(domain);
-    }
-    if (backlog > BACKLOG_MOST || (wanted && !domain_is_driven(domain))) {
-        domain_wait(domain);
+    if (backlog > table->backlog_slots || is_short) {
+        pay(table, backlog);
     }
     worker_do_duties(worker);
 }
@@ -15381,6 +15589,9 @@ static void add_busy(struct text *text, const haft_table *table, const haft_tabl
     text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
     text_add(text, "a grace period");
     add_wait(text, table->domain);
+    if (table->waiting_bytes != 0) {
+        text_add(text, "; waiting_bytes allows %" PRIu64, table->waiting_slots);
+    }
 }
 
 static void add_full(struct text *text, const haft_table *table, const haft_table_stats *stats)
@@ -15994,6 +16205,7 @@ static void reset_workers(haft_table *table)
         }
     }
     store_relaxed(OWN, &table->budget, budget);
+    store_relaxed(OWN, &table->drawing, 0);
 }
 
 /* Not before the slots have been put: a worker that is closed may not be used. */
@@ -16850,7 +17062,9 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status == HAFT_OK) {
         status = check_moment(local);
     }
-
+    if (status == HAFT_OK) {
+        status = table_check_waiting(known.waiting_bytes, local->slots.view.stride);
+    }
     if (status != HAFT_OK) {
         return status;
     }
@@ -16860,6 +17074,8 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
         return HAFT_NO_MEMORY;
     }
     choose_reclaim(opened, local, &known);
+    opened->waiting_bytes = known.waiting_bytes;
+    opened->never_waits = known.never_wait;
     status = take_over(opened, domain, local);
     if (status != HAFT_OK) {
         if (local->slots.runs.records == NULL) {

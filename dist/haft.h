@@ -352,6 +352,7 @@ typedef enum haft_status {
     HAFT_BAD_PINS,
     HAFT_BAD_RESTORE_RANGE,
     HAFT_BAD_WARN_AT,
+    HAFT_BAD_WAITING_BYTES,
     HAFT_BAD_FOREIGN_CLOCK,
     HAFT_BAD_CLOCK,
     HAFT_BAD_BLOCK_SIZE,
@@ -414,6 +415,8 @@ typedef std::atomic<uint64_t> haft_atomic_u64;
 #define HAFT_ORDER(name) std::memory_order_##name
 #define HAFT_LOAD(pointer, order) (pointer)->load(order)
 #define HAFT_STORE(pointer, value, order) (pointer)->store(value, order)
+#define HAFT_CAS(pointer, expected, desired, order)                                                \
+    (pointer)->compare_exchange_strong(expected, desired, order, std::memory_order_relaxed)
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
 #else
@@ -422,6 +425,9 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_ORDER(name) memory_order_##name
 #define HAFT_LOAD(pointer, order) atomic_load_explicit(pointer, order)
 #define HAFT_STORE(pointer, value, order) atomic_store_explicit(pointer, value, order)
+#define HAFT_CAS(pointer, expected, desired, order)                                                \
+    atomic_compare_exchange_strong_explicit(pointer, &(expected), desired, order,                  \
+                                            memory_order_relaxed)
 #define HAFT_C
 typedef memory_order haft_order;
 #endif
@@ -441,6 +447,7 @@ typedef enum haft_edge {
     HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before the next draw */
     HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
     HAFT_EDGE_TALLY,     /* frees that led to an insertion, before its count */
+    HAFT_EDGE_ASK,       /* fresh slots in use before a search no longer asks for them */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
@@ -470,6 +477,13 @@ static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t va
     HAFT_STORE(word, value, order);
 }
 
+static inline bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                            uint64_t desired, haft_order order)
+{
+    (void)edge;
+    return HAFT_CAS(word, expected, desired, order);
+}
+
 /* The word's value. */
 static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
 {
@@ -492,6 +506,13 @@ static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, u
 static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, HAFT_ORDER(release));
+}
+
+/* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
+static inline bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                                    uint64_t desired)
+{
+    return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
 }
 
 /*
@@ -1659,7 +1680,25 @@ typedef struct haft_table_options {
      * slots beyond the capacity for them to hold back: see haft/memory.h. */
     uint64_t workers;
     uint64_t hold_back;
+
+    /* The most memory that freed objects may keep while they wait for a grace period or a pin; at
+     * least one slot.  0: 64 MiB, for quiescent points and batches alone.  See below. */
+    uint64_t waiting_bytes;
+
+    /* haft_worker_quiescent() never waits for a grace period: for threads with a deadline.  Then
+     * others must drive the clock: haft_domain_wait(), or the thread clock. */
+    bool never_wait;
 } haft_table_options;
+
+/*
+ * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
+ * point waits; batches are smaller where those of 16 workers would take half of it.  If it is set,
+ * and only then, no more slots are ever used than the most that were live or reserved at a time,
+ * and what waiting_bytes makes: where no slot can be reused, and a fresh one would go beyond that,
+ * the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section
+ * costs at most that much memory.  A slot is the object and 8 bytes, 8 more with pins, at the
+ * object's alignment.  Frees never fail: objects that were live at once may all wait at once.
+ */
 
 /*
  * How long ids last, with `wrap` and generations of b bits: an id repeats after 2^b - 1 lives of
@@ -1683,7 +1722,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT, HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -1837,14 +1876,16 @@ haft_status haft_worker_close(haft_worker *worker);
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
  * between jobs: every few thousand operations keep the slots in use under the most that were ever
- * live and 16,384 for each worker.
+ * live and 16,384 for each worker, fewer where slots are larger than 256 bytes (waiting_bytes).
  *
  * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
  * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
  * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or a worker has
- * found no slot since the last call, unless a grace period is under way.  With the frame clock it
- * never waits.  In an inner job it hands on, announces nothing and waits for nothing.
+ * found no slot since the last call, unless a grace period is under way.  (waiting_bytes makes the
+ * numbers smaller; the first is one and a half times the second.)  With the frame clock, or
+ * never_wait, it never waits.  In an inner job it hands on, announces nothing and waits for
+ * nothing.
  *
  * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
@@ -1878,7 +1919,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
  *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
- *                              for them), or other threads have the last of them: try again
+ *                              for them), as many as waiting_bytes allows or all that there are,
+ *                              or other threads have the last of them: try again
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -2863,6 +2905,10 @@ typedef struct haft_share_options {
      */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
+
+    /* As in haft_table_options. */
+    uint64_t waiting_bytes;
+    bool never_wait;
 } haft_share_options;
 
 /*
@@ -2882,6 +2928,7 @@ typedef struct haft_share_options {
  *                              side is open (haft/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name
  *             HAFT_NO_MEMORY   for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
  * Progress  blocking (mmap, malloc).
@@ -4263,13 +4310,198 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
     }
 
 /*
- * haft/detail/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says
- * what typed tables are.
+ * haft/detail/table_front.h - insertion and free in place: the common way of haft_table, without a
+ * call.
+ *
+ * haft_insert() and haft_free() for code that knows the size of its objects and the distance of its
+ * slots as constants: typed tables (haft/typed.h) use it.  What is not common (no slot or no room
+ * in the worker's batches, fresh memory, a slot's last life, an exact capacity, allocation sites)
+ * is a call of those two.  So is everything if the library was built with its assertions or with
+ * AddressSanitizer: then it closes the way in place, and its checks hold for these calls too.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   the worker's.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_worker_front_put (release) -> haft_worker_front_free (acquire)   as
+ *            life_publish() and life_end() (concurrent/table/life.h)
+ *   TALLY    haft_worker_front_put (release) -> taken_slots (acquire)   as tally()
+ *   COUNT    a counter that one worker writes and any thread may read
+ *   OWN      the slot's word is the worker's until it is published; its counters are
+ *   RETRY    a first look; the compare-and-swap decides
  */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Changes with the two structs below and with what their members mean. */
+#define HAFT_TABLE_FRONT 1
+
+#define HAFT_FRONT_SLOTS 128 /* in a batch */
+#define HAFT_FRONT_FREE 3    /* in the index field of a slot that was freed */
+
+/* What a batch begins with. */
+struct haft_batch_front {
+    uint32_t count;
+    uint32_t room[15];
+    uint32_t indices[HAFT_FRONT_SLOTS];
+};
+
+/*
+ * What a haft_worker begins with, in one cache line.  The library alone writes it otherwise than by
+ * the functions below, which are all that programs should use of it.
+ */
+struct haft_worker_front {
+    struct haft_batch_front *filling; /* slots to be used */
+    struct haft_batch_front *open;    /* slots freed */
+    uint64_t used_from;   /* lower words are fresh memory; the highest: no insertion in place */
+    uint64_t last_life;   /* ids from here on are in their slot's last life; 0: no free in place */
+    uint64_t above_index; /* all bits above the index, which is minus generation 1 */
+    uint32_t look_at;     /* slots in the open batch from which on a free does more */
+    uint32_t version;     /* the library's HAFT_TABLE_FRONT */
+    haft_atomic_u64 inserted;
+    haft_atomic_u64 freed;
+};
+
+/*
+ * haft_worker_has_front - whether the worker is as these headers know it: the library is of their
+ * version.
+ */
+static inline bool haft_worker_has_front(const haft_worker *worker)
+{
+    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+
+    return front->version == HAFT_TABLE_FRONT;
+}
+
+/*
+ * Not for programs: the worker's next slot is taken for `id`, which haft_worker_front_put() makes
+ * live; or NULL.  `used_from`: the worker's, or the table's where the call was checked.
+ */
+static inline haft_atomic_u64 *haft_worker_front_take(haft_worker *worker, haft_view view,
+                                                      uint64_t used_from, haft_id *id)
+{
+    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    struct haft_batch_front *filling = front->filling;
+    const uint32_t count = filling->count;
+
+    if (__builtin_expect(count == 0, 0)) {
+        return NULL;
+    }
+    const uint64_t index = filling->indices[count - 1];
+    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
+
+    if (__builtin_expect(word < used_from, 0)) {
+        return NULL;
+    }
+    filling->count = count - 1;
+    id->bits = (word & front->above_index) | index;
+    return at;
+}
+
+/* Not for programs: the object of a slot that was taken is there; `id` is live. */
+static inline void haft_worker_front_put(haft_worker *worker, haft_atomic_u64 *at, haft_id id)
+{
+    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+
+    haft_store_release(HAFT_EDGE_TALLY, &front->inserted,
+                       haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted) + 1);
+    /* Weakened, a reader could match the id and read the object's bytes from before. */
+    haft_store_release(HAFT_EDGE_PUBLISH, at, id.bits);
+}
+
+/*
+ * Not for programs: free `id` in place; false, with nothing changed, if the call must do it.
+ * `last_life`: the worker's, or the table's where the call was checked.
+ */
+static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, uint64_t last_life,
+                                          haft_id id)
+{
+    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+    struct haft_batch_front *open = front->open;
+    const uint64_t index = id.bits & view.mask;
+    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    const uint32_t count = open->count;
+
+    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits, 0) ||
+        __builtin_expect(id.bits >= last_life, 0) ||
+        __builtin_expect(count + 1 >= front->look_at, 0)) {
+        return false;
+    }
+    /* A live id has its own index: the next generation, and the mark in its place. */
+    const uint64_t next = id.bits - index - front->above_index + HAFT_FRONT_FREE;
+
+    /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
+    if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
+        return false;
+    }
+    haft_store_relaxed(HAFT_EDGE_COUNT, &front->freed,
+                       haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed) + 1);
+    open->indices[count] = (uint32_t)index;
+    open->count = count + 1;
+    return true;
+}
+
+/*
+ * haft_insert_front - as haft_insert(); `view` is the table's own, `size` the size of its objects.
+ *
+ * Returns   as haft_insert().
+ * Ordering  as haft_insert().
+ * Progress  lock-free.
+ * Cost      as haft_insert().
+ */
+static inline haft_status haft_insert_front(haft_worker *worker, haft_view view, const void *object,
+                                            size_t size, haft_id *id)
+{
+    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    haft_id taken;
+    haft_atomic_u64 *at =
+        object != NULL ? haft_worker_front_take(worker, view, front->used_from, &taken) : NULL;
+
+    if (__builtin_expect(at == NULL, 0)) {
+        /* Through a variable of this function: the caller's may stay in a register. */
+        const haft_status status = haft_insert(worker, object, &taken);
+
+        if (status == HAFT_OK) {
+            *id = taken;
+        }
+        return status;
+    }
+    void *bytes = at + 1;
+
+    memcpy(bytes, object, size);
+    haft_worker_front_put(worker, at, taken);
+    *id = taken;
+    return HAFT_OK;
+}
+
+/*
+ * haft_free_front - as haft_free(); `view` is the table's own.
+ *
+ * Returns   as haft_free().
+ * Ordering  as haft_free().
+ * Progress  lock-free.
+ * Cost      as haft_free().
+ */
+static inline haft_status haft_free_front(haft_worker *worker, haft_view view, haft_id id)
+{
+    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+
+    return haft_worker_front_free(worker, view, front->last_life, id) ? HAFT_OK
+                                                                      : haft_free(worker, id);
+}
+
+/*
+ * haft/detail/typed_table.h - shared tables, workers and scans for one C type; haft/typed.h says
+ * what typed tables are.
+ */
 
 /*
  * haft_table_open_typed - haft_table_open() with size, alignment and pins of the type, for what is
@@ -4305,6 +4537,18 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
 {
     return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
                           haft_table_has_pins(table));
+}
+
+/*
+ * haft_worker_fits - haft_table_fits() of its table, and whether the library is of the version that
+ * calls in place are for.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
+{
+    return haft_worker_has_front(worker) ? haft_table_fits(haft_worker_table(worker), type)
+                                         : HAFT_WRONG_TYPE;
 }
 
 #ifdef __cplusplus
@@ -4346,13 +4590,25 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                     haft_pins(table.table, id.id))
 
 #define HAFT_TYPED_WORKER(name)                                                                    \
-    HAFT_TYPED_CALL(haft_status, name##_worker_open, (name##_table table, name##_worker * worker), \
-                    haft_worker_open(table.table, &worker->worker))                                \
     HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
     {                                                                                              \
-        const haft_status status = haft_table_fits(haft_worker_table(worker), name##_type());      \
+        const haft_status status = haft_worker_fits(worker, name##_type());                        \
         if (status == HAFT_OK) {                                                                   \
             typed->worker = worker;                                                                \
+            typed->view = name##_view_of(haft_table_view(haft_worker_table(worker)));              \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
+    {                                                                                              \
+        haft_worker *opened;                                                                       \
+        haft_status status = haft_worker_open(table.table, &opened);                               \
+        if (status != HAFT_OK) {                                                                   \
+            return status;                                                                         \
+        }                                                                                          \
+        status = name##_worker_adopt(opened, worker);                                              \
+        if (status != HAFT_OK) {                                                                   \
+            haft_worker_close(opened);                                                             \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
@@ -4368,12 +4624,13 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
                   haft_abort(worker.worker, id.id))                                                \
     HAFT_TYPED_CALL(haft_status, name##_insert,                                                    \
                     (name##_worker worker, const name##_object *object, name##_id *id),            \
-                    haft_insert(worker.worker, object, &id->id))                                   \
+                    haft_insert_front(worker.worker, name##_view_untyped(worker.view), object,     \
+                                      sizeof(name##_object), &id->id))                             \
     HAFT_TYPED_CALL(haft_status, name##_insert_wait,                                               \
                     (name##_worker worker, const name##_object *object, name##_id *id),            \
                     haft_insert_wait(worker.worker, object, &id->id))                              \
     HAFT_TYPED_CALL(haft_status, name##_free, (name##_worker worker, name##_id id),                \
-                    haft_free(worker.worker, id.id))
+                    haft_free_front(worker.worker, name##_view_untyped(worker.view), id.id))
 
 #define HAFT_TYPED_MANY(name)                                                                      \
     HAFT_TYPED_CALL(                                                                               \
@@ -4460,7 +4717,8 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
  * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert() and ship_local_free() are inline.  What concerns neither is called
+ * ship_id; ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  What
+ * concerns neither is called
  * as ever: haft_table_stats_get(ships.table).  Callbacks in options get what haft gives them:
  * ship_id_of() and a cast are for those.
  *
@@ -4577,10 +4835,11 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *   name_table_close(ships)
  *   name_diagnose, name_id_at, name_require
  *
- *   name_worker { worker }
+ *   name_worker { worker, view }
  *   name_worker_open(ships, &worker)
  *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
- *                                              HAFT_WRONG_TYPE as name_table_adopt()
+ *                                              HAFT_WRONG_TYPE as name_table_adopt(), and if
+ *                                              the library is not of the headers' version
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
  *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
@@ -4598,6 +4857,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
     } name##_table;                                                                                \
     typedef struct name##_worker {                                                                 \
         haft_worker *worker;                                                                       \
+        name##_view view;                                                                          \
     } name##_worker;                                                                               \
     typedef struct name##_cursor {                                                                 \
         haft_cursor cursor;                                                                        \

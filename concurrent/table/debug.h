@@ -15,18 +15,7 @@ static inline void debug_check(const haft_worker *worker)
 {
     (void)worker;
 }
-
-/* Whether calls with a worker are checked: then none is made in place (table_front.h). */
-static inline bool debug_is_on(void)
-{
-    return false;
-}
 #else
-static inline bool debug_is_on(void)
-{
-    return true;
-}
-
 static inline void debug_check(const haft_worker *worker)
 {
     assert(worker_is_own(worker)); /* another thread's worker, or one that is closed */

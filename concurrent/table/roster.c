@@ -11,7 +11,6 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/thread.h"
-#include "concurrent/table/debug.h"
 #include "lib/base/asan.h"
 #include <haft/detail/table_front.h>
 #include <stddef.h>

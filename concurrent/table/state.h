@@ -207,4 +207,14 @@ static inline void tally(atomic_u64 *counter, uint64_t by)
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
 }
 
+/* Whether calls with a worker are checked (debug.h): then programs make none in place. */
+static inline bool debug_is_on(void)
+{
+#if defined(NDEBUG) || defined(HAFT_HOOKED)
+    return false;
+#else
+    return true;
+#endif
+}
+
 #endif /* HAFT_CONCURRENT_STATE_H */
