@@ -514,6 +514,12 @@ static void go_on_forked(void)
     play.left = NULL; /* its thread has ended: it is closed */
     play.seats[0].is_registered = false;
     memset(play.made, 0, sizeof play.made);
+    if (play.is_shared_again) { /* slots that the local table left may count as freed */
+        const uint64_t freed = haft_table_stats_get(play.table).freed;
+        const uint64_t since = word_in(&play.frees) - play.frees_before;
+
+        play.frees_before -= freed > since ? freed - since : 0;
+    }
 }
 
 static void await_child(pid_t child)
