@@ -5313,7 +5313,7 @@ enum local_part { LOCAL_SLOTS, LOCAL_RUN_RECORDS };
 
 /* What the table was opened with; names for each number of it. */
 HAFT_INTERNAL struct shape local_shape(const haft_local *local);
-extern const char *const local_shape_names[SHAPE_NUMBERS];
+HAFT_INTERNAL const char *const local_shape_names[SHAPE_NUMBERS];
 
 /* HAFT_OK, or why this is no moment for an image, to be taken or become. */
 HAFT_INTERNAL haft_status local_check_moment(const haft_local *local);
@@ -5346,7 +5346,7 @@ HAFT_INTERNAL void local_become(haft_local *local, const struct image *image);
 
 _Static_assert(LOCAL_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
 
-const char *const local_shape_names[SHAPE_NUMBERS] = {
+HAFT_INTERNAL const char *const local_shape_names[SHAPE_NUMBERS] = {
     "kind of table", "layout", "tag",  "object_size", "object_alignment",
     "slots",         "reuse",  "wrap", "pins",        "memory that can be released"};
 
@@ -7216,7 +7216,7 @@ enum packed_part {
 
 /* What the table was opened with; names for each number of it. */
 HAFT_INTERNAL struct shape packed_shape(const haft_packed *packed);
-extern const char *const packed_shape_names[SHAPE_NUMBERS];
+HAFT_INTERNAL const char *const packed_shape_names[SHAPE_NUMBERS];
 
 /* HAFT_OK, or why this is no moment for an image, to be taken or become. */
 HAFT_INTERNAL haft_status packed_check_moment(const haft_packed *packed);
@@ -7236,8 +7236,9 @@ HAFT_INTERNAL void packed_become(haft_packed *packed, const struct image *image)
 
 _Static_assert(PACKED_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
 
-const char *const packed_shape_names[SHAPE_NUMBERS] = {"kind of table", "layout",   "tag",
-                                                       "object_size",   "capacity", "keep_order"};
+HAFT_INTERNAL const char *const packed_shape_names[SHAPE_NUMBERS] = {
+    "kind of table", "layout", "tag", "object_size", "capacity", "keep_order",
+};
 
 HAFT_INTERNAL struct shape packed_shape(const haft_packed *packed)
 {
@@ -11361,8 +11362,8 @@ HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned times_taken;
-static uint32_t forks;   /* from the first process to this; written where there is one thread */
-static uint64_t process; /* this one's number, as forks; 0: the handler does not keep it */
+static uint32_t forks; /* from the first process to this; written where there is one thread */
+static uint64_t process_number; /* this one's number, as forks; 0: the handler does not keep it */
 
 HAFT_INTERNAL void registry_lock(void)
 {
@@ -11386,7 +11387,7 @@ static uint64_t number_now(void)
 static void begin_child(void)
 {
     forks++;
-    process = number_now();
+    process_number = number_now();
     registry_unlock();
 }
 
@@ -11397,13 +11398,13 @@ __attribute__((constructor(101))) static void watch_forks(void)
 
     first.free(first.context, first.alloc(first.context, 1, 1), 1);
     if (os_on_fork(registry_lock, registry_unlock, begin_child)) {
-        process = number_now();
+        process_number = number_now();
     }
 }
 
 HAFT_INTERNAL uint64_t registry_process(void)
 {
-    return process != 0 ? process : number_now(); /* the latter is a system call */
+    return process_number != 0 ? process_number : number_now(); /* the latter is a system call */
 }
 
 HAFT_INTERNAL void registry_add_domain(haft_domain *domain)

@@ -19,8 +19,8 @@
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
 static _Thread_local unsigned times_taken;
-static uint32_t forks;   /* from the first process to this; written where there is one thread */
-static uint64_t process; /* this one's number, as forks; 0: the handler does not keep it */
+static uint32_t forks; /* from the first process to this; written where there is one thread */
+static uint64_t process_number; /* this one's number, as forks; 0: the handler does not keep it */
 
 void registry_lock(void)
 {
@@ -44,7 +44,7 @@ static uint64_t number_now(void)
 static void begin_child(void)
 {
     forks++;
-    process = number_now();
+    process_number = number_now();
     registry_unlock();
 }
 
@@ -55,13 +55,13 @@ __attribute__((constructor(101))) static void watch_forks(void)
 
     first.free(first.context, first.alloc(first.context, 1, 1), 1);
     if (os_on_fork(registry_lock, registry_unlock, begin_child)) {
-        process = number_now();
+        process_number = number_now();
     }
 }
 
 uint64_t registry_process(void)
 {
-    return process != 0 ? process : number_now(); /* the latter is a system call */
+    return process_number != 0 ? process_number : number_now(); /* the latter is a system call */
 }
 
 void registry_add_domain(haft_domain *domain)

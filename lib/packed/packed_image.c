@@ -4,8 +4,9 @@
 
 _Static_assert(PACKED_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
 
-const char *const packed_shape_names[SHAPE_NUMBERS] = {"kind of table", "layout",   "tag",
-                                                       "object_size",   "capacity", "keep_order"};
+const char *const packed_shape_names[SHAPE_NUMBERS] = {
+    "kind of table", "layout", "tag", "object_size", "capacity", "keep_order",
+};
 
 struct shape packed_shape(const haft_packed *packed)
 {

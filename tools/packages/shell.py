@@ -15,7 +15,7 @@ import subprocess
 
 OPAQUE = "\0"
 DEPTH = 12  # of expansions within expansions
-MOST = 200  # values of one word
+MOST = 1000  # values of one word
 # shfmt's numbers of operators.
 AND = 10
 WITH_DEFAULT = range(68, 76)  # ${a+b} to ${a:=b}; those from 76 on cut the value
