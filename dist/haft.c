@@ -1,5 +1,5 @@
 /*
- * haft.c - haft 0.1.0: the whole library in one file, with haft.h
+ * haft.c - haft 0.2.0: the whole library in one file, with haft.h
  *
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.

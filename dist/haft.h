@@ -1,5 +1,5 @@
 /*
- * haft.h - haft 0.1.0: handle tables: ids instead of pointers
+ * haft.h - haft 0.2.0: handle tables: ids instead of pointers
  *
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.
@@ -5398,9 +5398,9 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  * runs with every library of the same major version, and of the same minor version or a later one.
  */
 #define HAFT_VERSION_MAJOR 0
-#define HAFT_VERSION_MINOR 1
+#define HAFT_VERSION_MINOR 2
 #define HAFT_VERSION_PATCH 0
-#define HAFT_VERSION_TEXT "0.1.0"
+#define HAFT_VERSION_TEXT "0.2.0"
 
 /* One number, to be compared: 10203 is 1.2.3. */
 #define HAFT_VERSION (HAFT_VERSION_MAJOR * 10000u + HAFT_VERSION_MINOR * 100u + HAFT_VERSION_PATCH)

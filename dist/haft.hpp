@@ -1,5 +1,5 @@
 /*
- * haft.hpp - haft 0.1.0: for C++17, over haft.h
+ * haft.hpp - haft 0.2.0: for C++17, over haft.h
  *
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.

@@ -1,5 +1,5 @@
 /*
- * haft_urcu.h - haft 0.1.0: liburcu's flavours as clocks, over haft.h
+ * haft_urcu.h - haft 0.2.0: liburcu's flavours as clocks, over haft.h
  *
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.
