@@ -5,12 +5,11 @@
 
 #define NAMED(edge) [HAFT_EDGE_##edge] = #edge
 
-static const char *const names[] = {NAMED(PUBLISH),   NAMED(TICKET), NAMED(ELAPSED), NAMED(RING),
-                                    NAMED(RING_ROOM), NAMED(DEPOT),  NAMED(POOL),    NAMED(ROSTER),
-                                    NAMED(ADOPT),     NAMED(FLOOR),  NAMED(EXTENT),  NAMED(TALLY),
-                                    NAMED(QUIET),     NAMED(ARRIVE), NAMED(PIN),     NAMED(REVIVE),
-                                     NAMED(LIST),      NAMED(WAKE),   NAMED(COMMIT),  NAMED(SIDE),
-                                     NAMED(ASK)};
+static const char *const names[] = {
+    NAMED(PUBLISH), NAMED(TICKET), NAMED(ELAPSED), NAMED(RING),   NAMED(RING_ROOM), NAMED(DEPOT),
+    NAMED(POOL),    NAMED(ROSTER), NAMED(ADOPT),   NAMED(FLOOR),  NAMED(EXTENT),    NAMED(TALLY),
+    NAMED(QUIET),   NAMED(ARRIVE), NAMED(PIN),     NAMED(REVIVE), NAMED(LIST),      NAMED(WAKE),
+    NAMED(COMMIT),  NAMED(SIDE),   NAMED(ASK)};
 
 static haft_edge weakened = HAFT_EDGE_NONE;
 

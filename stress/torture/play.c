@@ -116,7 +116,8 @@ static void open_subject(struct play *play, unsigned number)
     subject->capacity = profile->capacity;
     subject->range = options.restore_range;
     if (has_habit(play, SHARES)) {
-        const haft_share_options shared = {options.on_reclaim, subject};
+        const haft_share_options shared = {.on_reclaim = options.on_reclaim,
+                                           .reclaim_arg = subject};
 
         share_subject(play, subject, &shared);
         return;

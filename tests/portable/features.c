@@ -195,7 +195,7 @@ static void test_share(enum circumstance circumstance)
 {
     const haft_local_options options = {
         .capacity = 1000, .object_size = sizeof(uint64_t), .will_share = true};
-    const haft_share_options how = {NULL, NULL};
+    const haft_share_options how = {0};
     struct shared shared;
     haft_local *local = NULL;
     haft_table *table = NULL;

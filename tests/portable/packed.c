@@ -42,7 +42,7 @@ static void test_life(enum circumstance circumstance)
     CHECK(!haft_packed_is_live(view, ids[0]) && haft_packed_free(packed, ids[0]) == HAFT_STALE);
     CHECK(haft_packed_diagnose(packed, ids[0]) == HAFT_STALE);
     CHECK_OK(haft_packed_position(packed, ids[3], &position));
-    CHECK(position == 0 && haft_id_equal(haft_packed_id_at(packed, 0), ids[3]));
+    CHECK(position == 0 && haft_id_equal(haft_packed_id_in(packed, 0), ids[3]));
     CHECK(haft_id_equal(haft_packed_ids(packed)[0], ids[3]));
     CHECK(haft_packed_objects(packed) == haft_packed_resolve(view, ids[3]));
     CHECK(haft_packed_explain(packed, HAFT_FULL, text, sizeof text) > 0);
@@ -70,10 +70,10 @@ static void test_kill(enum circumstance circumstance)
     CHECK_OK(haft_packed_kill(packed, ids[2]));
     CHECK(haft_packed_kill(packed, ids[2]) == HAFT_DEAD);
     CHECK(haft_packed_dead_count(packed) == 1);
-    CHECK(haft_packed_state_at(packed, 2) == HAFT_PACKED_DEAD);
+    CHECK(haft_packed_state_in(packed, 2) == HAFT_PACKED_DEAD);
     CHECK_OK(haft_packed_refresh(packed));
     CHECK(ends == 1 && haft_packed_count(packed) == 9);
-    CHECK(haft_id_equal(haft_packed_id_at(packed, 2), ids[3]));
+    CHECK(haft_id_equal(haft_packed_id_in(packed, 2), ids[3]));
     CHECK_OK(haft_packed_clear(packed));
     CHECK(ends == 10 && haft_packed_is_empty(packed));
     haft_packed_close(packed);

@@ -59,6 +59,8 @@ struct test {
 extern const struct test value_tests[];
 extern const struct test local_tests[];
 extern const struct test packed_tests[];
+extern const struct test state_tests[];
+extern const struct test side_tests[];
 extern const struct test arena_tests[];
 extern const struct test typed_tests[];
 extern const struct test table_tests[];

@@ -64,7 +64,7 @@ static void read_it(void)
 
 static void publish_many_body(uint32_t thread)
 {
-    haft_id own;
+    haft_id own = HAFT_NIL;
     void *object;
 
     if (thread == 0) {
@@ -89,7 +89,7 @@ const struct explored_case publish_many_case = {
 static void insert_many_body(uint32_t thread)
 {
     struct object object;
-    haft_id own;
+    haft_id own = HAFT_NIL;
 
     if (thread == 0) {
         stamp(&object, id);
@@ -186,7 +186,7 @@ static void set_up_front(void)
 static void front_body(uint32_t thread)
 {
     struct object object;
-    haft_id own;
+    haft_id own = HAFT_NIL;
 
     if (thread == 0) {
         stamp(&object, id);
