@@ -101,8 +101,10 @@ static struct values values_from(const uint8_t *data)
         .random_first_generation = flags[2] & 4,
         .gives_flavour = flags[2] & 8,
         .clock = flags[2] >> 4 & 7,
+        .never_wait = flags[2] & 128,
         .gives_buffer = flags[3] & 1,
         .gives_directory = flags[3] & 2,
+        .waiting_bytes = flags[3] & 4 ? (flags[3] >> 3) + 1 : 0,
     };
 
     read_numbers(data, &values);
@@ -140,10 +142,21 @@ static bool applies(enum kind kind, haft_status status)
     case HAFT_BAD_MIN_FREE:
         return kind == LOCAL;
     case HAFT_BAD_RESTORE_RANGE:
+    case HAFT_BAD_WAITING_BYTES:
         return kind == SHARED;
     default:
         return status != HAFT_BAD_PINS; /* which only typed tables say */
     }
+}
+
+/* Bytes from slot to slot of a shared table. */
+static uint64_t stride_of(const struct values *values)
+{
+    const uint64_t alignment = values->object_alignment > 8 ? values->object_alignment : 8;
+    const uint64_t size =
+        values->pins ? (values->object_size + 7) / 8 * 8 + 8 : values->object_size;
+
+    return (8 + size + alignment - 1) / alignment * alignment;
 }
 
 /* Of the options that only some kinds of table have. */
@@ -160,6 +173,8 @@ static bool is_other_to_blame(const struct values *values, haft_status status, u
     case HAFT_BAD_WARN_AT:
         return values->warn_at > values->capacity ||
                (values->warn_at != 0) != (values->on_fill != NULL);
+    case HAFT_BAD_WAITING_BYTES:
+        return values->waiting_bytes != 0 && values->waiting_bytes < stride_of(values);
     default:
         return status == HAFT_NO_MEMORY;
     }
@@ -203,7 +218,7 @@ static bool is_to_blame(const struct values *values, haft_status status, enum ki
 /* Whether any option is out of range. */
 static bool is_any_bad(const struct values *values, enum kind kind)
 {
-    for (haft_status status = HAFT_BAD_LAYOUT; status <= HAFT_BAD_WARN_AT; status++) {
+    for (haft_status status = HAFT_BAD_LAYOUT; status <= HAFT_BAD_WAITING_BYTES; status++) {
         if (is_to_blame(values, status, kind)) {
             return true;
         }
@@ -336,6 +351,8 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .pins = values->pins,
         .exact_capacity = values->exact_capacity,
         .restore_range = values->restore_range,
+        .waiting_bytes = values->waiting_bytes,
+        .never_wait = values->never_wait,
     };
     haft_table *table = NULL;
     const haft_status said = haft_table_open(domain, &options, &table);
