@@ -63,7 +63,7 @@ static struct slots_options like_slots(const struct slots *slots)
                 .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
                 .object_size = slots->object_size,
                 .object_alignment =
-                    (uint64_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
+                    (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
                 .layout = layout,
                 .tag = haft_id_tag(layout, first),
                 .first_generation = haft_id_generation(layout, first),
