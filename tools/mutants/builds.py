@@ -141,9 +141,9 @@ def _wrapped_tests():
     """The unit tests that are linked with calls of the library redirected: {name: (sources, calls)}."""
     found = {}
     for block in re.findall(r"^cc_test\(\n(.*?)^\)", (plan.ROOT / "tests/BUILD").read_text(), re.M | re.S):
-        if "--wrap=" in block:
+        if '--wrap=" + function' in block:
             name = re.search(r'name = "(\w+)_test"', block).group(1)
-            sources, calls = block.split("--wrap=")
+            sources, calls = block.split('--wrap=" + function')
             patterns = re.findall(r'"([\w/*]+\.c)"', sources)
             found[name] = (sorted({path for each in patterns for path in _files(f"tests/{each}")}),
                            re.findall(r'^        "(\w+)",', calls, re.M))
