@@ -9041,7 +9041,11 @@ HAFT_INTERNAL void depot_push(struct depot *depot, const struct pool *pool, stru
 HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *pool, uint64_t done);
 
 /*
- * concurrent/batches/tagged.h - numbers with a tag: the heads of lock-free stacks.
+ * concurrent/batches/tagged.h - numbers: handed out once each; and with a tag, as the heads of
+ * lock-free stacks.
+ *
+ * Edges in this file.
+ *   RETRY   a first look; the compare-and-swap decides
  */
 
 /*
@@ -9061,6 +9065,20 @@ static inline uint64_t tagged_number(uint64_t tagged)
 static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
 {
     return ((tagged >> NUMBER_BITS) + 1) << NUMBER_BITS | number;
+}
+
+/* A number below `count` that was never handed out, or NUMBER_NONE.  Any threads, lock-free. */
+static inline uint64_t take_number(atomic_u64 *used, uint64_t count)
+{
+    uint64_t before = load_relaxed(RETRY, used);
+
+    while (before < count) {
+        if (cas_relaxed(RETRY, used, before, before + 1)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, used);
+    }
+    return NUMBER_NONE;
 }
 
 /* concurrent/batches/depot.c */
@@ -9245,20 +9263,6 @@ HAFT_INTERNAL struct batch *pool_batch(const struct pool *pool, uint64_t number)
     const uint64_t beyond = number - pool->table_count;
 
     return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
-}
-
-/* A number below `count` that was never handed out, or NUMBER_NONE. */
-static uint64_t take_number(atomic_u64 *used, uint64_t count)
-{
-    uint64_t before = load_relaxed(RETRY, used);
-
-    while (before < count) {
-        if (cas_relaxed(RETRY, used, before, before + 1)) {
-            return before;
-        }
-        before = load_relaxed(RETRY, used);
-    }
-    return NUMBER_NONE;
 }
 
 /* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
@@ -10556,13 +10560,10 @@ static void advance(haft_domain *domain)
 /* Where given memory has the next one. */
 static struct member *take_given_member(haft_domain *domain)
 {
-    uint64_t used = load_relaxed(RETRY, &domain->given_used);
+    const uint64_t number = take_number(&domain->given_used, domain->given_count);
 
-    while (used < domain->given_count && !cas_relaxed(RETRY, &domain->given_used, used, used + 1)) {
-        used = load_relaxed(RETRY, &domain->given_used);
-    }
-    return used < domain->given_count
-               ? (struct member *)(void *)(domain->given_members + used * CACHE_LINE)
+    return number != NUMBER_NONE
+               ? (struct member *)(void *)(domain->given_members + number * CACHE_LINE)
                : NULL;
 }
 
@@ -13752,12 +13753,9 @@ static void set_front(haft_worker *worker)
 /* The next of those in given memory. */
 static haft_worker *take_given_worker(haft_table *table)
 {
-    uint64_t used = load_relaxed(RETRY, &table->given_used);
+    const uint64_t number = take_number(&table->given_used, table->given_count);
 
-    while (used < table->given_count && !cas_relaxed(RETRY, &table->given_used, used, used + 1)) {
-        used = load_relaxed(RETRY, &table->given_used);
-    }
-    return used < table->given_count ? &table->given_workers[used] : NULL;
+    return number != NUMBER_NONE ? &table->given_workers[number] : NULL;
 }
 
 static haft_worker *new_worker(haft_table *table)

@@ -103,20 +103,6 @@ struct batch *pool_batch(const struct pool *pool, uint64_t number)
     return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
 }
 
-/* A number below `count` that was never handed out, or NUMBER_NONE. */
-static uint64_t take_number(atomic_u64 *used, uint64_t count)
-{
-    uint64_t before = load_relaxed(RETRY, used);
-
-    while (before < count) {
-        if (cas_relaxed(RETRY, used, before, before + 1)) {
-            return before;
-        }
-        before = load_relaxed(RETRY, used);
-    }
-    return NUMBER_NONE;
-}
-
 /* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
 static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
 {

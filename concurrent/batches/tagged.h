@@ -1,9 +1,14 @@
 /*
- * concurrent/batches/tagged.h - numbers with a tag: the heads of lock-free stacks.
+ * concurrent/batches/tagged.h - numbers: handed out once each; and with a tag, as the heads of
+ * lock-free stacks.
+ *
+ * Edges in this file.
+ *   RETRY   a first look; the compare-and-swap decides
  */
 #ifndef HAFT_CONCURRENT_TAGGED_H
 #define HAFT_CONCURRENT_TAGGED_H
 
+#include "lib/base/atomics.h"
 #include <stdint.h>
 
 /*
@@ -23,6 +28,20 @@ static inline uint64_t tagged_number(uint64_t tagged)
 static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
 {
     return ((tagged >> NUMBER_BITS) + 1) << NUMBER_BITS | number;
+}
+
+/* A number below `count` that was never handed out, or NUMBER_NONE.  Any threads, lock-free. */
+static inline uint64_t take_number(atomic_u64 *used, uint64_t count)
+{
+    uint64_t before = load_relaxed(RETRY, used);
+
+    while (before < count) {
+        if (cas_relaxed(RETRY, used, before, before + 1)) {
+            return before;
+        }
+        before = load_relaxed(RETRY, used);
+    }
+    return NUMBER_NONE;
 }
 
 #endif /* HAFT_CONCURRENT_TAGGED_H */

@@ -31,6 +31,7 @@
  *   HINT    which thread is blamed for a stall
  *   RETRY   a first look; the compare-and-swap decides
  */
+#include "concurrent/batches/tagged.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
@@ -155,13 +156,10 @@ static void advance(haft_domain *domain)
 /* Where given memory has the next one. */
 static struct member *take_given_member(haft_domain *domain)
 {
-    uint64_t used = load_relaxed(RETRY, &domain->given_used);
+    const uint64_t number = take_number(&domain->given_used, domain->given_count);
 
-    while (used < domain->given_count && !cas_relaxed(RETRY, &domain->given_used, used, used + 1)) {
-        used = load_relaxed(RETRY, &domain->given_used);
-    }
-    return used < domain->given_count
-               ? (struct member *)(void *)(domain->given_members + used * CACHE_LINE)
+    return number != NUMBER_NONE
+               ? (struct member *)(void *)(domain->given_members + number * CACHE_LINE)
                : NULL;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "concurrent/table/roster.h"
 #include "concurrent/batches/pool.h"
+#include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
 #include "lib/base/asan.h"
 #include <haft/detail/table_front.h>
@@ -87,12 +88,9 @@ static void set_front(haft_worker *worker)
 /* The next of those in given memory. */
 static haft_worker *take_given_worker(haft_table *table)
 {
-    uint64_t used = load_relaxed(RETRY, &table->given_used);
+    const uint64_t number = take_number(&table->given_used, table->given_count);
 
-    while (used < table->given_count && !cas_relaxed(RETRY, &table->given_used, used, used + 1)) {
-        used = load_relaxed(RETRY, &table->given_used);
-    }
-    return used < table->given_count ? &table->given_workers[used] : NULL;
+    return number != NUMBER_NONE ? &table->given_workers[number] : NULL;
 }
 
 static haft_worker *new_worker(haft_table *table)
