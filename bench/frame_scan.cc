@@ -17,8 +17,8 @@
 #include "bench/random.h"
 #include "bench/subjects.h"
 
-#include <haft/many.h>
 #include <haft/scan.h>
+#include <haft/table.h>
 #include <memory>
 #include <vector>
 

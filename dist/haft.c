@@ -11350,7 +11350,7 @@ HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
  * The list of open domains, and the lock that it is under.
  *
  * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
- * haft/fork.h the lists are whole.  Where the system has no memory for that handler, such a
+ * haft/threads.h the lists are whole.  Where the system has no memory for that handler, such a
  * child may find the lock held.  haft_before_fork() takes the lock as well, before or after the
  * handler: hence a thread's count.
  *

@@ -64,14 +64,15 @@
  *     haft/local.h       the handle table of one thread: slots with holes, stable addresses
  *     haft/packed.h      the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/many.h        the calls of haft/table.h for many ids at once
  *     haft/scan.h        visiting the live objects of a shared table
  *     haft/pin.h         holding on to an object beyond a read section
  *     haft/share.h       hand a local table over to all threads, and back
+ *     haft/snapshot.h    the whole state of a haft_local or haft_packed: kept and gone back to,
+ *                        copied, saved and loaded
+ *     haft/side.h        side tables: values of another type under the ids of a table
  *     haft/memory.h      a table's memory, released to the system or taken in huge pages
  *     haft/threads.h     threads that the program did not start, or that come along seldom: a
  *                        worker for each thread that asks, and inserting and freeing without one
- *     haft/fork.h        going on with domains and tables in the child of a fork
  *     haft/diagnose.h    what is wrong with an id or a table, for programs and for people
  *     haft/commands.h    creations and destructions recorded by jobs, carried out at the frame
  *                        boundary
@@ -1403,7 +1404,7 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
  *                               that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback
- *             HAFT_FORKED       in the child of a fork: see haft/fork.h
+ *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end.
@@ -1420,7 +1421,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *                               foreign clock that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
@@ -1615,12 +1616,24 @@ void haft_thread_online(haft_domain *domain);
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
- * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).  With qsbr
- * and the workers clock they are quiescent points of the calling thread: pointers that it resolved
- * before are void.
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
+ * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
+ * resolved before are void.
  *
  * An on_reclaim that a lock-free call runs is the caller's.
+ *
+ * Contents:
+ *
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _footprint, _close
+ *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
+ *                  haft_table_stats_get
+ *   workers        haft_worker_open, _close, _quiescent, _flush
+ *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
+ *                  haft_insert_wait; haft_free
+ *   many at once   haft_reserve_many, _publish_many, _insert_many, _free_many
  */
+
+/* --- the table --- */
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
@@ -1777,6 +1790,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  */
 haft_status haft_table_close(haft_table *table);
 
+/* --- looking at it --- */
+
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
 haft_view haft_table_view(const haft_table *table);
 
@@ -1911,6 +1926,8 @@ haft_status haft_worker_flush(haft_worker *worker);
 /* haft_worker_table - the table that it was opened on. */
 haft_table *haft_worker_table(const haft_worker *worker);
 
+/* --- one object --- */
+
 /*
  * haft_reserve - a slot that no other thread sees yet.
  *
@@ -1987,6 +2004,67 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  *           more.  Never allocates.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
+
+/* --- many at once --- */
+
+/*
+ * Each id gets the result of a single call, in the order of the array; what many share is done
+ * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
+ * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
+ */
+
+/*
+ * haft_reserve_many - up to `count` slots that no other thread sees yet.
+ *
+ * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
+ *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
+ *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
+ *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
+ *           published, or given up by haft_abort().
+ * Ordering  as haft_reserve(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
+ */
+size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
+                         haft_status *why);
+
+/*
+ * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
+ *
+ * Threads   as haft_publish().
+ * Ordering  as haft_publish(), for each.
+ * Cost      O(count): one store each.
+ */
+void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
+
+/*
+ * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
+ * each, from `objects` on (NULL: the objects' bytes are zeroed).
+ *
+ * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
+ *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
+ *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
+ * Threads   as haft_insert().
+ * Ordering  as haft_insert(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      as haft_reserve_many(), and the copy.
+ */
+size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
+                        haft_status *why);
+
+/*
+ * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
+ * succeeds; an id that stands in the array twice is freed by the first.
+ *
+ * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
+ *           ids[i]: HAFT_OK if this place in the array was the one to free it.
+ * Threads   as haft_free(); the arrays are the caller's and may not overlap.
+ * Ordering  as haft_free(), for each.
+ * Progress  lock-free.
+ * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
+ *           to 128).  Never allocates.
+ */
+size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
 
 /*
  * haft/local.h - the handle table of one thread: slots with holes, stable addresses.
@@ -2652,75 +2730,6 @@ haft_status haft_packed_sort(haft_packed *packed,
                              int (*compare)(const void *a, const void *b, void *arg), void *arg);
 
 /*
- * haft/many.h - the calls of haft/table.h for many ids at once.
- *
- * Each id gets the result of a single call, in the order of the array; what many share is done
- * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
- * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   the worker's thread, inside or outside a read section.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- */
-
-/*
- * haft_reserve_many - up to `count` slots that no other thread sees yet.
- *
- * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
- *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
- *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
- *           published, or given up by haft_abort().
- * Ordering  as haft_reserve(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
- * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
- */
-size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
-                         haft_status *why);
-
-/*
- * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
- *
- * Threads   as haft_publish().
- * Ordering  as haft_publish(), for each.
- * Cost      O(count): one store each.
- */
-void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
-
-/*
- * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
- * each, from `objects` on (NULL: the objects' bytes are zeroed).
- *
- * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
- *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
- *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
- * Threads   as haft_insert().
- * Ordering  as haft_insert(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
- * Cost      as haft_reserve_many(), and the copy.
- */
-size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
-                        haft_status *why);
-
-/*
- * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
- * succeeds; an id that stands in the array twice is freed by the first.
- *
- * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
- *           ids[i]: HAFT_OK if this place in the array was the one to free it.
- * Threads   as haft_free(); the arrays are the caller's and may not overlap.
- * Ordering  as haft_free(), for each.
- * Progress  lock-free.
- * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
- *           to 128).  Never allocates.
- */
-size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
-
-/*
  * haft/scan.h - visiting the live objects of a shared table.
  *
  * What is promised, of each form below: an object that is live from the scan's start to its end is
@@ -3001,6 +3010,427 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
 
 /*
+ * haft/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to, copied,
+ * saved and loaded.
+ *
+ *   haft_local_snapshot(), _rewind()   states of the last frames, in memory: rollback, undo
+ *   haft_local_clone()                 a second table
+ *   haft_local_save(), _load()         a file: recordings that replay exactly
+ *
+ * All of them take everything along that decides what the table does next: the same calls then give
+ * the same ids, statuses and callbacks again, in the same order.  (haft_local_for_each_slot() and
+ * loading by haft_local_restore() keep ids, but not the order in which slots are used.)
+ *
+ * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
+ * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
+ * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
+ * with on_end.
+ *
+ * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
+ * than the snapshot, and is kept outside the state that goes back with it, may name another object
+ * from then on, and no check can find it out: keep such ids in objects of the table, or where the
+ * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
+ *
+ * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
+ * slots are forgotten.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table and each history.
+ * Ordering  none.
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(slots ever used), and object bytes.
+ */
+
+/* --- snapshots --- */
+
+/*
+ * A history keeps the last snapshots of one table, numbered from 0 on: the newest as a copy, and of
+ * the others what differs from one to the next, in blocks of 64 bytes.  A snapshot compares the
+ * table with the copy.  With `keep` 1 it is a plain copy instead, which is faster: for a program
+ * that goes back to one state alone, or where most objects change between two snapshots.
+ */
+typedef struct haft_history haft_history;
+
+/*
+ * haft_history_open - a history of at most `keep` snapshots.
+ *
+ * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
+ *           `keep` is 0; HAFT_NO_MEMORY.
+ * Cost      O(keep).
+ */
+haft_status haft_history_open(uint64_t keep, haft_history **history);
+
+/*
+ * haft_history_close - the end of the history, before or after that of its table.
+ *
+ * Cost      O(keep), and the system's.
+ */
+void haft_history_close(haft_history *history);
+
+/*
+ * haft_history_kept - the numbers of the snapshots that can be gone to: `from` the oldest, `to` one
+ * more than the newest.
+ * haft_history_bytes - the memory that they take.
+ *
+ * Progress  wait-free.
+ * Cost      O(1); haft_history_bytes O(keep).
+ */
+haft_range haft_history_kept(const haft_history *history);
+uint64_t haft_history_bytes(const haft_history *history);
+
+/*
+ * haft_local_snapshot, haft_packed_snapshot - keep the table's state.  The snapshot's number is one
+ * more than that of the snapshot taken or gone to last; those with higher numbers are dropped, and
+ * the oldest, if there were `keep`.
+ *
+ * Returns   HAFT_OK, and the number in `*number` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
+ *             HAFT_LOADING      before haft_local_load_end()
+ *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options
+ *             HAFT_NO_MEMORY
+ * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
+ */
+haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number);
+haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history,
+                                 uint64_t *number);
+
+/*
+ * haft_local_rewind, haft_packed_rewind - make the table what it was at the snapshot of that
+ * number, an earlier one or a later one.  A frame that began with that snapshot is played again
+ * without another.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing has changed:
+ *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
+ *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
+ *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
+ *                                as haft_local_snapshot()
+ * Cost      as a snapshot, and the blocks that differ on the way there.
+ */
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
+haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number);
+
+/* --- copies --- */
+
+/*
+ * haft_local_clone, haft_packed_clone - a table with the same options, callbacks included, the same
+ * objects and the same state, in memory of the system.  Where objects own something, give the clone
+ * its own before one of them is freed: until then haft_local_set_destroy() can keep on_destroy from
+ * it.
+ *
+ * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
+ *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
+ */
+haft_status haft_local_clone(const haft_local *local, haft_local **clone);
+haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
+
+/* --- files --- */
+
+/*
+ * haft_write, haft_read - `size` bytes go to the file or come from it, all of them: as by fwrite()
+ * and fread() with a FILE for `arg`, or memcpy().  False: not all of them; the call ends.
+ * haft_convert - an object's bytes in memory, `from`, become those in the file, `to`; for loading
+ * the other way round.  For pointers, other byte orders, earlier versions of a struct.
+ *
+ * None of them may call the table, except for what asks.
+ */
+typedef bool haft_write(const void *bytes, size_t size, void *arg);
+typedef bool haft_read(void *bytes, size_t size, void *arg);
+typedef void haft_convert(void *to, const void *from, void *arg);
+
+/*
+ * A file may stand anywhere in a stream: reading ends with the file's last byte.  Numbers in it are
+ * little-endian, whatever the machine.  docs/design.md has its form.
+ */
+typedef struct haft_file {
+    haft_write *write; /* for saving */
+    haft_read *read;   /* for loading */
+    void *arg;
+
+    haft_convert *convert; /* NULL: objects are saved and loaded as they are */
+    void *convert_arg;
+    size_t converted_size; /* bytes that an object has in the file; with `convert` alone */
+
+    uint64_t reserved[2]; /* 0; for options of a later version */
+
+    /* After HAFT_DAMAGED, HAFT_OTHER_TABLE and HAFT_NO_FILE: how many bytes from the file's start
+     * on are right, and in words what comes next or is wrong with it. */
+    uint64_t offset;
+    const char *what;
+} haft_file;
+
+/*
+ * haft_local_save, haft_packed_save - write the table's state to a file.
+ *
+ * Returns   HAFT_OK; or
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
+ *             HAFT_NO_MEMORY             for an object to be converted
+ *             HAFT_NO_FILE               `write` returned false
+ * Progress  wait-free except for `write` and `convert` (malloc).
+ */
+haft_status haft_local_save(const haft_local *local, haft_file *file);
+haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
+
+/*
+ * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
+ * included.  It is to be opened with the same options; names, callbacks, sites and what is said
+ * when it is full may differ.
+ *
+ * Everything is read and checked before the table is touched: the file's checksums, and that its
+ * slots, lists and counts fit each other, so that no file whatever makes a table that is unsound.
+ *
+ * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
+ *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
+ *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
+ *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
+ */
+haft_status haft_local_load(haft_local *local, haft_file *file);
+haft_status haft_packed_load(haft_packed *packed, haft_file *file);
+
+/*
+ * haft/side.h - side tables: values of another type under the ids of a table.
+ *
+ * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
+ * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
+ * table knows nothing of values: no call on it is longer, and a free ends none.
+ *
+ *   haft_side_open_local(ships, &(haft_side_options){.value_size = sizeof(struct hull)}, &side);
+ *   haft_side_set(side, ship, &(struct hull){.strength = 12}, NULL);
+ *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
+ *
+ * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
+ * a haft_table are plain bytes that end with their object.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   SIDE   haft_side_set (release) -> haft_side_get (acquire)   value before id
+ */
+
+typedef struct haft_side haft_side;
+
+/*
+ * A reader of a shared table gets a value only if the calling thread
+ *
+ *   has resolved its id in the read section that it is in, or
+ *   holds a pin of the object, or was handed one, or
+ *   has reserved the id and neither published nor given it up, or was handed the reservation, or
+ *   is in the on_reclaim of the id.
+ *
+ * Each of these keeps the slot from being used again, and so the value from being written: by the
+ * object's next tenant, for whose id the entry is.  A section that began after the free keeps
+ * nothing back: an id that it has not resolved may still be in the entry, and its value be
+ * overwritten while it is read.  "Holds the id" below means one of the four.  haft_side_find()
+ * resolves.
+ */
+
+/*
+ * Runs once for each value that ends: when it is removed or swept, when one is set for a later
+ * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
+ * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
+ * for; its object may have been freed long ago.
+ *
+ * It may call all functions of the table and its sides, but close neither.
+ */
+typedef void haft_side_end(void *value, haft_id id, void *arg);
+
+typedef struct haft_side_options {
+    size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
+    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
+    haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
+    void *end_arg;
+} haft_side_options;
+
+/*
+ * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
+ * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
+ *
+ * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
+ *                              the option of that name
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
+ *           value, whose pages take memory when they are first set.  Up to 128 KiB: calloc.
+ */
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side);
+HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_options *options,
+                                             haft_side **side)
+{
+    return haft_side_open_local_sized(local, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
+ * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
+ * was freed: it may read the values.
+ *
+ * Returns   as haft_side_open_local(), and
+ *             HAFT_BAD_ON_END  there is one: values end when no call is made
+ * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
+ *           `*side` over to others as any other pointer.
+ * Progress  blocking (mmap, malloc, a lock held for moments).
+ * Cost      as haft_side_open_local().
+ */
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side);
+HAFT_INLINE haft_status haft_side_open(haft_table *table, const haft_side_options *options,
+                                       haft_side **side)
+{
+    return haft_side_open_sized(table, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_close - the end of a side and of all its values, in order of index.
+ *
+ * Threads   one, when no other thread uses the side any more; not from on_end.
+ * Progress  blocking (munmap, free; of a shared table a lock held for moments).
+ * Cost      O(memory touched), in the system; with on_end O(entries up to the highest one set).
+ */
+void haft_side_close(haft_side *side);
+
+/* --- a value by its id --- */
+
+/*
+ * What looking up needs of a side; it stays valid and unchanged until the side is closed, so copy
+ * it wherever values are looked up often.  Entry s lies at base + s * stride: first its atomic
+ * word, then the value.  The word is the id that a value was set for, and no other word is ever
+ * equal to an id that leads to its entry.
+ */
+typedef struct haft_entries {
+    char *base;      /* entry 0's word */
+    uint64_t mask;   /* that of the table's view */
+    uint64_t stride; /* bytes from entry to entry */
+} haft_entries;
+
+/* HAFT_ENTRIES_EMPTY - an initialiser, as HAFT_VIEW_EMPTY: entries in which no id is found. */
+#define HAFT_ENTRIES_EMPTY HAFT_VIEW_EMPTY
+
+/* haft_side_entries - those of a side. */
+haft_entries haft_side_entries(const haft_side *side);
+
+/*
+ * haft_side_get - the value that was set for an id, or NULL.
+ *
+ * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
+ *           ended.  A value of a freed object may be found until it ends.
+ * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
+ *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
+ *           long.  Threads that write to one value must synchronise among themselves.
+ * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
+ *           when NULL.
+ * Cost      that of haft_resolve(): one load of shared memory and one comparison.
+ */
+HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
+{
+    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
+    const uint64_t word =
+        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
+
+    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
+}
+
+/*
+ * haft_side_find - resolve an id, and get its value.  `view` is the table's.
+ *
+ * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
+ *           that is NULL, or if the id has no value.
+ * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
+ *           the id.
+ * Ordering  as haft_resolve() and haft_side_get().
+ * Cost      theirs.
+ */
+HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id id, void **object)
+{
+    void *found = haft_resolve(view, id);
+
+    if (object != NULL) {
+        *object = found;
+    }
+    return found != NULL ? haft_side_get(entries, id) : NULL;
+}
+
+/*
+ * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
+ * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
+ *
+ * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
+ *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
+ *                              runs for the entry's last value
+ *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
+ *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
+ *                              haft_local_diagnose(); a reserved id may have a value
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
+ *           the value is then found by threads that hold the id, as the object is.
+ * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
+ * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
+ *           lock-free.
+ * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
+ */
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
+
+/*
+ * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
+ * it returns false.  A value that is set or removed meanwhile may or may not be visited.
+ *
+ * Returns   the number of calls.
+ * Threads   of a haft_table: any thread inside a read section, until it returns.
+ * Ordering  as haft_side_find(), for each id.
+ * Progress  wait-free except for the visitor.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
+                            void *arg);
+
+/* --- of a haft_local alone --- */
+
+/*
+ * haft_side_remove - end the value of an id, whose object may live or have been freed: as in
+ * on_destroy, where values shall end with their objects.
+ *
+ * Returns   whether there was one.  Always false for a haft_table, whose readers may still look at
+ *           the value: debug builds assert.
+ * Progress  wait-free except for on_end.
+ */
+bool haft_side_remove(haft_side *side, haft_id id);
+
+/*
+ * haft_side_sweep - end the values of all objects that have been freed.
+ *
+ * Returns   how many.
+ * Progress  wait-free except for on_end.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_sweep(haft_side *side);
+
+/*
+ * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
+ * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
+ * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
+ * haft_recycle_exhausted), values end before.
+ *
+ * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
+ * can be set.
+ */
+
+/*
  * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
  * have lived all their generations, for a table that must go on.
  *
@@ -3109,7 +3539,8 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 
 /*
  * haft/threads.h - threads that the program did not start, or that come along seldom: a worker for
- * each thread that asks, and inserting and freeing without one.
+ * each thread that asks, and inserting and freeing without one; and the child of a fork, where all
+ * threads but one are gone.
  *
  * Unless a function says otherwise:
  *
@@ -3219,9 +3650,9 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  */
 haft_status haft_free_unregistered(haft_table *table, haft_id id);
 
+/* --- the child of a fork --- */
+
 /*
- * haft/fork.h - going on with domains and tables in the child of a fork.
- *
  * The child has the memory of one instant and one thread of many.  The others stand still for ever,
  * perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
  *
@@ -4970,427 +5401,6 @@ const char *haft_export_path(const haft_export *opened);
  * Progress  blocking: waits for the export's thread.
  */
 void haft_export_close(haft_export *opened);
-
-/*
- * haft/side.h - side tables: values of another type under the ids of a table.
- *
- * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
- * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
- * table knows nothing of values: no call on it is longer, and a free ends none.
- *
- *   haft_side_open_local(ships, &(haft_side_options){.value_size = sizeof(struct hull)}, &side);
- *   haft_side_set(side, ship, &(struct hull){.strength = 12}, NULL);
- *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
- *
- * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
- * a haft_table are plain bytes that end with their object.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- *
- * Edges in this file.
- *   SIDE   haft_side_set (release) -> haft_side_get (acquire)   value before id
- */
-
-typedef struct haft_side haft_side;
-
-/*
- * A reader of a shared table gets a value only if the calling thread
- *
- *   has resolved its id in the read section that it is in, or
- *   holds a pin of the object, or was handed one, or
- *   has reserved the id and neither published nor given it up, or was handed the reservation, or
- *   is in the on_reclaim of the id.
- *
- * Each of these keeps the slot from being used again, and so the value from being written: by the
- * object's next tenant, for whose id the entry is.  A section that began after the free keeps
- * nothing back: an id that it has not resolved may still be in the entry, and its value be
- * overwritten while it is read.  "Holds the id" below means one of the four.  haft_side_find()
- * resolves.
- */
-
-/*
- * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
- * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
- * for; its object may have been freed long ago.
- *
- * It may call all functions of the table and its sides, but close neither.
- */
-typedef void haft_side_end(void *value, haft_id id, void *arg);
-
-typedef struct haft_side_options {
-    size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
-    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
-    haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
-    void *end_arg;
-} haft_side_options;
-
-/*
- * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
- * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
- *
- * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
- *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
- *             HAFT_NO_MEMORY   no address space or memory
- * Progress  blocking (mmap, malloc).
- * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 128 KiB: calloc.
- */
-haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
-                                       size_t size, haft_side **side);
-HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_options *options,
-                                             haft_side **side)
-{
-    return haft_side_open_local_sized(local, options, sizeof *options, side);
-}
-
-/*
- * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
- * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
- * was freed: it may read the values.
- *
- * Returns   as haft_side_open_local(), and
- *             HAFT_BAD_ON_END  there is one: values end when no call is made
- * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
- *           `*side` over to others as any other pointer.
- * Progress  blocking (mmap, malloc, a lock held for moments).
- * Cost      as haft_side_open_local().
- */
-haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
-                                 haft_side **side);
-HAFT_INLINE haft_status haft_side_open(haft_table *table, const haft_side_options *options,
-                                       haft_side **side)
-{
-    return haft_side_open_sized(table, options, sizeof *options, side);
-}
-
-/*
- * haft_side_close - the end of a side and of all its values, in order of index.
- *
- * Threads   one, when no other thread uses the side any more; not from on_end.
- * Progress  blocking (munmap, free; of a shared table a lock held for moments).
- * Cost      O(memory touched), in the system; with on_end O(entries up to the highest one set).
- */
-void haft_side_close(haft_side *side);
-
-/* --- a value by its id --- */
-
-/*
- * What looking up needs of a side; it stays valid and unchanged until the side is closed, so copy
- * it wherever values are looked up often.  Entry s lies at base + s * stride: first its atomic
- * word, then the value.  The word is the id that a value was set for, and no other word is ever
- * equal to an id that leads to its entry.
- */
-typedef struct haft_entries {
-    char *base;      /* entry 0's word */
-    uint64_t mask;   /* that of the table's view */
-    uint64_t stride; /* bytes from entry to entry */
-} haft_entries;
-
-/* HAFT_ENTRIES_EMPTY - an initialiser, as HAFT_VIEW_EMPTY: entries in which no id is found. */
-#define HAFT_ENTRIES_EMPTY HAFT_VIEW_EMPTY
-
-/* haft_side_entries - those of a side. */
-haft_entries haft_side_entries(const haft_side *side);
-
-/*
- * haft_side_get - the value that was set for an id, or NULL.
- *
- * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
- *           ended.  A value of a freed object may be found until it ends.
- * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
- *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
- *           long.  Threads that write to one value must synchronise among themselves.
- * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
- *           when NULL.
- * Cost      that of haft_resolve(): one load of shared memory and one comparison.
- */
-HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
-{
-    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
-    const uint64_t word =
-        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
-
-    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
-}
-
-/*
- * haft_side_find - resolve an id, and get its value.  `view` is the table's.
- *
- * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
- *           that is NULL, or if the id has no value.
- * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
- *           the id.
- * Ordering  as haft_resolve() and haft_side_get().
- * Cost      theirs.
- */
-HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id id, void **object)
-{
-    void *found = haft_resolve(view, id);
-
-    if (object != NULL) {
-        *object = found;
-    }
-    return found != NULL ? haft_side_get(entries, id) : NULL;
-}
-
-/*
- * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
- * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- *
- * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
- *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
- *                              runs for the entry's last value
- *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
- *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
- *                              haft_local_diagnose(); a reserved id may have a value
- *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
- * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
- *           the value is then found by threads that hold the id, as the object is.
- * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
- * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
- *           lock-free.
- * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
- */
-haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
-
-/*
- * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
- * it returns false.  A value that is set or removed meanwhile may or may not be visited.
- *
- * Returns   the number of calls.
- * Threads   of a haft_table: any thread inside a read section, until it returns.
- * Ordering  as haft_side_find(), for each id.
- * Progress  wait-free except for the visitor.
- * Cost      O(entries up to the highest one set).
- */
-uint64_t haft_side_for_each(haft_side *side,
-                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
-                            void *arg);
-
-/* --- of a haft_local alone --- */
-
-/*
- * haft_side_remove - end the value of an id, whose object may live or have been freed: as in
- * on_destroy, where values shall end with their objects.
- *
- * Returns   whether there was one.  Always false for a haft_table, whose readers may still look at
- *           the value: debug builds assert.
- * Progress  wait-free except for on_end.
- */
-bool haft_side_remove(haft_side *side, haft_id id);
-
-/*
- * haft_side_sweep - end the values of all objects that have been freed.
- *
- * Returns   how many.
- * Progress  wait-free except for on_end.
- * Cost      O(entries up to the highest one set).
- */
-uint64_t haft_side_sweep(haft_side *side);
-
-/*
- * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
- * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
- * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
- * haft_recycle_exhausted), values end before.
- *
- * In the child of a fork (haft/fork.h) a value that another thread was setting is not there, and
- * can be set.
- */
-
-/*
- * haft/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to, copied,
- * saved and loaded.
- *
- *   haft_local_snapshot(), _rewind()   states of the last frames, in memory: rollback, undo
- *   haft_local_clone()                 a second table
- *   haft_local_save(), _load()         a file: recordings that replay exactly
- *
- * All of them take everything along that decides what the table does next: the same calls then give
- * the same ids, statuses and callbacks again, in the same order.  (haft_local_for_each_slot() and
- * loading by haft_local_restore() keep ids, but not the order in which slots are used.)
- *
- * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
- * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
- * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.
- *
- * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
- * than the snapshot, and is kept outside the state that goes back with it, may name another object
- * from then on, and no check can find it out: keep such ids in objects of the table, or where the
- * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
- *
- * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
- * slots are forgotten.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   one at a time for each table and each history.
- * Ordering  none.
- * Progress  blocking (mmap, malloc).
- * Cost      O(slots ever used), and object bytes.
- */
-
-/* --- snapshots --- */
-
-/*
- * A history keeps the last snapshots of one table, numbered from 0 on: the newest as a copy, and of
- * the others what differs from one to the next, in blocks of 64 bytes.  A snapshot compares the
- * table with the copy.  With `keep` 1 it is a plain copy instead, which is faster: for a program
- * that goes back to one state alone, or where most objects change between two snapshots.
- */
-typedef struct haft_history haft_history;
-
-/*
- * haft_history_open - a history of at most `keep` snapshots.
- *
- * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
- *           `keep` is 0; HAFT_NO_MEMORY.
- * Cost      O(keep).
- */
-haft_status haft_history_open(uint64_t keep, haft_history **history);
-
-/*
- * haft_history_close - the end of the history, before or after that of its table.
- *
- * Cost      O(keep), and the system's.
- */
-void haft_history_close(haft_history *history);
-
-/*
- * haft_history_kept - the numbers of the snapshots that can be gone to: `from` the oldest, `to` one
- * more than the newest.
- * haft_history_bytes - the memory that they take.
- *
- * Progress  wait-free.
- * Cost      O(1); haft_history_bytes O(keep).
- */
-haft_range haft_history_kept(const haft_history *history);
-uint64_t haft_history_bytes(const haft_history *history);
-
-/*
- * haft_local_snapshot, haft_packed_snapshot - keep the table's state.  The snapshot's number is one
- * more than that of the snapshot taken or gone to last; those with higher numbers are dropped, and
- * the oldest, if there were `keep`.
- *
- * Returns   HAFT_OK, and the number in `*number` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
- *             HAFT_LOADING      before haft_local_load_end()
- *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options
- *             HAFT_NO_MEMORY
- * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
- */
-haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number);
-haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history,
-                                 uint64_t *number);
-
-/*
- * haft_local_rewind, haft_packed_rewind - make the table what it was at the snapshot of that
- * number, an earlier one or a later one.  A frame that began with that snapshot is played again
- * without another.
- *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
- *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
- *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
- *                                as haft_local_snapshot()
- * Cost      as a snapshot, and the blocks that differ on the way there.
- */
-haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
-haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number);
-
-/* --- copies --- */
-
-/*
- * haft_local_clone, haft_packed_clone - a table with the same options, callbacks included, the same
- * objects and the same state, in memory of the system.  Where objects own something, give the clone
- * its own before one of them is freed: until then haft_local_set_destroy() can keep on_destroy from
- * it.
- *
- * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
- *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
- */
-haft_status haft_local_clone(const haft_local *local, haft_local **clone);
-haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
-
-/* --- files --- */
-
-/*
- * haft_write, haft_read - `size` bytes go to the file or come from it, all of them: as by fwrite()
- * and fread() with a FILE for `arg`, or memcpy().  False: not all of them; the call ends.
- * haft_convert - an object's bytes in memory, `from`, become those in the file, `to`; for loading
- * the other way round.  For pointers, other byte orders, earlier versions of a struct.
- *
- * None of them may call the table, except for what asks.
- */
-typedef bool haft_write(const void *bytes, size_t size, void *arg);
-typedef bool haft_read(void *bytes, size_t size, void *arg);
-typedef void haft_convert(void *to, const void *from, void *arg);
-
-/*
- * A file may stand anywhere in a stream: reading ends with the file's last byte.  Numbers in it are
- * little-endian, whatever the machine.  docs/design.md has its form.
- */
-typedef struct haft_file {
-    haft_write *write; /* for saving */
-    haft_read *read;   /* for loading */
-    void *arg;
-
-    haft_convert *convert; /* NULL: objects are saved and loaded as they are */
-    void *convert_arg;
-    size_t converted_size; /* bytes that an object has in the file; with `convert` alone */
-
-    uint64_t reserved[2]; /* 0; for options of a later version */
-
-    /* After HAFT_DAMAGED, HAFT_OTHER_TABLE and HAFT_NO_FILE: how many bytes from the file's start
-     * on are right, and in words what comes next or is wrong with it. */
-    uint64_t offset;
-    const char *what;
-} haft_file;
-
-/*
- * haft_local_save, haft_packed_save - write the table's state to a file.
- *
- * Returns   HAFT_OK; or
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for an object to be converted
- *             HAFT_NO_FILE               `write` returned false
- * Progress  wait-free except for `write` and `convert` (malloc).
- */
-haft_status haft_local_save(const haft_local *local, haft_file *file);
-haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
-
-/*
- * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It is to be opened with the same options; names, callbacks, sites and what is said
- * when it is full may differ.
- *
- * Everything is read and checked before the table is touched: the file's checksums, and that its
- * slots, lists and counts fit each other, so that no file whatever makes a table that is unsound.
- *
- * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
- *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
- */
-haft_status haft_local_load(haft_local *local, haft_file *file);
-haft_status haft_packed_load(haft_packed *packed, haft_file *file);
 
 /*
  * The one place that states the version; what else must name it is checked against it

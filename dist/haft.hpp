@@ -1223,7 +1223,7 @@ template <class T> class pin
 /*
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/table.h, haft/many.h or
+ * Each function is one call of the function of its name in haft/table.h or
  * haft/threads.h, whose contract holds.  Only a constructor of T
  * throws, and then the reservation has been given up.
  */

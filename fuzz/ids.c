@@ -14,9 +14,9 @@
 #include "fuzz/target.h"
 #include <haft/detail/local_front.h>
 #include <haft/diagnose.h>
-#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <haft/view.h>
 #include <stdio.h>

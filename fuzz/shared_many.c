@@ -1,8 +1,8 @@
 /* Many ids in one call of the shared table, and scans. */
 #include "fuzz/play.h"
 #include <haft/domain.h>
-#include <haft/many.h>
 #include <haft/scan.h>
+#include <haft/table.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,9 +11,9 @@
  */
 #include "stress/turns.h"
 #include <haft/domain.h>
-#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>

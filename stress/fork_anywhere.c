@@ -1,8 +1,8 @@
 /*
  * White-box: a fork finds another thread before each of its atomic operations in turn.
  *
- * Invariant: in the child, with the calls of haft/fork.h around the fork, each slot is in one place
- * and every slot that is neither live nor reserved can be had.
+ * Invariant: in the child, with the calls of haft/threads.h around the fork, each slot is in one
+ * place and every slot that is neither live nor reserved can be had.
  * Pressure: a table without slots to spare, so that one lost slot shows, and so small that the
  * other thread draws an extent, hands batches on and takes them back within few operations.
  *
@@ -10,7 +10,6 @@
  */
 #include "concurrent/table/census.h"
 #include "stress/ordered.h"
-#include <haft/fork.h>
 #include <haft/threads.h>
 #include <pthread.h>
 #include <semaphore.h>

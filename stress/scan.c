@@ -13,8 +13,8 @@
  *            A round is one scan of the table.
  */
 #include "stress/support.h"
-#include <haft/many.h>
 #include <haft/scan.h>
+#include <haft/table.h>
 #include <pthread.h>
 #include <stdlib.h>
 

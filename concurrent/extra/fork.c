@@ -6,7 +6,7 @@
  * the slots that they have left (orphans.c).
  */
 #include "concurrent/clock/domain.h"
-#include <haft/fork.h>
+#include <haft/threads.h>
 
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/registry.h"

@@ -12,7 +12,7 @@
 #include "concurrent/table/supply.h"
 #include "lib/slots/object.h"
 #include <assert.h>
-#include <haft/many.h>
+#include <haft/table.h>
 
 #define SLOTS_AHEAD 8 /* slots fetched ahead, to be written */
 

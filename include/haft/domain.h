@@ -145,7 +145,7 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
  *                               that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback
- *             HAFT_FORKED       in the child of a fork: see haft/fork.h
+ *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end.
@@ -162,7 +162,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *                               foreign clock that can tell (liburcu's except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/fork.h
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and

@@ -25,10 +25,8 @@
 #include <haft/diagnose.h>
 #include <haft/domain.h>
 #include <haft/export.h>
-#include <haft/fork.h>
 #include <haft/id.h>
 #include <haft/local.h>
-#include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/packed.h>
 #include <haft/pin.h>

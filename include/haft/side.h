@@ -242,7 +242,7 @@ uint64_t haft_side_sweep(haft_side *side);
  * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
  * haft_recycle_exhausted), values end before.
  *
- * In the child of a fork (haft/fork.h) a value that another thread was setting is not there, and
+ * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.
  */
 

@@ -9,11 +9,21 @@
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
- * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/fork.h).  With qsbr
- * and the workers clock they are quiescent points of the calling thread: pointers that it resolved
- * before are void.
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
+ * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
+ * resolved before are void.
  *
  * An on_reclaim that a lock-free call runs is the caller's.
+ *
+ * Contents:
+ *
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _footprint, _close
+ *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
+ *                  haft_table_stats_get
+ *   workers        haft_worker_open, _close, _quiescent, _flush
+ *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
+ *                  haft_insert_wait; haft_free
+ *   many at once   haft_reserve_many, _publish_many, _insert_many, _free_many
  *
  * Unless a function says otherwise:
  *
@@ -39,6 +49,8 @@ extern "C" {
 
 typedef struct haft_table haft_table;
 typedef struct haft_worker haft_worker;
+
+/* --- the table --- */
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
@@ -195,6 +207,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  */
 haft_status haft_table_close(haft_table *table);
 
+/* --- looking at it --- */
+
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
 haft_view haft_table_view(const haft_table *table);
 
@@ -329,6 +343,8 @@ haft_status haft_worker_flush(haft_worker *worker);
 /* haft_worker_table - the table that it was opened on. */
 haft_table *haft_worker_table(const haft_worker *worker);
 
+/* --- one object --- */
+
 /*
  * haft_reserve - a slot that no other thread sees yet.
  *
@@ -405,6 +421,67 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  *           more.  Never allocates.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
+
+/* --- many at once --- */
+
+/*
+ * Each id gets the result of a single call, in the order of the array; what many share is done
+ * once, and the memory of later slots is fetched meanwhile.  A call that cannot do all does what it
+ * can, says how far it came, and leaves the rest as it was.  A count of 0 does nothing.
+ */
+
+/*
+ * haft_reserve_many - up to `count` slots that no other thread sees yet.
+ *
+ * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
+ *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
+ *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
+ *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
+ *           published, or given up by haft_abort().
+ * Ordering  as haft_reserve(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
+ */
+size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
+                         haft_status *why);
+
+/*
+ * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
+ *
+ * Threads   as haft_publish().
+ * Ordering  as haft_publish(), for each.
+ * Cost      O(count): one store each.
+ */
+void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
+
+/*
+ * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
+ * each, from `objects` on (NULL: the objects' bytes are zeroed).
+ *
+ * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
+ *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
+ *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
+ * Threads   as haft_insert().
+ * Ordering  as haft_insert(), for each.
+ * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Cost      as haft_reserve_many(), and the copy.
+ */
+size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
+                        haft_status *why);
+
+/*
+ * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
+ * succeeds; an id that stands in the array twice is freed by the first.
+ *
+ * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
+ *           ids[i]: HAFT_OK if this place in the array was the one to free it.
+ * Threads   as haft_free(); the arrays are the caller's and may not overlap.
+ * Ordering  as haft_free(), for each.
+ * Progress  lock-free.
+ * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
+ *           to 128).  Never allocates.
+ */
+size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,6 @@
 #include "concurrent/table/census.h"
 #include "concurrent/table/state.h"
 #include <haft/domain.h>
-#include <haft/fork.h>
-#include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/scan.h>

@@ -1,6 +1,6 @@
 /* Writers: they free what readers hold, and want the slots back at once. */
 #include "stress/torture/actor.h"
-#include <haft/many.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 
 #define AT_ONCE 24

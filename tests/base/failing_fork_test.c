@@ -1,6 +1,6 @@
 /* Forks while another thread is in the middle of a call, kept there by what it asks the system. */
 #include "tests/base/faults.h"
-#include <haft/fork.h>
+#include <haft/threads.h>
 #include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>

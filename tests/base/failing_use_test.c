@@ -1,8 +1,8 @@
 /* The n-th call to the system fails, for every n: a shared table that has been used gives back. */
 #include "tests/base/faults.h"
 #include <haft/commands.h>
-#include <haft/many.h>
 #include <haft/memory.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <haft/urcu.h>
 

@@ -1,6 +1,6 @@
 /* Little memory: a limit on data, as under strict overcommit; and closing leaves nothing behind. */
 #include "tests/support.h"
-#include <haft/many.h>
+#include <haft/table.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* unshare */
 #include "tests/export/exporting.h"
 #include <fcntl.h>
-#include <haft/fork.h>
+#include <haft/threads.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

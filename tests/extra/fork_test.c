@@ -1,6 +1,5 @@
 /* Fork: what the child may do, for each flavour and each clock, with other threads in the way. */
 #include "tests/extra/forking.h"
-#include <haft/fork.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>

@@ -1,6 +1,6 @@
 /* Many at once, the way in: reserve, publish, insert. */
 #include "tests/support.h"
-#include <haft/many.h>
+#include <haft/table.h>
 #include <string.h>
 
 TestSuite(reserve_many, .timeout = SUITE_SECONDS);

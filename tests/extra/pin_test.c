@@ -1,8 +1,8 @@
 /* Pins: objects that outlast their section, and their free. */
 #include "tests/support.h"
-#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <string.h>
 

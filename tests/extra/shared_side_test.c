@@ -1,6 +1,5 @@
 /* Sides of a shared table. */
 #include "tests/extra/forking.h"
-#include <haft/fork.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>

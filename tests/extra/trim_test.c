@@ -1,10 +1,10 @@
 /* haft_trim: memory of a shared table goes back to the system, and ids stay stale for ever. */
 #include "tests/support.h"
-#include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>

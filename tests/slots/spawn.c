@@ -1,6 +1,6 @@
 /* Functions whose names stand in texts about places. */
 #include "tests/slots/spawn.h"
-#include <haft/fork.h>
+#include <haft/threads.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

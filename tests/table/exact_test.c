@@ -1,7 +1,7 @@
 /* exact_capacity: never more than `capacity` objects live or reserved. */
 #include "tests/support.h"
-#include <haft/many.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 
 TestSuite(exact, .timeout = SUITE_SECONDS);

@@ -3,8 +3,8 @@
  * thread's.  With NDEBUG there are no assertions to see.
  */
 #include "tests/support.h"
-#include <haft/many.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <signal.h>
 
 TestSuite(owner, .timeout = SUITE_SECONDS);

@@ -2,7 +2,7 @@
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
-#include <haft/fork.h>
+#include <haft/threads.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

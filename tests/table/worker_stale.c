@@ -4,7 +4,6 @@
  *
  * Usage: worker_stale [<way>]; without one it lists them
  */
-#include <haft/many.h>
 #include <haft/table.h>
 #include <stdio.h>
 #include <stdlib.h>

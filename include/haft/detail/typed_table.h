@@ -16,10 +16,10 @@
 #include <haft/detail/table_front.h>
 #include <haft/detail/typed_slots.h>
 #include <haft/diagnose.h>
-#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <string.h>
 

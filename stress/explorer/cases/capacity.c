@@ -3,9 +3,9 @@
 #include "concurrent/table/roster.h"
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
-#include <haft/many.h>
 #include <haft/pin.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
-#include <haft/fork.h>
+#include <haft/threads.h>
 #include <stddef.h>
 
 struct fixture fixture;

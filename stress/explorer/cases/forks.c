@@ -6,10 +6,10 @@
  */
 #include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
-#include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
+#include <haft/table.h>
 #include <haft/threads.h>
 #include <stddef.h>
 

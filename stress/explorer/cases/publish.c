@@ -3,7 +3,7 @@
 #include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>
-#include <haft/many.h>
+#include <haft/table.h>
 #include <haft/view.h>
 #include <stddef.h>
 
