@@ -38,7 +38,9 @@ class Changing
         options.capacity = size;
         options.object_size = sizeof(Object);
         require(haft_local_open(&options, &local));
-        require(haft_history_open(keep, &history));
+        haft_history_options options = {};
+        options.keep = keep;
+        require(haft_history_open(&options, &history));
         for (haft_id &id : ids) {
             require(haft_local_insert(local, &object, &id));
         }

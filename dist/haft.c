@@ -231,6 +231,57 @@ HAFT_INTERNAL void *given_take(struct given *given, uint64_t size, uint64_t alig
 }
 
 /*
+ * lib/base/heap.h - memory of a table or domain that is not in pages: from the program's allocator,
+ * or from malloc.
+ */
+
+/* Of an option: NULL is malloc. */
+HAFT_INTERNAL haft_allocator heap_of(const haft_allocator *allocator);
+
+/* `size` bytes at a multiple of `alignment`, a power of two; NULL: the heap has no more. */
+HAFT_INTERNAL void *heap_take(const haft_allocator *heap, size_t size, size_t alignment);
+HAFT_INTERNAL void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
+
+/* Bytes of a struct of `size` bytes with its name behind it. */
+HAFT_INTERNAL size_t size_with_name(size_t size, const char *name);
+
+/* End a block of `size` bytes; NULL is nothing. */
+HAFT_INTERNAL void heap_give(const haft_allocator *heap, void *block, size_t size);
+
+/* lib/base/heap.c */
+
+/* Memory from the program's allocator, or from malloc. */
+
+HAFT_INTERNAL haft_allocator heap_of(const haft_allocator *allocator)
+{
+    return allocator != NULL ? *allocator : haft_allocator_malloc();
+}
+
+HAFT_INTERNAL void *heap_take(const haft_allocator *heap, size_t size, size_t alignment)
+{
+    return heap->alloc(heap->context, size, alignment);
+}
+
+HAFT_INTERNAL void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment)
+{
+    void *block = heap_take(heap, size, alignment);
+
+    return block != NULL ? memset(block, 0, size) : NULL;
+}
+
+HAFT_INTERNAL void heap_give(const haft_allocator *heap, void *block, size_t size)
+{
+    if (block != NULL) {
+        heap->free(heap->context, block, size);
+    }
+}
+
+HAFT_INTERNAL size_t size_with_name(size_t size, const char *name)
+{
+    return size + strlen(name) + 1;
+}
+
+/*
  * lib/base/os_types.h - room for the system's own types, which os.h works on.
  *
  * os_posix.c checks that its types fit; so no header of the system is included here.
@@ -1009,14 +1060,14 @@ typedef haft_atomic_u64 atomic_u64;
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
  * would fault.
  *
- * A small array is one calloc instead: system calls would cost more than its bytes.  No page of it
- * is ever discarded, and no advice is given on it.
+ * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
+ * page of it is ever discarded, and no advice is given on it.
  */
 
 enum reservation_kind {
     IN_PAGES,
     IN_STEPS, /* pages, made writable in steps */
-    IN_HEAP,  /* one calloc */
+    IN_HEAP,  /* one block */
     GIVEN,    /* the program's memory */
 };
 
@@ -1024,7 +1075,8 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in the heap: bytes of the block before the base */
+    uint16_t lead;       /* in a heap: bytes of the block before the base, */
+    uint16_t more;       /* and bytes that it has more than the array */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
@@ -1032,11 +1084,14 @@ struct reservation {
 HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size);
 
 /*
- * The same for an array that is in the heap if it has at most RESERVATION_SMALL bytes.  Its base
- * is a multiple of `alignment`, a power of two up to a page.
+ * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes.  Its base is a
+ * multiple of `alignment`, a power of two up to a page.
  */
-HAFT_INTERNAL haft_status reservation_open_array(struct reservation *reservation, uint64_t size,
-                                                 size_t alignment);
+HAFT_INTERNAL
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap);
+HAFT_INTERNAL
+void reservation_close_array(struct reservation *reservation, const haft_allocator *heap);
 
 /* An array in memory that the program has given.  HAFT_NO_MEMORY: there is too little. */
 HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
@@ -1083,7 +1138,7 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->kind = kind;
-    reservation->lead = 0;
+    reservation->lead = reservation->more = 0;
     store_relaxed(OWN, &reservation->writable, 0);
 }
 
@@ -1099,11 +1154,12 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
     return HAFT_OK;
 }
 
-/* calloc aligns to max_align_t. */
-static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment)
+/* Aligned here: where a heap aligns to more than max_align_t, it takes longer. */
+static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
+                                const haft_allocator *heap)
 {
     const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = calloc(1, (size_t)size + more);
+    char *block = heap_take_zero(heap, (size_t)size + more, _Alignof(max_align_t));
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
@@ -1112,13 +1168,15 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
 
     set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
+    reservation->more = (uint16_t)more;
     return HAFT_OK;
 }
 
 HAFT_INTERNAL
-haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap)
 {
-    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment)
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment, heap)
                                      : reservation_open(reservation, size);
 }
 
@@ -1148,8 +1206,17 @@ HAFT_INTERNAL void reservation_close(struct reservation *reservation)
 {
     if (reservation_is_paged(reservation)) {
         os_release(reservation->base, reservation->size);
-    } else if (reservation->kind == IN_HEAP) {
-        free(reservation->base - reservation->lead);
+    }
+}
+
+HAFT_INTERNAL
+void reservation_close_array(struct reservation *reservation, const haft_allocator *heap)
+{
+    if (reservation->kind == IN_HEAP) {
+        heap_give(heap, reservation->base - reservation->lead,
+                  reservation->size + reservation->more);
+    } else {
+        reservation_close(reservation);
     }
 }
 
@@ -1749,6 +1816,8 @@ void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint
  * lib/slots/options.h - the options that all tables have in common: defaults and checks.
  */
 
+#define MAX_ALIGNMENT 4096u /* of objects */
+
 /* How objects lie: each in its slot, or in an array of their own without gaps. */
 enum options_shape { IN_SLOTS, PACKED };
 
@@ -2082,6 +2151,7 @@ struct slots {
     bool has_pins;
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
+    haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
     struct runs runs;
     haft_on_bad_access *on_bad_access; /* NULL: abort */
     void *bad_access_arg;
@@ -2091,7 +2161,7 @@ struct slots {
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
 };
 
-/* On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+/* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_options *options);
 HAFT_INTERNAL void slots_close(struct slots *slots);
 
@@ -2708,6 +2778,7 @@ struct shadow_part {
 };
 
 struct haft_history {
+    haft_allocator heap;
     struct snapshot *snapshots;
     uint64_t keep;
     uint64_t oldest;
@@ -2743,23 +2814,48 @@ struct change {
     char bytes[IMAGE_BLOCK];
 };
 
-haft_status haft_history_open(uint64_t keep, haft_history **history)
+static size_t bytes_of_snapshots(uint64_t keep)
 {
-    if (keep == 0) {
-        return HAFT_BAD_CAPACITY;
-    }
-    haft_history *opened = calloc(1, sizeof *opened);
-    struct snapshot *snapshots = calloc((size_t)keep, sizeof *snapshots);
+    return (size_t)keep * sizeof(struct snapshot);
+}
 
-    if (opened == NULL || snapshots == NULL || keep > SIZE_MAX / sizeof *snapshots) {
-        free(snapshots);
-        free(opened);
+static haft_status open_history(const haft_history_options *options, haft_history **history)
+{
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_history *opened = heap_take_zero(&heap, sizeof *opened, _Alignof(haft_history));
+    struct snapshot *snapshots =
+        options->keep <= SIZE_MAX / 2 / sizeof *snapshots
+            ? heap_take_zero(&heap, bytes_of_snapshots(options->keep), _Alignof(struct snapshot))
+            : NULL;
+
+    if (opened == NULL || snapshots == NULL) {
+        heap_give(&heap, snapshots, bytes_of_snapshots(options->keep));
+        heap_give(&heap, opened, sizeof *opened);
         return HAFT_NO_MEMORY;
     }
+    opened->heap = heap;
     opened->snapshots = snapshots;
-    opened->keep = keep;
+    opened->keep = options->keep;
     *history = opened;
     return HAFT_OK;
+}
+
+haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
+                                    haft_history **history)
+{
+    haft_history_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
+}
+
+/* Of the changes of a snapshot; with none, of one. */
+static size_t bytes_of_changes(const struct snapshot *snapshot)
+{
+    return (size_t)(snapshot->ends[IMAGE_PARTS - 1] + 1) * sizeof(struct change);
 }
 
 static struct snapshot *snapshot_of(const haft_history *history, uint64_t number)
@@ -2771,7 +2867,7 @@ static void forget_changes(const haft_history *history, uint64_t number)
 {
     struct snapshot *snapshot = snapshot_of(history, number);
 
-    free(snapshot->changes);
+    heap_give(&history->heap, snapshot->changes, bytes_of_changes(snapshot));
     snapshot->changes = NULL;
 }
 
@@ -2782,11 +2878,13 @@ void haft_history_close(haft_history *history)
     }
     for (int part = 0; part < IMAGE_PARTS; part++) {
         if (history->shadow[part].is_open) {
-            reservation_close(&history->shadow[part].memory);
+            reservation_close_array(&history->shadow[part].memory, &history->heap);
         }
     }
-    free(history->snapshots);
-    free(history);
+    const haft_allocator heap = history->heap;
+
+    heap_give(&heap, history->snapshots, bytes_of_snapshots(history->keep));
+    heap_give(&heap, history, sizeof *history);
 }
 
 haft_range haft_history_kept(const haft_history *history)
@@ -2840,7 +2938,7 @@ static haft_status make_room(haft_history *history, const struct image *image)
 
         if (part->bytes != 0 && !shadow->is_open) {
             status = reservation_open_array(&shadow->memory, blocks_of(part->most) * IMAGE_BLOCK,
-                                            IMAGE_BLOCK);
+                                            IMAGE_BLOCK, &history->heap);
             shadow->is_open = status == HAFT_OK;
         }
         if (part->bytes != 0 && status == HAFT_OK) {
@@ -2937,7 +3035,8 @@ static struct change *keep_blocks(const struct shadow_part *shadow, const struct
 static haft_status exchange_with(haft_history *history, const struct image *image,
                                  struct snapshot *taken)
 {
-    uint64_t *differ = malloc((size_t)bitmap_of(history, IMAGE_PARTS) * sizeof *differ);
+    const size_t bitmap_bytes = (size_t)bitmap_of(history, IMAGE_PARTS) * sizeof(uint64_t);
+    uint64_t *differ = heap_take(&history->heap, bitmap_bytes, _Alignof(uint64_t));
     uint64_t found = 0;
 
     if (differ == NULL) {
@@ -2948,9 +3047,9 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
             compare_part(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
         taken->ends[i] = found;
     }
-    taken->changes = malloc((size_t)(found + 1) * sizeof *taken->changes);
+    taken->changes = heap_take(&history->heap, bytes_of_changes(taken), _Alignof(struct change));
     if (taken->changes == NULL) {
-        free(differ);
+        heap_give(&history->heap, differ, bitmap_bytes);
         return HAFT_NO_MEMORY;
     }
     struct change *change = taken->changes;
@@ -2959,7 +3058,7 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
         change = keep_blocks(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)],
                              change);
     }
-    free(differ);
+    heap_give(&history->heap, differ, bitmap_bytes);
     return HAFT_OK;
 }
 
@@ -3208,6 +3307,7 @@ HAFT_INTERNAL void image_clear(char *at, uint64_t bytes)
 /* A table that is loaded or saved. */
 struct image_file {
     haft_file *file;
+    const haft_allocator *heap;
     uint64_t object_size;  /* in memory */
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
@@ -3219,7 +3319,8 @@ struct image_file {
  * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
 HAFT_INTERNAL
-haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size);
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
+                            const haft_allocator *heap);
 HAFT_INTERNAL void image_file_close(struct image_file *image_file);
 
 /* Write the head.  HAFT_OK or HAFT_NO_FILE. */
@@ -3295,10 +3396,12 @@ enum { VERSION, SHAPE, OBJECT_BYTES = SHAPE + SHAPE_NUMBERS, BODY, NUMBERS };
 _Static_assert(NUMBERS + IMAGE_NUMBERS == SAVED_HEAD_NUMBERS, "a head has room for the numbers");
 
 HAFT_INTERNAL
-haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size)
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
+                            const haft_allocator *heap)
 {
     *image_file = (struct image_file){
         .file = file,
+        .heap = heap,
         .object_size = object_size,
         .object_bytes = file->convert != NULL ? file->converted_size : object_size,
     };
@@ -3306,7 +3409,7 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
         return HAFT_UNKNOWN_OPTION;
     }
     if (file->convert != NULL) {
-        image_file->converted = malloc(file->converted_size + 1);
+        image_file->converted = heap_take(heap, file->converted_size + 1, _Alignof(max_align_t));
         return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;
     }
     return HAFT_OK;
@@ -3314,7 +3417,7 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
 
 HAFT_INTERNAL void image_file_close(struct image_file *image_file)
 {
-    free(image_file->converted);
+    heap_give(image_file->heap, image_file->converted, (size_t)image_file->object_bytes + 1);
 }
 
 /* --- head --- */
@@ -3614,7 +3717,6 @@ HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, ui
 /* The options that all tables have in common. */
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
-#define MAX_ALIGNMENT 4096u
 
 static bool layout_is_zero(haft_layout layout)
 {
@@ -3940,8 +4042,9 @@ static haft_status reserve_entries(haft_side *side, const haft_side_options *opt
 {
     const struct geometry geometry = geometry_for(options);
     const uint64_t count = side->slots->view.mask + 1;
-    haft_status status = reservation_open_array(
-        &side->memory, geometry.bias + count * geometry.stride, (size_t)geometry.alignment);
+    haft_status status =
+        reservation_open_array(&side->memory, geometry.bias + count * geometry.stride,
+                               (size_t)geometry.alignment, &side->slots->heap);
 
     if (status != HAFT_OK) {
         return status;
@@ -3951,7 +4054,7 @@ static haft_status reserve_entries(haft_side *side, const haft_side_options *opt
     side->entries.stride = geometry.stride;
     status = reservation_commit(&side->memory, geometry.bias + geometry.stride);
     if (status != HAFT_OK) {
-        reservation_close(&side->memory);
+        reservation_close_array(&side->memory, &side->slots->heap);
     }
     return status;
 }
@@ -3964,7 +4067,7 @@ static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
 static haft_status open_side(const struct slots *slots, const haft_side_options *options,
                              bool is_shared, haft_side **side)
 {
-    haft_side *opened = calloc(1, sizeof *opened);
+    haft_side *opened = heap_take_zero(&slots->heap, sizeof *opened, _Alignof(haft_side));
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -3977,7 +4080,7 @@ static haft_status open_side(const struct slots *slots, const haft_side_options 
     const haft_status status = reserve_entries(opened, options);
 
     if (status != HAFT_OK) {
-        free(opened);
+        heap_give(&slots->heap, opened, sizeof *opened);
         return status;
     }
     store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
@@ -4094,8 +4197,8 @@ void haft_side_close(haft_side *side)
         ended = forget_all(side); /* what on_end has set */
     }
     side->leave(side);
-    reservation_close(&side->memory);
-    free(side);
+    reservation_close_array(&side->memory, &side->slots->heap);
+    heap_give(&side->slots->heap, side, sizeof *side);
 }
 
 /* Whether `id` is live or reserved. */
@@ -4391,7 +4494,8 @@ static haft_status reserve_slots(struct slots *slots, const struct slots_options
     const haft_status status =
         options->given != NULL
             ? reservation_open_given(&slots->memory, size, geometry->alignment, options->given)
-            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment);
+            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment,
+                                     &slots->heap);
 
     if (status == HAFT_OK && options->huge_pages && reservation_is_paged(&slots->memory)) {
         reservation_ask_for_huge_pages(&slots->memory);
@@ -4434,7 +4538,7 @@ HAFT_INTERNAL void slots_close(struct slots *slots)
 {
     runs_close(&slots->runs);
     sites_close(&slots->sites);
-    reservation_close(&slots->memory);
+    reservation_close_array(&slots->memory, &slots->heap);
 }
 
 HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end)
@@ -4664,10 +4768,11 @@ static inline uint64_t local_listed(const haft_local *local)
  */
 
 /*
- * A table of that name, all else zero, in given memory if that is not NULL; NULL: no memory.
- * local_free() ends it; NULL is nothing.
+ * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
+ * no memory.  local_free() ends it; NULL is nothing.
  */
-HAFT_INTERNAL haft_local *local_new(const char *name, struct given *given);
+HAFT_INTERNAL
+haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 HAFT_INTERNAL void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
@@ -4805,16 +4910,17 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
-HAFT_INTERNAL haft_local *local_new(const char *name, struct given *given)
+HAFT_INTERNAL
+haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap)
 {
-    const size_t length = strlen(name) + 1;
-    const size_t size = sizeof(haft_local) + length;
-    haft_local *local =
-        given != NULL ? given_take(given, size, _Alignof(haft_local)) : calloc(1, size);
+    const size_t size = size_with_name(sizeof(haft_local), name);
+    haft_local *local = given != NULL ? given_take(given, size, _Alignof(haft_local))
+                                      : heap_take_zero(heap, size, _Alignof(haft_local));
 
     if (local != NULL) {
         local->is_given = given != NULL;
-        local->name = memcpy(local + 1, name, length);
+        local->slots.heap = *heap;
+        local->name = memcpy(local + 1, name, size - sizeof *local);
     }
     return local;
 }
@@ -4822,7 +4928,9 @@ HAFT_INTERNAL haft_local *local_new(const char *name, struct given *given)
 HAFT_INTERNAL void local_free(haft_local *local)
 {
     if (local != NULL && !local->is_given) {
-        free(local);
+        const haft_allocator heap = local->slots.heap;
+
+        heap_give(&heap, local, size_with_name(sizeof(haft_local), local->name));
     }
 }
 
@@ -4837,7 +4945,7 @@ static uint64_t measure_local(const haft_local_options *options, struct slots_op
     struct given given = given_to_measure();
 
     wanted.given = &given;
-    given_take(&given, sizeof(haft_local) + strlen(local_name_of(options)) + 1,
+    given_take(&given, size_with_name(sizeof(haft_local), local_name_of(options)),
                _Alignof(haft_local));
     geometry_measure(&wanted);
     return given.measured;
@@ -4865,7 +4973,8 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
-    haft_local *opened = local_new(local_name_of(options), wanted.given);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_local *opened = local_new(local_name_of(options), wanted.given, &heap);
 
     status = opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
     if (status != HAFT_OK) {
@@ -6241,7 +6350,7 @@ haft_status haft_local_save(const haft_local *local, haft_file *file)
     haft_status status = local_check_moment(local);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&image_file, file, local->slots.object_size);
+        status = image_file_open(&image_file, file, local->slots.object_size, &local->slots.heap);
     }
     if (status == HAFT_OK) {
         status = write_image(&image_file, local);
@@ -6350,7 +6459,8 @@ static haft_status get_memory(struct loading *loading)
 
     for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
         image->parts[part].bytes = bytes[part];
-        image->parts[part].at = calloc(1, (size_t)bytes[part] + 1);
+        image->parts[part].at = heap_take_zero(&loading->local->slots.heap, (size_t)bytes[part] + 1,
+                                               _Alignof(max_align_t));
         if (image->parts[part].at == NULL) {
             return HAFT_NO_MEMORY;
         }
@@ -6507,7 +6617,7 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
     haft_status status = local_check_moment(local);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&loading.file, file, local->slots.object_size);
+        status = image_file_open(&loading.file, file, local->slots.object_size, &local->slots.heap);
     }
     if (status != HAFT_OK) {
         return status;
@@ -6520,8 +6630,10 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         local_become(local, &loading.image);
     }
-    free(loading.image.parts[LOCAL_SLOTS].at);
-    free(loading.image.parts[LOCAL_RUN_RECORDS].at);
+    for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
+        heap_give(&local->slots.heap, loading.image.parts[part].at,
+                  (size_t)loading.image.parts[part].bytes + 1);
+    }
     image_file_close(&loading.file);
     return status;
 }
@@ -6626,7 +6738,7 @@ static struct slots_options like_slots(const struct slots *slots)
 static haft_status open_like(const haft_local *local, haft_local **clone)
 {
     const struct slots_options wanted = like_slots(&local->slots);
-    haft_local *opened = local_new(local->name, NULL);
+    haft_local *opened = local_new(local->name, NULL, &local->slots.heap);
     const haft_status status =
         opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
 
@@ -6730,7 +6842,7 @@ struct haft_packed {
     bool in_callback;
     haft_packed_destroy *on_destroy;
     void *destroy_arg;
-    char *name;
+    const char *name; /* behind the struct */
 };
 
 /* Bytes of an array's element. */
@@ -6820,17 +6932,32 @@ OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
 /* --- opening --- */
 
-/* Address space for the arrays: an element more than the capacity, for sorting. */
+static void close_array(struct haft_packed *packed, int array)
+{
+    reservation_close_array(&packed->memory[array], &packed->slots.heap);
+}
+
+/* A type's size is a multiple of its alignment. */
+static size_t array_alignment(uint64_t object_size)
+{
+    const uint64_t power = object_size & (~object_size + 1);
+
+    return power > MAX_ALIGNMENT ? MAX_ALIGNMENT : power > CACHE_LINE ? (size_t)power : CACHE_LINE;
+}
+
+/* Memory for the arrays: an element more than the capacity, for sorting. */
 static haft_status open_arrays(struct haft_packed *packed)
 {
+    const size_t alignment = array_alignment(packed->view.object_size);
+
     for (int array = 0; array < PACKED_ARRAYS; array++) {
         const uint64_t bytes = packed_bytes(packed, (enum packed_array)array);
-        const haft_status status =
-            reservation_open(&packed->memory[array], (packed->capacity + 1) * bytes);
+        const haft_status status = reservation_open_array(
+            &packed->memory[array], (packed->capacity + 1) * bytes, alignment, &packed->slots.heap);
 
         if (status != HAFT_OK) {
             while (array-- > 0) {
-                reservation_close(&packed->memory[array]);
+                close_array(packed, array);
             }
             return status;
         }
@@ -6845,7 +6972,7 @@ static haft_status open_arrays(struct haft_packed *packed)
 static void close_memory(struct haft_packed *packed)
 {
     for (int array = 0; array < PACKED_ARRAYS; array++) {
-        reservation_close(&packed->memory[array]);
+        close_array(packed, array);
     }
     slots_close(&packed->slots);
 }
@@ -6911,29 +7038,48 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     return status;
 }
 
+static struct haft_packed *packed_new(const char *name, const haft_allocator *heap)
+{
+    const size_t size = size_with_name(sizeof(struct haft_packed), name);
+    struct haft_packed *packed = heap_take_zero(heap, size, _Alignof(struct haft_packed));
+
+    if (packed != NULL) {
+        packed->slots.heap = *heap;
+        packed->name = memcpy(packed + 1, name, size - sizeof *packed);
+    }
+    return packed;
+}
+
+static void packed_free(struct haft_packed *packed)
+{
+    const haft_allocator heap = packed->slots.heap;
+
+    heap_give(&heap, packed, size_with_name(sizeof(struct haft_packed), packed->name));
+}
+
 static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
 {
-    struct haft_packed *opened = calloc(1, sizeof *opened);
-    char *name = strdup(options->name != NULL ? options->name : "packed table");
-    haft_status status = HAFT_NO_MEMORY;
+    const haft_allocator heap = heap_of(options->allocator);
+    struct haft_packed *opened =
+        packed_new(options->name != NULL ? options->name : "packed table", &heap);
 
-    if (opened != NULL && name != NULL) {
-        opened->view.object_size = options->object_size;
-        opened->capacity = options->capacity;
-        opened->step = options->growth_step != 0 ? options->growth_step : 1;
-        opened->is_touched = options->growth_step != 0;
-        status = open_memory(opened, options);
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
     }
+    opened->view.object_size = options->object_size;
+    opened->capacity = options->capacity;
+    opened->step = options->growth_step != 0 ? options->growth_step : 1;
+    opened->is_touched = options->growth_step != 0;
+    const haft_status status = open_memory(opened, options);
+
     if (status != HAFT_OK) {
-        free(name);
-        free(opened);
+        packed_free(opened);
         return status;
     }
     opened->free_head = MARK_END;
     opened->keep_order = options->keep_order;
     opened->on_destroy = options->on_destroy;
     opened->destroy_arg = options->destroy_arg;
-    opened->name = name;
     *packed = opened;
     return HAFT_OK;
 }
@@ -6961,6 +7107,7 @@ HAFT_INTERNAL haft_status packed_open_like(const haft_packed *packed, haft_packe
         .keep_order = packed->keep_order,
         .on_destroy = packed->on_destroy,
         .destroy_arg = packed->destroy_arg,
+        .allocator = &slots->heap,
     };
 
     return open_packed(&options, clone);
@@ -6984,8 +7131,7 @@ void haft_packed_close(haft_packed *packed)
     }
     asan_unpoison(packed->view.objects, (size_t)((packed->ready + 1) * packed->view.object_size));
     close_memory(packed);
-    free(packed->name);
-    free(packed);
+    packed_free(packed);
 }
 
 haft_dense_view haft_packed_view(const haft_packed *packed)
@@ -7651,7 +7797,7 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
     haft_status status = packed_check_moment(packed);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&image_file, file, packed->view.object_size);
+        status = image_file_open(&image_file, file, packed->view.object_size, &packed->slots.heap);
     }
     if (status == HAFT_OK) {
         status = write_packed(&image_file, packed);
@@ -7721,7 +7867,8 @@ static haft_status get_packed_memory(struct packed_loading *loading)
     parts[PACKED_SLOTS].bytes =
         (HAFT_FIRST_INDEX + numbers[PACKED_USED]) * sizeof(haft_packed_slot);
     for (int part = 0; part < IMAGE_PARTS; part++) {
-        parts[part].at = calloc(1, (size_t)parts[part].bytes + 1);
+        parts[part].at = heap_take_zero(&loading->packed->slots.heap, (size_t)parts[part].bytes + 1,
+                                        _Alignof(max_align_t));
         if (parts[part].at == NULL) {
             return HAFT_NO_MEMORY;
         }
@@ -7849,7 +7996,8 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
     haft_status status = packed_check_moment(packed);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&loading.file, file, packed->view.object_size);
+        status =
+            image_file_open(&loading.file, file, packed->view.object_size, &packed->slots.heap);
     }
     if (status != HAFT_OK) {
         return status;
@@ -7862,7 +8010,8 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
         packed_become(packed, &loading.image);
     }
     for (int part = 0; part < IMAGE_PARTS; part++) {
-        free(loading.image.parts[part].at);
+        heap_give(&packed->slots.heap, loading.image.parts[part].at,
+                  (size_t)loading.image.parts[part].bytes + 1);
     }
     image_file_close(&loading.file);
     return status;
@@ -9859,7 +10008,8 @@ struct haft_domain {
     char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
     uint64_t given_count;
     atomic_u64 given_used;
-    bool is_given; /* all of it is in the program's memory */
+    haft_allocator heap; /* of the domain and its members */
+    bool is_given;       /* all of it is in the program's memory */
 };
 
 /*
@@ -10570,13 +10720,13 @@ static struct member *take_given_member(haft_domain *domain)
 static struct member *new_member(haft_domain *domain)
 {
     return domain->given_members != NULL ? take_given_member(domain)
-                                         : aligned_alloc(CACHE_LINE, CACHE_LINE);
+                                         : heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
 }
 
 static void free_member(const haft_domain *domain, struct member *member)
 {
     if (domain->given_members == NULL) {
-        free(member);
+        heap_give(&domain->heap, member, CACHE_LINE);
     }
 }
 
@@ -10939,7 +11089,7 @@ static bool domain_memory_is_enough(const haft_domain_options *options)
                                    : options->memory_size == 0;
 }
 
-static haft_domain *domain_new(const haft_domain_options *options)
+static haft_domain *domain_new(const haft_domain_options *options, const haft_allocator *heap)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
@@ -10949,15 +11099,15 @@ static haft_domain *domain_new(const haft_domain_options *options)
     if (options->memory != NULL) {
         return take_domain(options, &given);
     }
-    haft_domain *domain = aligned_alloc(CACHE_LINE, sizeof *domain);
-
-    return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
+    return heap_take_zero(heap, sizeof(haft_domain), CACHE_LINE);
 }
 
 static void domain_free(haft_domain *domain)
 {
     if (!domain->is_given) {
-        free(domain);
+        const haft_allocator heap = domain->heap;
+
+        heap_give(&heap, domain, sizeof *domain);
     }
 }
 
@@ -10985,11 +11135,13 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     if (status != HAFT_OK) {
         return status;
     }
-    haft_domain *opened = domain_new(options);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_domain *opened = domain_new(options, &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
+    opened->heap = heap;
     opened->number = domain_number();
     if (options->foreign_clock != NULL) {
         opened->foreign = *options->foreign_clock;
@@ -11819,7 +11971,7 @@ struct haft_table {
     uint64_t backlog_slots; /* that a worker lets wait */
     uint64_t used_from;     /* as in struct haft_worker_front, for calls that are checked */
     uint64_t last_life;
-    char *name;
+    const char *name; /* behind the struct */
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
@@ -13760,14 +13912,15 @@ static haft_worker *take_given_worker(haft_table *table)
 
 static haft_worker *new_worker(haft_table *table)
 {
-    return table->given_workers != NULL ? take_given_worker(table)
-                                        : aligned_alloc(CACHE_LINE, sizeof(haft_worker));
+    return table->given_workers != NULL
+               ? take_given_worker(table)
+               : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
     if (table->given_workers == NULL) {
-        free(worker);
+        heap_give(&table->slots.heap, worker, sizeof *worker);
     } else {
         asan_unpoison(worker, sizeof *worker);
     }
@@ -14633,9 +14786,12 @@ HAFT_INTERNAL void supply_take_back(haft_worker *worker)
  * concurrent/table/table.h - opening and ending a table.  One thread has it meanwhile.
  */
 
-/* A table of that name, with nothing in it, in given memory if that is not NULL; NULL: no memory.
- * table_free() ends it. */
-HAFT_INTERNAL haft_table *table_new(const char *name, struct given *given);
+/*
+ * A table of that name, with nothing in it, in given memory if that is not NULL, else in the heap;
+ * NULL: no memory.  table_free() ends it.
+ */
+HAFT_INTERNAL
+haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
 HAFT_INTERNAL void table_free(haft_table *table);
 
 /* Whether the option waiting_bytes is right for slots of that distance. */
@@ -14817,32 +14973,28 @@ HAFT_INTERNAL void table_stop(haft_table *table)
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
-HAFT_INTERNAL haft_table *table_new(const char *name, struct given *given)
+HAFT_INTERNAL
+haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap)
 {
-    const size_t length = strlen(name) + 1;
-    haft_table *table = given != NULL ? given_take(given, sizeof *table, CACHE_LINE)
-                                      : aligned_alloc(CACHE_LINE, sizeof *table);
-    char *copy = given != NULL ? given_take(given, length, 1) : malloc(length);
+    const size_t size = size_with_name(sizeof(haft_table), name);
+    haft_table *table = given != NULL ? given_take(given, size, CACHE_LINE)
+                                      : heap_take_zero(heap, size, CACHE_LINE);
 
-    if (table == NULL || copy == NULL) {
-        if (given == NULL) {
-            free(copy);
-            free(table);
-        }
-        return NULL;
+    if (table != NULL) {
+        table->restore_end = HAFT_FIRST_INDEX;
+        table->name = memcpy(table + 1, name, size - sizeof *table);
+        table->is_given = given != NULL;
+        table->slots.heap = *heap;
     }
-    memset(table, 0, sizeof *table);
-    table->restore_end = HAFT_FIRST_INDEX;
-    table->name = memcpy(copy, name, length);
-    table->is_given = given != NULL;
     return table;
 }
 
 HAFT_INTERNAL void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        free(table->name);
-        free(table);
+        const haft_allocator heap = table->slots.heap;
+
+        heap_give(&heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 
@@ -14901,8 +15053,7 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     const uint64_t workers = workers_of(options);
 
     wanted.given = &given;
-    given_take(&given, sizeof(haft_table), CACHE_LINE);
-    given_take(&given, strlen(table_name_of(options)) + 1, 1);
+    given_take(&given, size_with_name(sizeof(haft_table), table_name_of(options)), CACHE_LINE);
     given_take(&given, workers * sizeof(haft_worker), CACHE_LINE);
     geometry_measure(&wanted);
     given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
@@ -14933,7 +15084,8 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
-    haft_table *opened = table_new(table_name_of(options), wanted.given);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_table *opened = table_new(table_name_of(options), wanted.given, &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -17067,7 +17219,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status != HAFT_OK) {
         return status;
     }
-    haft_table *opened = table_new(local->name, NULL);
+    haft_table *opened = table_new(local->name, NULL, &local->slots.heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -17091,7 +17243,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 static haft_local *plain_local(const haft_table *table)
 {
-    haft_local *local = local_new(table->name, NULL);
+    haft_local *local = local_new(table->name, NULL, &table->slots.heap);
 
     if (local != NULL) {
         local->capacity = table->capacity;

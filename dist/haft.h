@@ -1162,6 +1162,7 @@ typedef struct haft_footprint {
                                                                                                    \
     void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
     uint64_t memory_size; /* packed: no such option */                                             \
+    const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
     uint64_t reserved[2] /* 0; for options that a later version gives to every table */
 
@@ -1355,6 +1356,9 @@ typedef struct haft_domain_options {
     void *memory;
     uint64_t memory_size;
     uint64_t threads;
+
+    /* Of the domain, and with the workers clock of 64 bytes a thread; copied; NULL: malloc. */
+    const struct haft_allocator *allocator;
 } haft_domain_options;
 
 /* grace_periods, backlog and so on, with their meanings in haft/detail/stats.h. */
@@ -2136,8 +2140,8 @@ typedef struct haft_local_options {
 
 /*
  * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
- * KiB of them are one calloc: haft_local_trim() releases nothing, and huge_pages changes nothing.
- * More are address space, whose pages are touched when slots are first used.
+ * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
+ * nothing.  More are address space, whose pages are touched when slots are first used.
  *
  * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
  * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
@@ -2156,7 +2160,8 @@ typedef struct haft_local_options {
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: calloc.
+ * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: one
+ *           block, cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
                                   haft_local **local);
@@ -2196,7 +2201,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 128 KiB of slots: free.  With on_destroy
+ * Cost      O(memory touched), in the system; up to 128 KiB of slots, one block.  With on_destroy
  *           O(slots ever used).
  */
 void haft_local_close(haft_local *local);
@@ -2461,16 +2466,16 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 #define HAFT_PACKED_FIXED UINT64_MAX
 
 /*
- * The objects stand object_size apart, from the start of a page on: where it is a C type's size,
- * they are aligned for that type.  on_fill (warn_at) is called as the last thing of the insertion
- * that brings the table there.
+ * The objects stand object_size apart, the first one at a multiple of the largest power of two in
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill (warn_at)
+ * is called as the last thing of the insertion that brings the table there.
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so
-     * growth never moves or copies an object.
+     * growth never moves or copies an object; arrays of up to 128 KiB are blocks of the heap.
      *   0                   the system gives each page when it is first used
      *   n                   n objects at a time, touched in advance, the first n at opening: only
      *                       an insert that begins the next n meets fresh memory
@@ -2531,7 +2536,7 @@ HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haf
  * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().
  *
  * Threads   one; not from a callback.
- * Progress  blocking (munmap).
+ * Progress  blocking (munmap, free).
  * Cost      O(memory touched), in the system; with on_destroy O(count).
  */
 void haft_packed_close(haft_packed *packed);
@@ -3053,14 +3058,25 @@ haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
  */
 typedef struct haft_history haft_history;
 
+typedef struct haft_history_options {
+    uint64_t keep;                          /* snapshots, at most */
+    const struct haft_allocator *allocator; /* see haft/memory.h; copied; NULL: malloc */
+} haft_history_options;
+
 /*
- * haft_history_open - a history of at most `keep` snapshots.
+ * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
  * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
- *           `keep` is 0; HAFT_NO_MEMORY.
+ *           `keep` is 0; HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
-haft_status haft_history_open(uint64_t keep, haft_history **history);
+haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
+                                    haft_history **history);
+HAFT_INLINE haft_status haft_history_open(const haft_history_options *options,
+                                          haft_history **history)
+{
+    return haft_history_open_sized(options, sizeof *options, history);
+}
 
 /*
  * haft_history_close - the end of the history, before or after that of its table.
@@ -3263,7 +3279,8 @@ typedef struct haft_side_options {
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 128 KiB: calloc.
+ *           value, whose pages take memory when they are first set.  Up to 128 KiB: one block
+ *           of the table's allocator.
  */
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
                                        size_t size, haft_side **side);
@@ -3453,9 +3470,9 @@ uint64_t haft_side_sweep(haft_side *side);
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
  * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
- * with at most 128 KiB of slots, which are in the heap.  A run has as few pages as begin and end
- * with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about 4.5
- * bytes for each slot ever used, more in tables below 4,096 objects.
+ * with at most 128 KiB of slots, which are one block of memory.  A run has as few pages as begin
+ * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
+ * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
  * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
  * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told
@@ -3526,6 +3543,23 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
  * the report of leaks at closing (for the C library's sort), and debug builds at closing, for the
  * census; the last two do without where they get no memory.
+ */
+
+/*
+ * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
+ * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
+ * that is opened for these: clones, sides, workers, what loading and saving need for a while.  It
+ * is copied, and its context is there until they are closed; haft_share() and haft_unshare() take
+ * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
+ * HAFT_NO_MEMORY, and nothing has changed.
+ *
+ * Arrays of more than 128 KiB, and a table's batches, are in pages of the system's, which are
+ * reserved at once and used as they are needed: `memory` is for programs that may not have these.
+ * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
+ * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
+ *
+ * Its functions run on each thread that opens, closes or needs a worker, so for a haft_table they
+ * must take any threads at once.  They may not use what they serve.
  */
 
 /*

@@ -643,10 +643,14 @@ class history : public detail::owner<haft_history, detail::closer<haft_history_c
   public:
     history() noexcept = default;
 
-    static result<history> open(uint64_t keep) noexcept
+    static result<history> open(uint64_t keep, const haft_allocator *allocator = nullptr) noexcept
     {
+        haft_history_options options = {};
         haft_history *opened;
-        const haft_status status = haft_history_open(keep, &opened);
+
+        options.keep = keep;
+        options.allocator = allocator;
+        const haft_status status = haft_history_open(&options, &opened);
 
         return status == HAFT_OK ? result<history>(history(opened)) : status;
     }

@@ -367,7 +367,9 @@ static uint64_t carry_out_all(const uint8_t *data, size_t size)
     timeline.chance = chance | 1;
     tell("table", chance);
     subject_open(&timeline.subject, exact_draw(&timeline.chance) | 1);
-    exact_must(haft_history_open(KEEP, &timeline.history) == HAFT_OK, "a history");
+    exact_must(haft_history_open(&(haft_history_options){.keep = KEEP}, &timeline.history) ==
+                   HAFT_OK,
+               "a history");
     for (size_t i = 8; i < size; i++) {
         carry_out(&timeline, data[i]);
     }

@@ -43,7 +43,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ANNOUNCED_NOTHING 0       /* holds all tickets up: on its way online */
@@ -166,13 +165,13 @@ static struct member *take_given_member(haft_domain *domain)
 static struct member *new_member(haft_domain *domain)
 {
     return domain->given_members != NULL ? take_given_member(domain)
-                                         : aligned_alloc(CACHE_LINE, CACHE_LINE);
+                                         : heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
 }
 
 static void free_member(const haft_domain *domain, struct member *member)
 {
     if (domain->given_members == NULL) {
-        free(member);
+        heap_give(&domain->heap, member, CACHE_LINE);
     }
 }
 

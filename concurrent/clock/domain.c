@@ -18,7 +18,6 @@
 #include "lib/base/given.h"
 #include "lib/base/sized.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NUMBERED(name, object) [HAFT_CLOCK_##name] = &object,
@@ -84,7 +83,7 @@ static bool domain_memory_is_enough(const haft_domain_options *options)
                                    : options->memory_size == 0;
 }
 
-static haft_domain *domain_new(const haft_domain_options *options)
+static haft_domain *domain_new(const haft_domain_options *options, const haft_allocator *heap)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
@@ -94,15 +93,15 @@ static haft_domain *domain_new(const haft_domain_options *options)
     if (options->memory != NULL) {
         return take_domain(options, &given);
     }
-    haft_domain *domain = aligned_alloc(CACHE_LINE, sizeof *domain);
-
-    return domain != NULL ? memset(domain, 0, sizeof *domain) : NULL;
+    return heap_take_zero(heap, sizeof(haft_domain), CACHE_LINE);
 }
 
 static void domain_free(haft_domain *domain)
 {
     if (!domain->is_given) {
-        free(domain);
+        const haft_allocator heap = domain->heap;
+
+        heap_give(&heap, domain, sizeof *domain);
     }
 }
 
@@ -130,11 +129,13 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     if (status != HAFT_OK) {
         return status;
     }
-    haft_domain *opened = domain_new(options);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_domain *opened = domain_new(options, &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
+    opened->heap = heap;
     opened->number = domain_number();
     if (options->foreign_clock != NULL) {
         opened->foreign = *options->foreign_clock;

@@ -7,6 +7,7 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/measure.h"
 #include "lib/base/atomics.h"
+#include "lib/base/heap.h"
 #include "lib/base/os.h"
 #include <haft/domain.h>
 
@@ -58,7 +59,8 @@ struct haft_domain {
     char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
     uint64_t given_count;
     atomic_u64 given_used;
-    bool is_given; /* all of it is in the program's memory */
+    haft_allocator heap; /* of the domain and its members */
+    bool is_given;       /* all of it is in the program's memory */
 };
 
 #endif /* HAFT_CONCURRENT_CLOCK_STATE_H */

@@ -135,7 +135,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status != HAFT_OK) {
         return status;
     }
-    haft_table *opened = table_new(local->name, NULL);
+    haft_table *opened = table_new(local->name, NULL, &local->slots.heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -159,7 +159,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 static haft_local *plain_local(const haft_table *table)
 {
-    haft_local *local = local_new(table->name, NULL);
+    haft_local *local = local_new(table->name, NULL, &table->slots.heap);
 
     if (local != NULL) {
         local->capacity = table->capacity;

@@ -15,7 +15,6 @@
 #include "lib/base/asan.h"
 #include <haft/detail/table_front.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
@@ -95,14 +94,15 @@ static haft_worker *take_given_worker(haft_table *table)
 
 static haft_worker *new_worker(haft_table *table)
 {
-    return table->given_workers != NULL ? take_given_worker(table)
-                                        : aligned_alloc(CACHE_LINE, sizeof(haft_worker));
+    return table->given_workers != NULL
+               ? take_given_worker(table)
+               : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
     if (table->given_workers == NULL) {
-        free(worker);
+        heap_give(&table->slots.heap, worker, sizeof *worker);
     } else {
         asan_unpoison(worker, sizeof *worker);
     }

@@ -158,7 +158,7 @@ struct haft_table {
     uint64_t backlog_slots; /* that a worker lets wait */
     uint64_t used_from;     /* as in struct haft_worker_front, for calls that are checked */
     uint64_t last_life;
-    char *name;
+    const char *name; /* behind the struct */
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */

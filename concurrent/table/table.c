@@ -14,7 +14,6 @@
 #include "concurrent/table/tables.h"
 #include "lib/slots/diagnose.h"
 #include "lib/slots/object.h"
-#include <stdlib.h>
 #include <string.h>
 
 OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
@@ -176,32 +175,27 @@ void table_stop(haft_table *table)
     fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
-haft_table *table_new(const char *name, struct given *given)
+haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap)
 {
-    const size_t length = strlen(name) + 1;
-    haft_table *table = given != NULL ? given_take(given, sizeof *table, CACHE_LINE)
-                                      : aligned_alloc(CACHE_LINE, sizeof *table);
-    char *copy = given != NULL ? given_take(given, length, 1) : malloc(length);
+    const size_t size = size_with_name(sizeof(haft_table), name);
+    haft_table *table = given != NULL ? given_take(given, size, CACHE_LINE)
+                                      : heap_take_zero(heap, size, CACHE_LINE);
 
-    if (table == NULL || copy == NULL) {
-        if (given == NULL) {
-            free(copy);
-            free(table);
-        }
-        return NULL;
+    if (table != NULL) {
+        table->restore_end = HAFT_FIRST_INDEX;
+        table->name = memcpy(table + 1, name, size - sizeof *table);
+        table->is_given = given != NULL;
+        table->slots.heap = *heap;
     }
-    memset(table, 0, sizeof *table);
-    table->restore_end = HAFT_FIRST_INDEX;
-    table->name = memcpy(copy, name, length);
-    table->is_given = given != NULL;
     return table;
 }
 
 void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        free(table->name);
-        free(table);
+        const haft_allocator heap = table->slots.heap;
+
+        heap_give(&heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 
@@ -260,8 +254,7 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     const uint64_t workers = workers_of(options);
 
     wanted.given = &given;
-    given_take(&given, sizeof(haft_table), CACHE_LINE);
-    given_take(&given, strlen(table_name_of(options)) + 1, 1);
+    given_take(&given, size_with_name(sizeof(haft_table), table_name_of(options)), CACHE_LINE);
     given_take(&given, workers * sizeof(haft_worker), CACHE_LINE);
     geometry_measure(&wanted);
     given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
@@ -292,7 +285,8 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
-    haft_table *opened = table_new(table_name_of(options), wanted.given);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_table *opened = table_new(table_name_of(options), wanted.given, &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;

@@ -6,9 +6,11 @@
 
 #include "concurrent/table/state.h"
 
-/* A table of that name, with nothing in it, in given memory if that is not NULL; NULL: no memory.
- * table_free() ends it. */
-haft_table *table_new(const char *name, struct given *given);
+/*
+ * A table of that name, with nothing in it, in given memory if that is not NULL, else in the heap;
+ * NULL: no memory.  table_free() ends it.
+ */
+haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
 void table_free(haft_table *table);
 
 /* Whether the option waiting_bytes is right for slots of that distance. */

@@ -27,7 +27,7 @@ static void open_game(struct game *game)
     *game = (struct game){.mind = {.leader = HAFT_NIL}};
     must(haft_local_open(&(haft_local_options){.capacity = 100, .object_size = sizeof(struct car)},
                          &game->cars));
-    must(haft_history_open(8, &game->past));
+    must(haft_history_open(&(haft_history_options){.keep = 8}, &game->past));
 }
 
 static void close_game(struct game *game)

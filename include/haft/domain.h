@@ -96,6 +96,9 @@ typedef struct haft_domain_options {
     void *memory;
     uint64_t memory_size;
     uint64_t threads;
+
+    /* Of the domain, and with the workers clock of 64 bytes a thread; copied; NULL: malloc. */
+    const struct haft_allocator *allocator;
 } haft_domain_options;
 
 /* grace_periods, backlog and so on, with their meanings in haft/detail/stats.h. */

@@ -83,8 +83,8 @@ typedef struct haft_local_options {
 
 /*
  * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
- * KiB of them are one calloc: haft_local_trim() releases nothing, and huge_pages changes nothing.
- * More are address space, whose pages are touched when slots are first used.
+ * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
+ * nothing.  More are address space, whose pages are touched when slots are first used.
  *
  * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
  * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
@@ -103,7 +103,8 @@ typedef struct haft_local_options {
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: calloc.
+ * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: one
+ *           block, cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
                                   haft_local **local);
@@ -143,7 +144,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 128 KiB of slots: free.  With on_destroy
+ * Cost      O(memory touched), in the system; up to 128 KiB of slots, one block.  With on_destroy
  *           O(slots ever used).
  */
 void haft_local_close(haft_local *local);

@@ -29,9 +29,9 @@ extern "C" {
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
  * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
- * with at most 128 KiB of slots, which are in the heap.  A run has as few pages as begin and end
- * with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about 4.5
- * bytes for each slot ever used, more in tables below 4,096 objects.
+ * with at most 128 KiB of slots, which are one block of memory.  A run has as few pages as begin
+ * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
+ * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
  * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
  * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told
@@ -102,6 +102,23 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
  * the report of leaks at closing (for the C library's sort), and debug builds at closing, for the
  * census; the last two do without where they get no memory.
+ */
+
+/*
+ * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
+ * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
+ * that is opened for these: clones, sides, workers, what loading and saving need for a while.  It
+ * is copied, and its context is there until they are closed; haft_share() and haft_unshare() take
+ * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
+ * HAFT_NO_MEMORY, and nothing has changed.
+ *
+ * Arrays of more than 128 KiB, and a table's batches, are in pages of the system's, which are
+ * reserved at once and used as they are needed: `memory` is for programs that may not have these.
+ * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
+ * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
+ *
+ * Its functions run on each thread that opens, closes or needs a worker, so for a haft_table they
+ * must take any threads at once.  They may not use what they serve.
  */
 
 /*

@@ -60,16 +60,16 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 #define HAFT_PACKED_FIXED UINT64_MAX
 
 /*
- * The objects stand object_size apart, from the start of a page on: where it is a C type's size,
- * they are aligned for that type.  on_fill (warn_at) is called as the last thing of the insertion
- * that brings the table there.
+ * The objects stand object_size apart, the first one at a multiple of the largest power of two in
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill (warn_at)
+ * is called as the last thing of the insertion that brings the table there.
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so
-     * growth never moves or copies an object.
+     * growth never moves or copies an object; arrays of up to 128 KiB are blocks of the heap.
      *   0                   the system gives each page when it is first used
      *   n                   n objects at a time, touched in advance, the first n at opening: only
      *                       an insert that begins the next n meets fresh memory
@@ -130,7 +130,7 @@ HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haf
  * haft_packed_close - the end of the table and of all objects in it, as haft_packed_clear().
  *
  * Threads   one; not from a callback.
- * Progress  blocking (munmap).
+ * Progress  blocking (munmap, free).
  * Cost      O(memory touched), in the system; with on_destroy O(count).
  */
 void haft_packed_close(haft_packed *packed);

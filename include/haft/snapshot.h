@@ -53,14 +53,25 @@ extern "C" {
  */
 typedef struct haft_history haft_history;
 
+typedef struct haft_history_options {
+    uint64_t keep;                          /* snapshots, at most */
+    const struct haft_allocator *allocator; /* see haft/memory.h; copied; NULL: malloc */
+} haft_history_options;
+
 /*
- * haft_history_open - a history of at most `keep` snapshots.
+ * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
  * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
- *           `keep` is 0; HAFT_NO_MEMORY.
+ *           `keep` is 0; HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
-haft_status haft_history_open(uint64_t keep, haft_history **history);
+haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
+                                    haft_history **history);
+HAFT_INLINE haft_status haft_history_open(const haft_history_options *options,
+                                          haft_history **history)
+{
+    return haft_history_open_sized(options, sizeof *options, history);
+}
 
 /*
  * haft_history_close - the end of the history, before or after that of its table.

@@ -8,7 +8,6 @@
  */
 #include "lib/base/reservation.h"
 #include "lib/base/os.h"
-#include <stdlib.h>
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
@@ -18,7 +17,7 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->kind = kind;
-    reservation->lead = 0;
+    reservation->lead = reservation->more = 0;
     store_relaxed(OWN, &reservation->writable, 0);
 }
 
@@ -34,11 +33,12 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     return HAFT_OK;
 }
 
-/* calloc aligns to max_align_t. */
-static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment)
+/* Aligned here: where a heap aligns to more than max_align_t, it takes longer. */
+static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
+                                const haft_allocator *heap)
 {
     const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = calloc(1, (size_t)size + more);
+    char *block = heap_take_zero(heap, (size_t)size + more, _Alignof(max_align_t));
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
@@ -47,12 +47,14 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
 
     set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
+    reservation->more = (uint16_t)more;
     return HAFT_OK;
 }
 
-haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment)
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap)
 {
-    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment)
+    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment, heap)
                                      : reservation_open(reservation, size);
 }
 
@@ -82,8 +84,16 @@ void reservation_close(struct reservation *reservation)
 {
     if (reservation_is_paged(reservation)) {
         os_release(reservation->base, reservation->size);
-    } else if (reservation->kind == IN_HEAP) {
-        free(reservation->base - reservation->lead);
+    }
+}
+
+void reservation_close_array(struct reservation *reservation, const haft_allocator *heap)
+{
+    if (reservation->kind == IN_HEAP) {
+        heap_give(heap, reservation->base - reservation->lead,
+                  reservation->size + reservation->more);
+    } else {
+        reservation_close(reservation);
     }
 }
 

@@ -5,21 +5,22 @@
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
  * would fault.
  *
- * A small array is one calloc instead: system calls would cost more than its bytes.  No page of it
- * is ever discarded, and no advice is given on it.
+ * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
+ * page of it is ever discarded, and no advice is given on it.
  */
 #ifndef HAFT_LIB_RESERVATION_H
 #define HAFT_LIB_RESERVATION_H
 
 #include "lib/base/atomics.h"
 #include "lib/base/given.h"
+#include "lib/base/heap.h"
 #include <haft/status.h>
 #include <stddef.h>
 
 enum reservation_kind {
     IN_PAGES,
     IN_STEPS, /* pages, made writable in steps */
-    IN_HEAP,  /* one calloc */
+    IN_HEAP,  /* one block */
     GIVEN,    /* the program's memory */
 };
 
@@ -27,7 +28,8 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in the heap: bytes of the block before the base */
+    uint16_t lead;       /* in a heap: bytes of the block before the base, */
+    uint16_t more;       /* and bytes that it has more than the array */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
@@ -35,11 +37,12 @@ struct reservation {
 haft_status reservation_open(struct reservation *reservation, uint64_t size);
 
 /*
- * The same for an array that is in the heap if it has at most RESERVATION_SMALL bytes.  Its base
- * is a multiple of `alignment`, a power of two up to a page.
+ * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes.  Its base is a
+ * multiple of `alignment`, a power of two up to a page.
  */
-haft_status reservation_open_array(struct reservation *reservation, uint64_t size,
-                                   size_t alignment);
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap);
+void reservation_close_array(struct reservation *reservation, const haft_allocator *heap);
 
 /* An array in memory that the program has given.  HAFT_NO_MEMORY: there is too little. */
 haft_status reservation_open_given(struct reservation *reservation, uint64_t size,

@@ -11,7 +11,6 @@
 #include "lib/slots/leaks.h"
 #include "lib/slots/object.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 OPTIONS_BEGIN_WITH_COMMON(haft_local_options);
@@ -57,16 +56,16 @@ static void fill_in(haft_local *local, const haft_local_options *options)
     local_begin_list(local);
 }
 
-haft_local *local_new(const char *name, struct given *given)
+haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap)
 {
-    const size_t length = strlen(name) + 1;
-    const size_t size = sizeof(haft_local) + length;
-    haft_local *local =
-        given != NULL ? given_take(given, size, _Alignof(haft_local)) : calloc(1, size);
+    const size_t size = size_with_name(sizeof(haft_local), name);
+    haft_local *local = given != NULL ? given_take(given, size, _Alignof(haft_local))
+                                      : heap_take_zero(heap, size, _Alignof(haft_local));
 
     if (local != NULL) {
         local->is_given = given != NULL;
-        local->name = memcpy(local + 1, name, length);
+        local->slots.heap = *heap;
+        local->name = memcpy(local + 1, name, size - sizeof *local);
     }
     return local;
 }
@@ -74,7 +73,9 @@ haft_local *local_new(const char *name, struct given *given)
 void local_free(haft_local *local)
 {
     if (local != NULL && !local->is_given) {
-        free(local);
+        const haft_allocator heap = local->slots.heap;
+
+        heap_give(&heap, local, size_with_name(sizeof(haft_local), local->name));
     }
 }
 
@@ -89,7 +90,7 @@ static uint64_t measure_local(const haft_local_options *options, struct slots_op
     struct given given = given_to_measure();
 
     wanted.given = &given;
-    given_take(&given, sizeof(haft_local) + strlen(local_name_of(options)) + 1,
+    given_take(&given, size_with_name(sizeof(haft_local), local_name_of(options)),
                _Alignof(haft_local));
     geometry_measure(&wanted);
     return given.measured;
@@ -117,7 +118,8 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
-    haft_local *opened = local_new(local_name_of(options), wanted.given);
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_local *opened = local_new(local_name_of(options), wanted.given, &heap);
 
     status = opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
     if (status != HAFT_OK) {

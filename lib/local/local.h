@@ -8,10 +8,10 @@
 #include "lib/local/state.h"
 
 /*
- * A table of that name, all else zero, in given memory if that is not NULL; NULL: no memory.
- * local_free() ends it; NULL is nothing.
+ * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
+ * no memory.  local_free() ends it; NULL is nothing.
  */
-haft_local *local_new(const char *name, struct given *given);
+haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */

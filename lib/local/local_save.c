@@ -7,7 +7,6 @@
  */
 #include "lib/local/local_image.h"
 #include "lib/slots/image_file.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const number_names[] = {
@@ -121,7 +120,7 @@ haft_status haft_local_save(const haft_local *local, haft_file *file)
     haft_status status = local_check_moment(local);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&image_file, file, local->slots.object_size);
+        status = image_file_open(&image_file, file, local->slots.object_size, &local->slots.heap);
     }
     if (status == HAFT_OK) {
         status = write_image(&image_file, local);
@@ -230,7 +229,8 @@ static haft_status get_memory(struct loading *loading)
 
     for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
         image->parts[part].bytes = bytes[part];
-        image->parts[part].at = calloc(1, (size_t)bytes[part] + 1);
+        image->parts[part].at = heap_take_zero(&loading->local->slots.heap, (size_t)bytes[part] + 1,
+                                               _Alignof(max_align_t));
         if (image->parts[part].at == NULL) {
             return HAFT_NO_MEMORY;
         }
@@ -387,7 +387,7 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
     haft_status status = local_check_moment(local);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&loading.file, file, local->slots.object_size);
+        status = image_file_open(&loading.file, file, local->slots.object_size, &local->slots.heap);
     }
     if (status != HAFT_OK) {
         return status;
@@ -400,8 +400,10 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         local_become(local, &loading.image);
     }
-    free(loading.image.parts[LOCAL_SLOTS].at);
-    free(loading.image.parts[LOCAL_RUN_RECORDS].at);
+    for (int part = LOCAL_SLOTS; part <= LOCAL_RUN_RECORDS; part++) {
+        heap_give(&local->slots.heap, loading.image.parts[part].at,
+                  (size_t)loading.image.parts[part].bytes + 1);
+    }
     image_file_close(&loading.file);
     return status;
 }

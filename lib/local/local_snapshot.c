@@ -84,7 +84,7 @@ static struct slots_options like_slots(const struct slots *slots)
 static haft_status open_like(const haft_local *local, haft_local **clone)
 {
     const struct slots_options wanted = like_slots(&local->slots);
-    haft_local *opened = local_new(local->name, NULL);
+    haft_local *opened = local_new(local->name, NULL, &local->slots.heap);
     const haft_status status =
         opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
 

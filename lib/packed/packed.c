@@ -10,7 +10,6 @@
 #include "lib/slots/diagnose.h"
 #include "lib/slots/leaks.h"
 #include <assert.h>
-#include <stdlib.h>
 
 OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
@@ -19,17 +18,32 @@ OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
 /* --- opening --- */
 
-/* Address space for the arrays: an element more than the capacity, for sorting. */
+static void close_array(struct haft_packed *packed, int array)
+{
+    reservation_close_array(&packed->memory[array], &packed->slots.heap);
+}
+
+/* A type's size is a multiple of its alignment. */
+static size_t array_alignment(uint64_t object_size)
+{
+    const uint64_t power = object_size & (~object_size + 1);
+
+    return power > MAX_ALIGNMENT ? MAX_ALIGNMENT : power > CACHE_LINE ? (size_t)power : CACHE_LINE;
+}
+
+/* Memory for the arrays: an element more than the capacity, for sorting. */
 static haft_status open_arrays(struct haft_packed *packed)
 {
+    const size_t alignment = array_alignment(packed->view.object_size);
+
     for (int array = 0; array < PACKED_ARRAYS; array++) {
         const uint64_t bytes = packed_bytes(packed, (enum packed_array)array);
-        const haft_status status =
-            reservation_open(&packed->memory[array], (packed->capacity + 1) * bytes);
+        const haft_status status = reservation_open_array(
+            &packed->memory[array], (packed->capacity + 1) * bytes, alignment, &packed->slots.heap);
 
         if (status != HAFT_OK) {
             while (array-- > 0) {
-                reservation_close(&packed->memory[array]);
+                close_array(packed, array);
             }
             return status;
         }
@@ -44,7 +58,7 @@ static haft_status open_arrays(struct haft_packed *packed)
 static void close_memory(struct haft_packed *packed)
 {
     for (int array = 0; array < PACKED_ARRAYS; array++) {
-        reservation_close(&packed->memory[array]);
+        close_array(packed, array);
     }
     slots_close(&packed->slots);
 }
@@ -110,29 +124,48 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     return status;
 }
 
+static struct haft_packed *packed_new(const char *name, const haft_allocator *heap)
+{
+    const size_t size = size_with_name(sizeof(struct haft_packed), name);
+    struct haft_packed *packed = heap_take_zero(heap, size, _Alignof(struct haft_packed));
+
+    if (packed != NULL) {
+        packed->slots.heap = *heap;
+        packed->name = memcpy(packed + 1, name, size - sizeof *packed);
+    }
+    return packed;
+}
+
+static void packed_free(struct haft_packed *packed)
+{
+    const haft_allocator heap = packed->slots.heap;
+
+    heap_give(&heap, packed, size_with_name(sizeof(struct haft_packed), packed->name));
+}
+
 static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
 {
-    struct haft_packed *opened = calloc(1, sizeof *opened);
-    char *name = strdup(options->name != NULL ? options->name : "packed table");
-    haft_status status = HAFT_NO_MEMORY;
+    const haft_allocator heap = heap_of(options->allocator);
+    struct haft_packed *opened =
+        packed_new(options->name != NULL ? options->name : "packed table", &heap);
 
-    if (opened != NULL && name != NULL) {
-        opened->view.object_size = options->object_size;
-        opened->capacity = options->capacity;
-        opened->step = options->growth_step != 0 ? options->growth_step : 1;
-        opened->is_touched = options->growth_step != 0;
-        status = open_memory(opened, options);
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
     }
+    opened->view.object_size = options->object_size;
+    opened->capacity = options->capacity;
+    opened->step = options->growth_step != 0 ? options->growth_step : 1;
+    opened->is_touched = options->growth_step != 0;
+    const haft_status status = open_memory(opened, options);
+
     if (status != HAFT_OK) {
-        free(name);
-        free(opened);
+        packed_free(opened);
         return status;
     }
     opened->free_head = MARK_END;
     opened->keep_order = options->keep_order;
     opened->on_destroy = options->on_destroy;
     opened->destroy_arg = options->destroy_arg;
-    opened->name = name;
     *packed = opened;
     return HAFT_OK;
 }
@@ -160,6 +193,7 @@ haft_status packed_open_like(const haft_packed *packed, haft_packed **clone)
         .keep_order = packed->keep_order,
         .on_destroy = packed->on_destroy,
         .destroy_arg = packed->destroy_arg,
+        .allocator = &slots->heap,
     };
 
     return open_packed(&options, clone);
@@ -183,8 +217,7 @@ void haft_packed_close(haft_packed *packed)
     }
     asan_unpoison(packed->view.objects, (size_t)((packed->ready + 1) * packed->view.object_size));
     close_memory(packed);
-    free(packed->name);
-    free(packed);
+    packed_free(packed);
 }
 
 haft_dense_view haft_packed_view(const haft_packed *packed)

@@ -6,7 +6,6 @@
  */
 #include "lib/packed/packed_image.h"
 #include "lib/slots/image_file.h"
-#include <stdlib.h>
 
 static const char *const number_texts[] = {
 #define TEXT(name, text) text,
@@ -70,7 +69,7 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
     haft_status status = packed_check_moment(packed);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&image_file, file, packed->view.object_size);
+        status = image_file_open(&image_file, file, packed->view.object_size, &packed->slots.heap);
     }
     if (status == HAFT_OK) {
         status = write_packed(&image_file, packed);
@@ -140,7 +139,8 @@ static haft_status get_packed_memory(struct packed_loading *loading)
     parts[PACKED_SLOTS].bytes =
         (HAFT_FIRST_INDEX + numbers[PACKED_USED]) * sizeof(haft_packed_slot);
     for (int part = 0; part < IMAGE_PARTS; part++) {
-        parts[part].at = calloc(1, (size_t)parts[part].bytes + 1);
+        parts[part].at = heap_take_zero(&loading->packed->slots.heap, (size_t)parts[part].bytes + 1,
+                                        _Alignof(max_align_t));
         if (parts[part].at == NULL) {
             return HAFT_NO_MEMORY;
         }
@@ -268,7 +268,8 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
     haft_status status = packed_check_moment(packed);
 
     if (status == HAFT_OK) {
-        status = image_file_open(&loading.file, file, packed->view.object_size);
+        status =
+            image_file_open(&loading.file, file, packed->view.object_size, &packed->slots.heap);
     }
     if (status != HAFT_OK) {
         return status;
@@ -281,7 +282,8 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
         packed_become(packed, &loading.image);
     }
     for (int part = 0; part < IMAGE_PARTS; part++) {
-        free(loading.image.parts[part].at);
+        heap_give(&packed->slots.heap, loading.image.parts[part].at,
+                  (size_t)loading.image.parts[part].bytes + 1);
     }
     image_file_close(&loading.file);
     return status;

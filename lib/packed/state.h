@@ -40,7 +40,7 @@ struct haft_packed {
     bool in_callback;
     haft_packed_destroy *on_destroy;
     void *destroy_arg;
-    char *name;
+    const char *name; /* behind the struct */
 };
 
 /* Bytes of an array's element. */

@@ -1,6 +1,6 @@
 /* Snapshots: a shadow, and what differs between neighbours. */
 #include "lib/slots/history.h"
-#include <stdlib.h>
+#include "lib/base/sized.h"
 #include <string.h>
 
 struct change {
@@ -8,23 +8,48 @@ struct change {
     char bytes[IMAGE_BLOCK];
 };
 
-haft_status haft_history_open(uint64_t keep, haft_history **history)
+static size_t bytes_of_snapshots(uint64_t keep)
 {
-    if (keep == 0) {
-        return HAFT_BAD_CAPACITY;
-    }
-    haft_history *opened = calloc(1, sizeof *opened);
-    struct snapshot *snapshots = calloc((size_t)keep, sizeof *snapshots);
+    return (size_t)keep * sizeof(struct snapshot);
+}
 
-    if (opened == NULL || snapshots == NULL || keep > SIZE_MAX / sizeof *snapshots) {
-        free(snapshots);
-        free(opened);
+static haft_status open_history(const haft_history_options *options, haft_history **history)
+{
+    const haft_allocator heap = heap_of(options->allocator);
+    haft_history *opened = heap_take_zero(&heap, sizeof *opened, _Alignof(haft_history));
+    struct snapshot *snapshots =
+        options->keep <= SIZE_MAX / 2 / sizeof *snapshots
+            ? heap_take_zero(&heap, bytes_of_snapshots(options->keep), _Alignof(struct snapshot))
+            : NULL;
+
+    if (opened == NULL || snapshots == NULL) {
+        heap_give(&heap, snapshots, bytes_of_snapshots(options->keep));
+        heap_give(&heap, opened, sizeof *opened);
         return HAFT_NO_MEMORY;
     }
+    opened->heap = heap;
     opened->snapshots = snapshots;
-    opened->keep = keep;
+    opened->keep = options->keep;
     *history = opened;
     return HAFT_OK;
+}
+
+haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
+                                    haft_history **history)
+{
+    haft_history_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
+}
+
+/* Of the changes of a snapshot; with none, of one. */
+static size_t bytes_of_changes(const struct snapshot *snapshot)
+{
+    return (size_t)(snapshot->ends[IMAGE_PARTS - 1] + 1) * sizeof(struct change);
 }
 
 static struct snapshot *snapshot_of(const haft_history *history, uint64_t number)
@@ -36,7 +61,7 @@ static void forget_changes(const haft_history *history, uint64_t number)
 {
     struct snapshot *snapshot = snapshot_of(history, number);
 
-    free(snapshot->changes);
+    heap_give(&history->heap, snapshot->changes, bytes_of_changes(snapshot));
     snapshot->changes = NULL;
 }
 
@@ -47,11 +72,13 @@ void haft_history_close(haft_history *history)
     }
     for (int part = 0; part < IMAGE_PARTS; part++) {
         if (history->shadow[part].is_open) {
-            reservation_close(&history->shadow[part].memory);
+            reservation_close_array(&history->shadow[part].memory, &history->heap);
         }
     }
-    free(history->snapshots);
-    free(history);
+    const haft_allocator heap = history->heap;
+
+    heap_give(&heap, history->snapshots, bytes_of_snapshots(history->keep));
+    heap_give(&heap, history, sizeof *history);
 }
 
 haft_range haft_history_kept(const haft_history *history)
@@ -105,7 +132,7 @@ static haft_status make_room(haft_history *history, const struct image *image)
 
         if (part->bytes != 0 && !shadow->is_open) {
             status = reservation_open_array(&shadow->memory, blocks_of(part->most) * IMAGE_BLOCK,
-                                            IMAGE_BLOCK);
+                                            IMAGE_BLOCK, &history->heap);
             shadow->is_open = status == HAFT_OK;
         }
         if (part->bytes != 0 && status == HAFT_OK) {
@@ -202,7 +229,8 @@ static struct change *keep_blocks(const struct shadow_part *shadow, const struct
 static haft_status exchange_with(haft_history *history, const struct image *image,
                                  struct snapshot *taken)
 {
-    uint64_t *differ = malloc((size_t)bitmap_of(history, IMAGE_PARTS) * sizeof *differ);
+    const size_t bitmap_bytes = (size_t)bitmap_of(history, IMAGE_PARTS) * sizeof(uint64_t);
+    uint64_t *differ = heap_take(&history->heap, bitmap_bytes, _Alignof(uint64_t));
     uint64_t found = 0;
 
     if (differ == NULL) {
@@ -213,9 +241,9 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
             compare_part(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)]);
         taken->ends[i] = found;
     }
-    taken->changes = malloc((size_t)(found + 1) * sizeof *taken->changes);
+    taken->changes = heap_take(&history->heap, bytes_of_changes(taken), _Alignof(struct change));
     if (taken->changes == NULL) {
-        free(differ);
+        heap_give(&history->heap, differ, bitmap_bytes);
         return HAFT_NO_MEMORY;
     }
     struct change *change = taken->changes;
@@ -224,7 +252,7 @@ static haft_status exchange_with(haft_history *history, const struct image *imag
         change = keep_blocks(&history->shadow[i], &image->parts[i], &differ[bitmap_of(history, i)],
                              change);
     }
-    free(differ);
+    heap_give(&history->heap, differ, bitmap_bytes);
     return HAFT_OK;
 }
 

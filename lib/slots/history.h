@@ -13,6 +13,7 @@
 #ifndef HAFT_LIB_HISTORY_H
 #define HAFT_LIB_HISTORY_H
 
+#include "lib/base/heap.h"
 #include "lib/base/reservation.h"
 #include "lib/slots/image.h"
 #include <haft/snapshot.h>
@@ -34,6 +35,7 @@ struct shadow_part {
 };
 
 struct haft_history {
+    haft_allocator heap;
     struct snapshot *snapshots;
     uint64_t keep;
     uint64_t oldest;

@@ -1,6 +1,5 @@
 /* Images of tables in files. */
 #include "lib/slots/image_file.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Places of numbers in the head. */
@@ -10,10 +9,12 @@ enum { VERSION, SHAPE, OBJECT_BYTES = SHAPE + SHAPE_NUMBERS, BODY, NUMBERS };
 
 _Static_assert(NUMBERS + IMAGE_NUMBERS == SAVED_HEAD_NUMBERS, "a head has room for the numbers");
 
-haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size)
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
+                            const haft_allocator *heap)
 {
     *image_file = (struct image_file){
         .file = file,
+        .heap = heap,
         .object_size = object_size,
         .object_bytes = file->convert != NULL ? file->converted_size : object_size,
     };
@@ -21,7 +22,7 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
         return HAFT_UNKNOWN_OPTION;
     }
     if (file->convert != NULL) {
-        image_file->converted = malloc(file->converted_size + 1);
+        image_file->converted = heap_take(heap, file->converted_size + 1, _Alignof(max_align_t));
         return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;
     }
     return HAFT_OK;
@@ -29,7 +30,7 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
 
 void image_file_close(struct image_file *image_file)
 {
-    free(image_file->converted);
+    heap_give(image_file->heap, image_file->converted, (size_t)image_file->object_bytes + 1);
 }
 
 /* --- head --- */

@@ -15,6 +15,7 @@
 /* A table that is loaded or saved. */
 struct image_file {
     haft_file *file;
+    const haft_allocator *heap;
     uint64_t object_size;  /* in memory */
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
@@ -25,7 +26,8 @@ struct image_file {
  * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
  * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
-haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size);
+haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
+                            const haft_allocator *heap);
 void image_file_close(struct image_file *image_file);
 
 /* Write the head.  HAFT_OK or HAFT_NO_FILE. */

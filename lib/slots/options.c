@@ -3,7 +3,6 @@
 #include <string.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
-#define MAX_ALIGNMENT 4096u
 
 static bool layout_is_zero(haft_layout layout)
 {

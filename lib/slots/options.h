@@ -7,6 +7,8 @@
 #include "lib/base/sized.h"
 #include <haft/detail/options.h>
 
+#define MAX_ALIGNMENT 4096u /* of objects */
+
 /* How objects lie: each in its slot, or in an array of their own without gaps. */
 enum options_shape { IN_SLOTS, PACKED };
 

@@ -14,7 +14,6 @@
 #include "lib/slots/side.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- a side comes and goes --- */
@@ -57,8 +56,9 @@ static haft_status reserve_entries(haft_side *side, const haft_side_options *opt
 {
     const struct geometry geometry = geometry_for(options);
     const uint64_t count = side->slots->view.mask + 1;
-    haft_status status = reservation_open_array(
-        &side->memory, geometry.bias + count * geometry.stride, (size_t)geometry.alignment);
+    haft_status status =
+        reservation_open_array(&side->memory, geometry.bias + count * geometry.stride,
+                               (size_t)geometry.alignment, &side->slots->heap);
 
     if (status != HAFT_OK) {
         return status;
@@ -68,7 +68,7 @@ static haft_status reserve_entries(haft_side *side, const haft_side_options *opt
     side->entries.stride = geometry.stride;
     status = reservation_commit(&side->memory, geometry.bias + geometry.stride);
     if (status != HAFT_OK) {
-        reservation_close(&side->memory);
+        reservation_close_array(&side->memory, &side->slots->heap);
     }
     return status;
 }
@@ -81,7 +81,7 @@ static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
 static haft_status open_side(const struct slots *slots, const haft_side_options *options,
                              bool is_shared, haft_side **side)
 {
-    haft_side *opened = calloc(1, sizeof *opened);
+    haft_side *opened = heap_take_zero(&slots->heap, sizeof *opened, _Alignof(haft_side));
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -94,7 +94,7 @@ static haft_status open_side(const struct slots *slots, const haft_side_options 
     const haft_status status = reserve_entries(opened, options);
 
     if (status != HAFT_OK) {
-        free(opened);
+        heap_give(&slots->heap, opened, sizeof *opened);
         return status;
     }
     store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
@@ -210,8 +210,8 @@ void haft_side_close(haft_side *side)
         ended = forget_all(side); /* what on_end has set */
     }
     side->leave(side);
-    reservation_close(&side->memory);
-    free(side);
+    reservation_close_array(&side->memory, &side->slots->heap);
+    heap_give(&side->slots->heap, side, sizeof *side);
 }
 
 /* Whether `id` is live or reserved. */

@@ -57,7 +57,8 @@ static haft_status reserve_slots(struct slots *slots, const struct slots_options
     const haft_status status =
         options->given != NULL
             ? reservation_open_given(&slots->memory, size, geometry->alignment, options->given)
-            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment);
+            : reservation_open_array(&slots->memory, size, (size_t)geometry->alignment,
+                                     &slots->heap);
 
     if (status == HAFT_OK && options->huge_pages && reservation_is_paged(&slots->memory)) {
         reservation_ask_for_huge_pages(&slots->memory);
@@ -100,7 +101,7 @@ void slots_close(struct slots *slots)
 {
     runs_close(&slots->runs);
     sites_close(&slots->sites);
-    reservation_close(&slots->memory);
+    reservation_close_array(&slots->memory, &slots->heap);
 }
 
 haft_status slots_commit(struct slots *slots, uint64_t end)

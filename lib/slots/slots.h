@@ -4,6 +4,7 @@
 #ifndef HAFT_LIB_SLOTS_H
 #define HAFT_LIB_SLOTS_H
 
+#include "lib/base/heap.h"
 #include "lib/base/reservation.h"
 #include "lib/slots/fill.h"
 #include "lib/slots/geometry.h"
@@ -20,6 +21,7 @@ struct slots {
     bool has_pins;
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
+    haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
     struct runs runs;
     haft_on_bad_access *on_bad_access; /* NULL: abort */
     void *bad_access_arg;
@@ -29,7 +31,7 @@ struct slots {
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
 };
 
-/* On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
+/* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
 haft_status slots_open(struct slots *slots, const struct slots_options *options);
 void slots_close(struct slots *slots);
 

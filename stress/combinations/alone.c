@@ -427,7 +427,8 @@ static void go_astray_and_back(haft_local *local)
     haft_history *history;
     haft_id id;
 
-    require_that(haft_history_open(2, &history) == HAFT_OK, "haft_history_open");
+    require_that(haft_history_open(&(haft_history_options){.keep = 2}, &history) == HAFT_OK,
+                 "haft_history_open");
     require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
     haft_local_clear(local);
     for (uint64_t i = 0; i < count + 2; i++) {

@@ -32,6 +32,7 @@
     FEATURE(waiting_bytes, options->waiting_slots != 0)                                            \
     FEATURE(never_wait, options->never_wait != 0)                                                  \
     FEATURE(given, options->given != 0)                                                            \
+    FEATURE(heap, options->heap != 0)                                                              \
     FEATURE(side, options->side != 0)                                                              \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
     FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)

@@ -2,6 +2,8 @@
 #include "stress/combinations/play.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/watch.h"
+#include <haft/arena.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,55 @@ static void *garbage(char **kept, uint64_t bytes)
     return memset(*kept + 1, 0xff, (size_t)bytes);
 }
 
+/* --- a heap that checks sizes; its blocks are dirty before and after --- */
+
+static size_t heap_lead(size_t alignment)
+{
+    return alignment > sizeof(uint64_t) * 2 ? alignment : sizeof(uint64_t) * 2;
+}
+
+/* The size and the lead stand before the block. */
+static void *heap_alloc(void *context, size_t size, size_t alignment)
+{
+    const haft_allocator from = haft_allocator_malloc();
+    const size_t lead = heap_lead(alignment);
+    char *whole = from.alloc(from.context, lead + size, lead);
+
+    (void)context;
+    if (whole == NULL) {
+        return NULL;
+    }
+    memset(whole, 0xff, lead + size);
+    ((uint64_t *)(void *)(whole + lead))[-1] = size;
+    ((uint64_t *)(void *)(whole + lead))[-2] = lead;
+    return whole + lead;
+}
+
+static void heap_free(void *context, void *block, size_t size)
+{
+    const haft_allocator from = haft_allocator_malloc();
+
+    (void)context;
+    if (block == NULL) {
+        return;
+    }
+    const uint64_t kept = ((uint64_t *)block)[-1];
+    const size_t lead = (size_t)((uint64_t *)block)[-2];
+
+    if (kept != size) {
+        fail("allocator", "a block of %" PRIu64 " bytes is freed as %zu", kept, size);
+    }
+    memset(block, 0xff, size);
+    from.free(from.context, (char *)block - lead, lead + size);
+}
+
+static const haft_allocator heap = {.alloc = heap_alloc, .free = heap_free};
+
+static const haft_allocator *heap_of_plan(void)
+{
+    return play.plan->options.heap ? &heap : NULL;
+}
+
 static void give_domain_memory(haft_domain_options *options)
 {
     haft_footprint footprint;
@@ -79,6 +130,7 @@ static void open_domain(void)
                                      : NULL,
         .clock = clock_of_plan(),
         .on_stall = ignore_stall,
+        .allocator = heap_of_plan(),
     };
 
     give_domain_memory(&options);
@@ -135,6 +187,7 @@ void begin_table(void)
         .on_leak = ignore_leak,
         .waiting_bytes = from->waiting_slots * slot_bytes(from),
         .never_wait = from->never_wait,
+        .allocator = heap_of_plan(),
     };
     give_memory(from, &options);
     const haft_status status = haft_table_open(play.domain, &options, &play.table);

@@ -370,8 +370,8 @@ Test(commands_memory, a_set_without_memory_is_not_opened)
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int left = 0; left < 2; left++) {
-        struct memory memory = {.left = left};
-        const haft_allocator allocator = memory_allocator(&memory);
+        struct counted memory = {.left = left};
+        const haft_allocator allocator = counted_allocator(&memory);
         const haft_commands_options with = {.allocator = &allocator};
         haft_commands *commands = NULL;
 

@@ -1,61 +1,13 @@
 /* What the tests of command sets share. */
 #include "tests/commands/commands_support.h"
 
-static bool is_refused(struct memory *memory)
-{
-    memory->calls++;
-    if (memory->left == 0) {
-        return true;
-    }
-    memory->left -= memory->left > 0;
-    return false;
-}
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-    struct memory *memory = context;
-    const haft_allocator from = haft_allocator_malloc();
-
-    if (is_refused(memory)) {
-        return NULL;
-    }
-    memory->held += size;
-    return from.alloc(from.context, size, alignment);
-}
-
-static void *resize(void *context, void *block, size_t old_size, size_t new_size, size_t alignment)
-{
-    struct memory *memory = context;
-    const haft_allocator from = haft_allocator_malloc();
-
-    if (is_refused(memory)) {
-        return NULL;
-    }
-    memory->held += new_size - old_size;
-    return from.resize(from.context, block, old_size, new_size, alignment);
-}
-
-static void give(void *context, void *block, size_t size)
-{
-    struct memory *memory = context;
-    const haft_allocator from = haft_allocator_malloc();
-
-    memory->held -= block != NULL ? size : 0;
-    from.free(from.context, block, size);
-}
-
-haft_allocator memory_allocator(struct memory *memory)
-{
-    return (haft_allocator){take, resize, give, memory};
-}
-
 void stage_open(struct stage *stage, const haft_table_options *options)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    const haft_allocator allocator = memory_allocator(&stage->memory);
+    const haft_allocator allocator = counted_allocator(&stage->memory);
     const haft_commands_options with = {.allocator = &allocator};
 
-    stage->memory = (struct memory){.left = -1};
+    stage->memory = (struct counted){.left = -1};
     stage->shared = open_shared_on(&frames, options);
     assert_status(haft_worker_close(stage->shared.worker), HAFT_OK);
     stage->shared.worker = NULL;

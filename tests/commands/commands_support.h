@@ -1,25 +1,18 @@
 /*
  * tests/commands/commands_support.h - what the tests of command sets share: a table on the frame
- * clock, its command set, and an allocator that counts and refuses.
+ * clock and its command set.
  */
 #ifndef HAFT_TESTS_COMMANDS_SUPPORT_H
 #define HAFT_TESTS_COMMANDS_SUPPORT_H
 
+#include "tests/base/counted.h"
 #include "tests/support.h"
 #include <haft/commands.h>
-
-struct memory {
-    int left;  /* allocations until one fails, and all after it; negative: no limit */
-    int calls; /* allocations asked for */
-    size_t held;
-};
-
-haft_allocator memory_allocator(struct memory *memory);
 
 struct stage {
     struct shared shared;
     haft_commands *commands;
-    struct memory memory;
+    struct counted memory;
 };
 
 /* shared.worker is closed: the set's is the only one. */

@@ -509,7 +509,7 @@ Test(local_side, values_end_when_the_table_is_rewound)
     uint64_t number;
 
     open_fleet(&fleet, &some);
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     const haft_id kept = insert_with(&fleet, 1);
 
     assert_status(haft_local_snapshot(fleet.ships, history, &number), HAFT_OK);
@@ -543,7 +543,7 @@ Test(local_side, an_end_that_reserves_stops_the_rewind)
 
     open_fleet(&fleet, &some);
     assert_status(haft_side_open_local(fleet.ships, &options, &side), HAFT_OK);
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(haft_local_snapshot(fleet.ships, history, &number), HAFT_OK);
     const haft_id id = insert_ship(&fleet);
 

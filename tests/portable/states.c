@@ -70,8 +70,8 @@ static void test_local(enum circumstance circumstance)
     uint64_t number = 7;
 
     (void)circumstance;
-    CHECK(haft_history_open(0, &history) == HAFT_BAD_CAPACITY);
-    CHECK_OK(haft_history_open(2, &history));
+    CHECK(haft_history_open(&(haft_history_options){.keep = 0}, &history) == HAFT_BAD_CAPACITY);
+    CHECK_OK(haft_history_open(&(haft_history_options){.keep = 2}, &history));
     play_local(local, first);
     free_all_local(local, first);
     CHECK_OK(haft_local_snapshot(local, history, &number));
@@ -135,7 +135,7 @@ static void test_packed(enum circumstance circumstance)
 
     (void)circumstance;
     memset(&tape, 0, sizeof tape);
-    CHECK_OK(haft_history_open(1, &history));
+    CHECK_OK(haft_history_open(&(haft_history_options){.keep = 1}, &history));
     CHECK_OK(haft_packed_snapshot(packed, history, &number));
     CHECK_OK(haft_packed_clone(packed, &clone));
     CHECK_OK(haft_packed_insert(packed, &(uint64_t){3}, &first));

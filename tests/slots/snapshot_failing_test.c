@@ -50,7 +50,7 @@ static void close_history(void *opened)
 static haft_status open_history(void **opened)
 {
     haft_history *history = *opened;
-    const haft_status status = haft_history_open(3, &history);
+    const haft_status status = haft_history_open(&(haft_history_options){.keep = 3}, &history);
 
     *opened = history;
     return status;

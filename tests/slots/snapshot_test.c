@@ -99,7 +99,7 @@ TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot
     uint64_t number;
 
     before.seed = 7;
-    assert_status(haft_history_open(1, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
     play(&subject, &before, 2000);
     assert_status(take(&subject, history, &number), HAFT_OK);
     cr_expect(eq(u64, number, 0));
@@ -124,7 +124,7 @@ TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
     uint64_t drawn = 5;
 
     frames[0].seed = 3;
-    assert_status(haft_history_open(8, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 8}, &history), HAFT_OK);
     for (int frame = 0; frame < FRAMES; frame++) {
         assert_status(take(&subject, history, &number), HAFT_OK);
         must(number == (uint64_t)frame);
@@ -158,7 +158,7 @@ TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_cam
     uint64_t number;
 
     trail.seed = 3;
-    assert_status(haft_history_open(8, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 8}, &history), HAFT_OK);
     for (int frame = 0; frame < 6; frame++) {
         assert_status(take(&subject, history, NULL), HAFT_OK);
         play(&subject, &trail, 50);
@@ -180,7 +180,7 @@ TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
     haft_id ids[CAPACITY];
     haft_id id;
 
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(take(&subject, history, NULL), HAFT_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < CAPACITY; i++) {
@@ -227,7 +227,7 @@ TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
     larger.capacity = 5 * CAPACITY;
     struct subject other = subject_open(*kind, &larger);
 
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(take(&subject, history, NULL), HAFT_OK);
     expect_status(take(&other, history, NULL), HAFT_OTHER_TABLE);
     expect_status(go(&other, history, 0), HAFT_OTHER_TABLE);
@@ -250,7 +250,7 @@ TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
     for (int i = 0; i < 60000; i++) {
         must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
     }
-    assert_status(haft_history_open(8, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 8}, &history), HAFT_OK);
     assert_status(take(&subject, history, NULL), HAFT_OK);
     const uint64_t copy = haft_history_bytes(history);
 
@@ -282,7 +282,7 @@ Test(snapshot, reservations_are_in_the_way)
     haft_history *history;
     haft_id id;
 
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     assert_status(haft_local_reserve(local, &id, NULL), HAFT_OK);
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_IN_USE);
@@ -299,7 +299,7 @@ Test(snapshot, loading_is_in_the_way)
     haft_local *local = open_with(&(haft_local_options){.capacity = 10});
     haft_history *history;
 
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     haft_local_load_begin(local);
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_LOADING);
     haft_local_load_end(local);
@@ -334,7 +334,8 @@ Test(snapshot, callbacks_neither_take_one_nor_run_in_a_rewind)
 
     callback.local = open_with(
         &(haft_local_options){.capacity = 10, .on_destroy = try_inside, .destroy_arg = &callback});
-    assert_status(haft_history_open(2, &callback.history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &callback.history),
+                  HAFT_OK);
     assert_status(haft_local_snapshot(callback.local, callback.history, NULL), HAFT_OK);
     assert_status(haft_local_insert(callback.local, NULL, &id), HAFT_OK);
     assert_status(haft_local_free(callback.local, id), HAFT_OK);
@@ -361,7 +362,7 @@ Test(snapshot, a_warning_comes_again)
     haft_history *history;
     haft_id id;
 
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     for (int i = 0; i < 15; i++) {
         assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     }
@@ -383,7 +384,7 @@ Test(snapshot, released_runs_are_released_again)
     haft_id first;
     haft_id again;
 
-    assert_status(haft_history_open(3, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 3}, &history), HAFT_OK);
     for (int i = 0; i < 20000; i++) {
         assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
     }
@@ -416,8 +417,10 @@ Test(snapshot, a_history_of_none_is_refused)
 {
     haft_history *history;
 
-    expect_status(haft_history_open(0, &history), HAFT_BAD_CAPACITY);
-    expect_status(haft_history_open(UINT64_MAX, &history), HAFT_NO_MEMORY);
+    expect_status(haft_history_open(&(haft_history_options){.keep = 0}, &history),
+                  HAFT_BAD_CAPACITY);
+    expect_status(haft_history_open(&(haft_history_options){.keep = UINT64_MAX}, &history),
+                  HAFT_NO_MEMORY);
 }
 
 Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
@@ -432,7 +435,7 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     for (int i = 0; i < 20; i += 3) {
         assert_status(haft_packed_kill(subject.packed, ids[i]), HAFT_OK);
     }
-    assert_status(haft_history_open(2, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(haft_packed_snapshot(subject.packed, history, NULL), HAFT_OK);
     assert_status(haft_packed_clear(subject.packed), HAFT_OK);
     assert_status(haft_packed_rewind(subject.packed, history, 0), HAFT_OK);

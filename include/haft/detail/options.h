@@ -44,6 +44,7 @@ typedef struct haft_footprint {
                                                                                                    \
     void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
     uint64_t memory_size; /* packed: no such option */                                             \
+    const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
     uint64_t reserved[2] /* 0; for options that a later version gives to every table */
 

@@ -1,0 +1,32 @@
+/* Memory from the program's allocator, or from malloc. */
+#include "lib/base/heap.h"
+#include <string.h>
+
+haft_allocator heap_of(const haft_allocator *allocator)
+{
+    return allocator != NULL ? *allocator : haft_allocator_malloc();
+}
+
+void *heap_take(const haft_allocator *heap, size_t size, size_t alignment)
+{
+    return heap->alloc(heap->context, size, alignment);
+}
+
+void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment)
+{
+    void *block = heap_take(heap, size, alignment);
+
+    return block != NULL ? memset(block, 0, size) : NULL;
+}
+
+void heap_give(const haft_allocator *heap, void *block, size_t size)
+{
+    if (block != NULL) {
+        heap->free(heap->context, block, size);
+    }
+}
+
+size_t size_with_name(size_t size, const char *name)
+{
+    return size + strlen(name) + 1;
+}

@@ -1,0 +1,23 @@
+/*
+ * lib/base/heap.h - memory of a table or domain that is not in pages: from the program's allocator,
+ * or from malloc.
+ */
+#ifndef HAFT_LIB_HEAP_H
+#define HAFT_LIB_HEAP_H
+
+#include <haft/arena.h>
+
+/* Of an option: NULL is malloc. */
+haft_allocator heap_of(const haft_allocator *allocator);
+
+/* `size` bytes at a multiple of `alignment`, a power of two; NULL: the heap has no more. */
+void *heap_take(const haft_allocator *heap, size_t size, size_t alignment);
+void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
+
+/* Bytes of a struct of `size` bytes with its name behind it. */
+size_t size_with_name(size_t size, const char *name);
+
+/* End a block of `size` bytes; NULL is nothing. */
+void heap_give(const haft_allocator *heap, void *block, size_t size);
+
+#endif /* HAFT_LIB_HEAP_H */

@@ -1,0 +1,208 @@
+/* The option `allocator` of tables, packed tables, domains and histories. */
+#include "tests/base/counted.h"
+#include "tests/support.h"
+#include <haft/share.h>
+#include <haft/side.h>
+#include <haft/snapshot.h>
+#include <string.h>
+
+TestSuite(allocator, .timeout = SUITE_SECONDS);
+
+#define OBJECTS 100
+
+/* A table with all that can be opened for it: how far it came. */
+typedef haft_status life(const haft_allocator *allocator);
+
+static haft_status live_in_local(const haft_allocator *allocator)
+{
+    const haft_local_options options = {
+        .capacity = OBJECTS, .object_size = 24, .allocator = allocator, .name = "theirs"};
+    haft_local *local;
+    haft_local *clone;
+    haft_side *side;
+    haft_id id;
+    haft_status status = haft_local_open(&options, &local);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    status = haft_side_open_local(local, &(haft_side_options){.value_size = 16}, &side);
+    if (status == HAFT_OK) {
+        must(haft_side_set(side, id, NULL, NULL) == HAFT_OK);
+        haft_side_close(side);
+        status = haft_local_clone(local, &clone);
+    }
+    if (status == HAFT_OK) {
+        haft_local_close(clone);
+    }
+    haft_local_close(local);
+    return status;
+}
+
+static haft_status live_in_packed(const haft_allocator *allocator)
+{
+    const haft_packed_options options = {
+        .capacity = OBJECTS, .object_size = 24, .object_alignment = 8, .allocator = allocator};
+    haft_packed *packed;
+    haft_packed *clone;
+    haft_id id;
+    haft_status status = haft_packed_open(&options, &packed);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    must(haft_packed_insert(packed, NULL, &id) == HAFT_OK);
+    status = haft_packed_clone(packed, &clone);
+    if (status == HAFT_OK) {
+        haft_packed_close(clone);
+    }
+    haft_packed_close(packed);
+    return status;
+}
+
+static haft_status live_in_table(haft_domain *domain, const haft_allocator *allocator)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS, .object_size = 24, .allocator = allocator};
+    haft_table *table;
+    haft_worker *worker;
+    haft_local *local;
+    haft_id id;
+    haft_status status = haft_table_open(domain, &options, &table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = haft_worker_open(table, &worker);
+    if (status == HAFT_OK) {
+        must(haft_insert(worker, NULL, &id) == HAFT_OK && haft_free(worker, id) == HAFT_OK);
+        assert_status(haft_worker_close(worker), HAFT_OK);
+        status = haft_unshare(table, &local);
+    }
+    if (status == HAFT_OK) {
+        haft_local_close(local);
+    } else {
+        assert_status(haft_table_close(table), HAFT_OK);
+    }
+    return status;
+}
+
+static haft_status live_in_domain(const haft_allocator *allocator)
+{
+    haft_domain *domain;
+    haft_status status = haft_domain_open(&(haft_domain_options){.allocator = allocator}, &domain);
+
+    if (status == HAFT_OK) {
+        status = live_in_table(domain, allocator);
+        assert_status(haft_domain_close(domain), HAFT_OK);
+    }
+    return status;
+}
+
+/* A local table becomes a shared one, and a local one again. */
+static haft_status live_in_both(const haft_allocator *allocator)
+{
+    haft_domain *domain;
+    haft_local *local;
+    haft_local *back;
+    haft_table *table;
+    const haft_local_options options = {
+        .capacity = OBJECTS, .object_size = 24, .allocator = allocator, .will_share = true};
+    haft_status status = haft_local_open(&options, &local);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    must(haft_domain_open(NULL, &domain) == HAFT_OK);
+    status = haft_share(local, domain, NULL, &table);
+    if (status == HAFT_OK) {
+        while ((status = haft_unshare(table, &back)) == HAFT_NO_MEMORY) {
+            struct counted *counted = allocator->context;
+
+            counted->left++;
+        }
+        local = back;
+    }
+    haft_local_close(local);
+    assert_status(haft_domain_close(domain), HAFT_OK);
+    return status;
+}
+
+static haft_status live_with_history(const haft_allocator *allocator)
+{
+    haft_local *local;
+    haft_history *history;
+    haft_id id;
+    haft_status status =
+        haft_history_open(&(haft_history_options){.keep = 2, .allocator = allocator}, &history);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    must(haft_local_open(&(haft_local_options){.capacity = OBJECTS, .object_size = 24}, &local) ==
+         HAFT_OK);
+    for (int i = 0; i < 4 && status == HAFT_OK; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        status = haft_local_snapshot(local, history, NULL);
+    }
+    haft_local_close(local);
+    haft_history_close(history);
+    return status;
+}
+
+static life *const lives[] = {live_in_local, live_in_packed, live_in_domain, live_in_both,
+                              live_with_history};
+#define LIVES (sizeof lives / sizeof lives[0])
+
+Test(allocator, gets_back_each_block_with_its_size)
+{
+    for (size_t i = 0; i < LIVES; i++) {
+        struct counted counted = {.left = -1};
+        const haft_allocator from = counted_allocator(&counted);
+
+        assert_status(lives[i](&from), HAFT_OK);
+        cr_expect(gt(int, counted.calls, 1));
+        cr_expect(zero(sz, counted.held));
+    }
+    expect_no_leaks();
+}
+
+Test(allocator, that_refuses_any_of_its_calls_is_no_memory_and_loses_nothing)
+{
+    for (size_t i = 0; i < LIVES; i++) {
+        haft_status status = HAFT_NO_MEMORY;
+
+        for (int left = 0; status != HAFT_OK; left++) {
+            struct counted counted = {.left = left};
+            const haft_allocator from = counted_allocator(&counted);
+
+            status = lives[i](&from);
+            cr_expect(counted.left == 0 || status == HAFT_OK);
+            cr_expect(zero(sz, counted.held));
+            must(status == HAFT_OK || status == HAFT_NO_MEMORY);
+        }
+    }
+    expect_no_leaks();
+}
+
+/* Blocks of arenas are dirty, and any block may begin right behind another. */
+Test(allocator, of_an_arena_whose_memory_is_dirty)
+{
+    static _Alignas(4096) char buffer[4 << 20];
+    haft_arena *arena;
+
+    memset(buffer, 0xa5, sizeof buffer);
+    assert_status(
+        haft_arena_open(
+            &(haft_arena_options){.buffer = buffer, .buffer_size = sizeof buffer, .fixed = true},
+            &arena),
+        HAFT_OK);
+    const haft_allocator from = haft_arena_allocator(arena);
+
+    for (size_t i = 0; i < LIVES; i++) {
+        assert_status(lives[i](&from), HAFT_OK);
+    }
+    cr_expect(gt(sz, haft_arena_stats_get(arena).used, 0));
+    haft_arena_close(arena);
+}
