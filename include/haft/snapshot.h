@@ -115,7 +115,8 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
- *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
+ *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended, as
+ *                                where an on_end has dropped the snapshot, by one of another table
  *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
  *                                as haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.

@@ -27,7 +27,7 @@ struct shape local_shape(const haft_local *local)
             (uint64_t)layout.tag_bits << 16,
         haft_id_tag(layout, (haft_id){slots->format.tag}),
         slots->object_size,
-        slots->view.stride,
+        slots_alignment(slots),
         slots->view.mask + 1,
         local->is_fifo,
         local->wraps,

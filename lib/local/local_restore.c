@@ -98,6 +98,15 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
+/* The values of an exhausted slot end: whether on_end has left the slot as it was. */
+static bool end_values_of(const haft_local *local, uint64_t index)
+{
+    const atomic_u64 *at = slots_word(&local->slots, index);
+
+    sides_forget(&local->sides, index);
+    return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
+}
+
 uint64_t haft_local_recycle_exhausted(haft_local *local)
 {
     const struct word_format *format = &local->slots.format;
@@ -106,8 +115,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
-        if (word_index(format, word) == MARK_EXHAUSTED) {
-            sides_forget(&local->sides, index);
+        if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
             local_push(local, index, format->first);
             local->exhausted--;
             count++;

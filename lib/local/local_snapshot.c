@@ -30,18 +30,25 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+/* Whether the table can become that snapshot now; it is prepared. */
+static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number)
 {
     const struct snapshot *snapshot = history_find(history, number);
-    haft_status status = check_history(local, history);
+    const haft_status status = check_history(local, history);
 
     if (status == HAFT_OK && snapshot == NULL) {
-        status = HAFT_OUT_OF_RANGE;
+        return HAFT_OUT_OF_RANGE;
     }
-    if (status == HAFT_OK) {
-        status = local_prepare(local, snapshot->numbers);
-    }
+    return status == HAFT_OK ? local_prepare(local, snapshot->numbers) : status;
+}
+
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+{
+    haft_status status = prepare_rewind(local, history, number);
+
     status = status == HAFT_OK ? local_end_values(local) : status;
+    /* on_end may have taken snapshots of other tables. */
+    status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 
@@ -62,8 +69,7 @@ static struct slots_options like_slots(const struct slots *slots)
             {
                 .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
                 .object_size = slots->object_size,
-                .object_alignment =
-                    (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
+                .object_alignment = slots_alignment(slots),
                 .layout = layout,
                 .tag = haft_id_tag(layout, first),
                 .first_generation = haft_id_generation(layout, first),

@@ -9,6 +9,31 @@ enum { VERSION, SHAPE, OBJECT_BYTES = SHAPE + SHAPE_NUMBERS, BODY, NUMBERS };
 
 _Static_assert(NUMBERS + IMAGE_NUMBERS == SAVED_HEAD_NUMBERS, "a head has room for the numbers");
 
+/* Whole multiples of any object's alignment; at least one, so that no memory is NULL. */
+static size_t round_up_size(uint64_t size)
+{
+    return (size_t)(size / MAX_ALIGNMENT + 1) * MAX_ALIGNMENT;
+}
+
+static size_t block_size(const struct image_file *image_file)
+{
+    return round_up_size(image_file->object_bytes) + round_up_size(image_file->object_size);
+}
+
+/* Room for an object as it is in the file, and for one behind it as it will be in memory. */
+static haft_status make_objects(struct image_file *image_file)
+{
+    char *block = NULL;
+
+    if (image_file->object_bytes <= SIZE_MAX / 2) {
+        block = heap_take(image_file->heap, block_size(image_file), MAX_ALIGNMENT);
+        image_file->object =
+            block != NULL ? block + round_up_size(image_file->object_bytes) : NULL;
+    }
+    image_file->converted = block;
+    return block != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
                             const haft_allocator *heap)
 {
@@ -21,16 +46,12 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    if (file->convert != NULL) {
-        image_file->converted = heap_take(heap, file->converted_size + 1, _Alignof(max_align_t));
-        return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;
-    }
-    return HAFT_OK;
+    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
 }
 
 void image_file_close(struct image_file *image_file)
 {
-    heap_give(image_file->heap, image_file->converted, (size_t)image_file->object_bytes + 1);
+    heap_give(image_file->heap, image_file->converted, block_size(image_file));
 }
 
 /* --- head --- */
@@ -112,7 +133,9 @@ haft_status image_file_read_object(struct image_file *image_file, void *object)
         saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
-        file->convert(object, image_file->converted, file->convert_arg);
+        memset(image_file->object, 0, (size_t)image_file->object_size);
+        file->convert(image_file->object, image_file->converted, file->convert_arg);
+        memcpy(object, image_file->object, (size_t)image_file->object_size);
     }
     return status;
 }

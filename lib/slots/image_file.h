@@ -19,6 +19,7 @@ struct image_file {
     uint64_t object_size;  /* in memory */
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
+    void *object;          /* while it is read: as it will be in memory, aligned as any may be */
     struct saved saved;
 };
 

@@ -195,11 +195,17 @@ void sides_forget(const atomic_u64 *list, uint64_t index)
     }
 }
 
+/* Again and again: in one side, on_end may have set values in another. */
 void sides_forget_all(const atomic_u64 *list)
 {
-    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
-        forget_all(side);
-    }
+    uint64_t ended;
+
+    do {
+        ended = 0;
+        for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+            ended += forget_all(side);
+        }
+    } while (ended != 0);
 }
 
 void haft_side_close(haft_side *side)
@@ -301,6 +307,18 @@ static haft_status claim_shared(atomic_u64 *entry, haft_id id, uint64_t reserved
     return HAFT_OK;
 }
 
+/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
+ * freed it meanwhile. */
+static haft_status check_id(const haft_side *side, haft_id id)
+{
+    if (side->is_shared) {
+        return slots_check_chosen(side->slots, id, side->slots->limit);
+    }
+    return haft_is_live(side->slots->view, id) || is_held(side, id)
+               ? HAFT_OK
+               : slots_diagnose(side->slots, id);
+}
+
 static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id id)
 {
     const uint64_t word = load_relaxed(OWN, entry);
@@ -311,10 +329,11 @@ static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id
     if (word_index(&side->slots->format, word) == MARK_RESERVED) {
         return HAFT_BUSY;
     }
-    if (word != 0) {
-        end_value(side, entry, word);
+    if (word == 0) {
+        return HAFT_OK;
     }
-    return HAFT_OK;
+    end_value(side, entry, word);
+    return check_id(side, id); /* on_end may have freed the object, or rewound the table */
 }
 
 /* Have memory for the entries below `end`. */
@@ -355,18 +374,6 @@ static void write_value(const haft_side *side, atomic_u64 *entry, haft_id id, co
     }
     /* Weakened, a reader could match the id and read the value's bytes from before. */
     store_release(SIDE, entry, id.bits);
-}
-
-/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
- * freed it meanwhile. */
-static haft_status check_id(const haft_side *side, haft_id id)
-{
-    if (side->is_shared) {
-        return slots_check_chosen(side->slots, id, side->slots->limit);
-    }
-    return haft_is_live(side->slots->view, id) || is_held(side, id)
-               ? HAFT_OK
-               : slots_diagnose(side->slots, id);
 }
 
 haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place)

@@ -64,6 +64,12 @@ static inline void *slots_object(atomic_u64 *word)
     return word + 1;
 }
 
+/* That of all objects: the bias is what is missing to it before slot 0's word. */
+static inline size_t slots_alignment(const struct slots *slots)
+{
+    return (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t);
+}
+
 /* The pins of the object behind `word`, in a table that has them. */
 static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
 {

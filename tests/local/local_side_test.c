@@ -558,3 +558,150 @@ Test(local_side, an_end_that_reserves_stops_the_rewind)
     haft_side_close(side);
     close_fleet(&fleet);
 }
+
+/* A table of a few lives, a side, and what on_end does with the table. */
+struct meddler {
+    haft_local *local;
+    haft_side *side;
+    haft_history *history;
+    haft_local *other; /* that takes snapshots too */
+    haft_side *behind; /* where a value is set for `id` */
+    haft_id id;
+    void (*meddle)(struct meddler *meddler); /* once */
+};
+
+static void end_and_meddle(void *value, haft_id id, void *arg)
+{
+    struct meddler *meddler = arg;
+    void (*const meddle)(struct meddler *) = meddler->meddle;
+
+    (void)value, (void)id;
+    meddler->meddle = NULL;
+    if (meddle != NULL) {
+        meddle(meddler);
+    }
+}
+
+static void open_meddler(struct meddler *meddler)
+{
+    const haft_local_options few = {.capacity = 4, .object_size = 8, .layout = {6, 2, 0, 0}};
+    const haft_side_options options = {.on_end = end_and_meddle, .end_arg = meddler};
+
+    *meddler = (struct meddler){0};
+    assert_status(haft_local_open(&few, &meddler->local), HAFT_OK);
+    assert_status(haft_side_open_local(meddler->local, &options, &meddler->side), HAFT_OK);
+    assert_status(haft_history_open(2, &meddler->history), HAFT_OK);
+    assert_status(haft_local_snapshot(meddler->local, meddler->history, NULL), HAFT_OK);
+}
+
+static void close_meddler(struct meddler *meddler)
+{
+    meddler->meddle = NULL;
+    haft_side_close(meddler->side);
+    haft_local_close(meddler->local);
+    haft_history_close(meddler->history);
+}
+
+static haft_id insert_in(haft_local *local)
+{
+    haft_id id;
+
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    return id;
+}
+
+static void recycle_within(struct meddler *meddler)
+{
+    cr_expect(eq(u64, haft_local_recycle_exhausted(meddler->local), 1));
+}
+
+Test(local_side, a_slot_that_on_end_recycles_is_recycled_once)
+{
+    struct meddler meddler;
+    haft_id id = HAFT_NIL;
+
+    open_meddler(&meddler);
+    for (int life = 0; life < 3; life++) {
+        id = insert_in(meddler.local);
+        must(life != 2 || haft_side_set(meddler.side, id, NULL, NULL) == HAFT_OK);
+        must(haft_local_free(meddler.local, id) == HAFT_OK);
+    }
+    expect_status(haft_local_diagnose(meddler.local, id), HAFT_EXHAUSTED);
+    meddler.meddle = recycle_within;
+    cr_expect(eq(u64, haft_local_recycle_exhausted(meddler.local), 0));
+    cr_expect(eq(u64, haft_local_available(meddler.local), 4));
+    const haft_id first = insert_in(meddler.local);
+
+    cr_expect(ne(u64, insert_in(meddler.local).bits, first.bits));
+    close_meddler(&meddler);
+}
+
+static void set_behind(struct meddler *meddler)
+{
+    must(haft_side_set(meddler->behind, meddler->id, NULL, NULL) == HAFT_OK);
+}
+
+Test(local_side, a_rewind_ends_what_on_end_has_set_in_a_side_before)
+{
+    struct meddler meddler;
+
+    open_meddler(&meddler);
+    /* The side opened last is the first to be looked at. */
+    assert_status(haft_side_open_local(meddler.local, NULL, &meddler.behind), HAFT_OK);
+    meddler.id = insert_in(meddler.local);
+    must(haft_side_set(meddler.side, meddler.id, NULL, NULL) == HAFT_OK);
+    meddler.meddle = set_behind;
+    expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OK);
+    cr_assert(eq(u64, insert_in(meddler.local).bits, meddler.id.bits));
+    cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.behind), meddler.id), NULL));
+    haft_side_close(meddler.behind);
+    close_meddler(&meddler);
+}
+
+static void rewind_within(struct meddler *meddler)
+{
+    must(haft_local_rewind(meddler->local, meddler->history, 0) == HAFT_OK);
+}
+
+Test(local_side, no_value_is_set_for_an_id_that_on_end_has_taken_back)
+{
+    struct meddler meddler;
+
+    open_meddler(&meddler);
+    const haft_id former = insert_in(meddler.local);
+
+    must(haft_side_set(meddler.side, former, NULL, NULL) == HAFT_OK);
+    must(haft_local_free(meddler.local, former) == HAFT_OK);
+    const haft_id id = insert_in(meddler.local);
+
+    meddler.meddle = rewind_within;
+    expect_status(haft_side_set(meddler.side, id, NULL, NULL), HAFT_NEVER_ISSUED);
+    cr_assert(eq(u64, insert_in(meddler.local).bits, former.bits));
+    must(haft_local_free(meddler.local, former) == HAFT_OK);
+    cr_assert(eq(u64, insert_in(meddler.local).bits, id.bits));
+    cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.side), id), NULL));
+    close_meddler(&meddler);
+}
+
+static void snapshot_another(struct meddler *meddler)
+{
+    for (int i = 0; i < 2; i++) {
+        must(haft_local_snapshot(meddler->other, meddler->history, NULL) == HAFT_OK);
+    }
+}
+
+Test(local_side, a_snapshot_that_on_end_has_dropped_is_not_gone_to)
+{
+    struct meddler meddler;
+
+    open_meddler(&meddler);
+    assert_status(haft_local_clone(meddler.local, &meddler.other), HAFT_OK);
+    const haft_id id = insert_in(meddler.local);
+
+    must(haft_side_set(meddler.side, id, NULL, NULL) == HAFT_OK);
+    meddler.meddle = snapshot_another;
+    expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OUT_OF_RANGE);
+    cr_expect(haft_is_live(haft_local_view(meddler.local), id));
+    haft_local_close(meddler.other);
+    close_meddler(&meddler);
+}

@@ -270,6 +270,15 @@ Test(saved, the_order_of_reuse_is_an_option)
     subject_close(&dense);
 }
 
+Test(saved, the_alignment_is_an_option)
+{
+    haft_table_options wide = options;
+
+    wide.object_alignment = 2 * sizeof(uint64_t);
+    cr_assert(eq(u64, options.object_size % wide.object_alignment, 8));
+    expect_other(LOCAL, &wide, "object_alignment");
+}
+
 /* Numbers of 8 bytes become text of 20. */
 static void to_text(void *to, const void *from, void *arg)
 {
@@ -291,6 +300,56 @@ static void to_number(void *to, const void *from, void *arg)
 
     memcpy(to, &number, sizeof number);
     ++*(int *)arg;
+}
+
+static void expect_aligned(void *to, const void *from, void *arg)
+{
+    const uintptr_t *most = arg;
+
+    cr_expect(eq(u64, ((uintptr_t)to | (uintptr_t)from) % *most, 0));
+}
+
+/* Both sides of a conversion are as aligned as an object in its table. */
+static void convert_aligned(int kind, uintptr_t alignment)
+{
+    haft_table_options wide = {
+        .capacity = 10, .object_size = alignment, .object_alignment = alignment};
+    struct subject subject = subject_open(kind, &wide);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+    haft_id id;
+
+    for (int i = 0; i < 3; i++) {
+        assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+    }
+    file.convert = expect_aligned;
+    file.convert_arg = &alignment;
+    file.converted_size = 24;
+    assert_status(save(&subject, &file), HAFT_OK);
+    assert_status(load(&subject, &file), HAFT_OK);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(saved, objects_are_converted_where_they_are_aligned)
+{
+    convert_aligned(*kind, 16);
+    convert_aligned(*kind, 4096);
+}
+
+TEST_ON_EACH_ALONE(saved, objects_of_any_size_in_the_file_need_memory)
+{
+    struct subject subject = subject_open(*kind, &options);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+
+    file.convert = expect_aligned;
+    for (size_t less = 0; less < 2; less++) {
+        file.converted_size = SIZE_MAX - less;
+        expect_status(save(&subject, &file), HAFT_NO_MEMORY);
+        expect_status(load(&subject, &file), HAFT_NO_MEMORY);
+    }
+    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)

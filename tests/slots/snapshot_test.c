@@ -413,6 +413,25 @@ Test(snapshot, released_runs_are_released_again)
     haft_local_close(local);
 }
 
+/* Slots lie at the same distance, but runs of pages are others. */
+Test(snapshot, another_alignment_is_another_table)
+{
+    haft_local_options wanted = {.capacity = 20000, .object_size = 24};
+    haft_local *local = open_with(&wanted);
+    haft_history *history;
+    haft_local *other;
+
+    wanted.object_alignment = 32;
+    other = open_with(&wanted);
+    cr_assert(eq(u64, haft_local_view(local).stride, haft_local_view(other).stride));
+    assert_status(haft_history_open(3, &history), HAFT_OK);
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    expect_status(haft_local_rewind(other, history, 0), HAFT_OTHER_TABLE);
+    haft_history_close(history);
+    haft_local_close(local);
+    haft_local_close(other);
+}
+
 Test(snapshot, a_history_of_none_is_refused)
 {
     haft_history *history;
