@@ -1111,10 +1111,11 @@ HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *rese
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
- * Have the system find memory now for the bytes from `begin` to `end`, which are writable, of a
- * reservation in pages.
+ * Have the system find memory now for bytes that are writable: any of a process, as a block of
+ * malloc; and those of a reservation from `begin` to `end`, where given memory has all of it.
  * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
+HAFT_INTERNAL haft_status memory_populate(char *base, size_t size);
 HAFT_INTERNAL
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end);
@@ -1249,15 +1250,20 @@ HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, ui
     return HAFT_OK;
 }
 
+HAFT_INTERNAL haft_status memory_populate(char *base, size_t size)
+{
+    const size_t before = (uintptr_t)base % os_page_size();
+
+    return os_populate(base - before, size + before) ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
 HAFT_INTERNAL
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end)
 {
-    const uint64_t page = os_page_size();
-    const uint64_t from = begin / page * page;
-    const bool done = os_populate(reservation->base + from, (size_t)(end - from));
-
-    return done ? HAFT_OK : HAFT_NO_MEMORY;
+    return begin >= end || reservation->kind == GIVEN
+               ? HAFT_OK
+               : memory_populate(reservation->base + begin, (size_t)(end - begin));
 }
 
 /*
@@ -2011,6 +2017,9 @@ HAFT_INTERNAL void sites_close(struct sites *sites);
 
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */
 HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end);
+
+/* Have the system find memory for those from `first` on; they are writable. */
+HAFT_INTERNAL haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end);
 
 /* Nothing is known of the slots below `end` any more.  One thread uses the table. */
 HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end);
@@ -4428,6 +4437,14 @@ HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end)
                : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
 }
 
+HAFT_INTERNAL haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end)
+{
+    const uint64_t size = sizeof sites->records[0];
+
+    return sites->records == NULL ? HAFT_OK
+                                  : reservation_populate(&sites->memory, first * size, end * size);
+}
+
 HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end)
 {
     if (sites->records != NULL) {
@@ -4568,11 +4585,10 @@ HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t fir
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
-    if (first >= end || !reservation_is_paged(&slots->memory)) {
-        return HAFT_OK;
-    }
-    return reservation_populate(&slots->memory, bias + first * slots->view.stride,
-                                bias + end * slots->view.stride);
+    const haft_status status = reservation_populate(
+        &slots->memory, bias + first * slots->view.stride, bias + end * slots->view.stride);
+
+    return status == HAFT_OK ? sites_populate(&slots->sites, first, end) : status;
 }
 
 HAFT_INTERNAL haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
@@ -9140,6 +9156,9 @@ HAFT_INTERNAL void pool_close(struct pool *pool);
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status pool_commit(struct pool *pool, uint64_t batches);
 
+/* Have the system find it now; it was made sure of. */
+HAFT_INTERNAL haft_status pool_populate(const struct pool *pool, uint64_t batches);
+
 /*
  * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
  * or HAFT_NO_MEMORY.  Lock-free.
@@ -9369,11 +9388,19 @@ HAFT_INTERNAL void pool_close(struct pool *pool)
     reservation_close(&pool->table);
 }
 
+static uint64_t bytes_of(const struct pool *pool, uint64_t batches)
+{
+    return (batches < pool->table_count ? batches : pool->table_count) * sizeof(struct batch);
+}
+
 HAFT_INTERNAL haft_status pool_commit(struct pool *pool, uint64_t batches)
 {
-    const uint64_t most = batches < pool->table_count ? batches : pool->table_count;
+    return reservation_commit(&pool->table, bytes_of(pool, batches));
+}
 
-    return reservation_commit(&pool->table, most * sizeof(struct batch));
+HAFT_INTERNAL haft_status pool_populate(const struct pool *pool, uint64_t batches)
+{
+    return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
 }
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
@@ -12596,7 +12623,7 @@ HAFT_INTERNAL bool census_is_right(const haft_table *table);
 /*
  * concurrent/table/fresh.h - slots never used, or not since their memory was released.
  *
- * All functions but the last two: the worker's thread, lock-free.
+ * fresh_give, fresh_take: the worker's thread, lock-free.
  */
 
 /* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
@@ -12614,6 +12641,12 @@ HAFT_INTERNAL uint64_t fresh_at_hand(const haft_worker *worker, bool again);
 
 /* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 HAFT_INTERNAL haft_range fresh_range(const haft_worker *worker);
+
+/*
+ * Have memory now for the slots below `end`, and for the batches they may be in.  HAFT_OK or
+ * HAFT_NO_MEMORY.  Any thread, blocking.
+ */
+HAFT_INTERNAL haft_status fresh_populate(haft_table *table, uint64_t end);
 
 /*
  * concurrent/table/released.h - runs of slots whose memory was released.
@@ -13037,13 +13070,28 @@ static uint64_t take_from_extent(atomic_u64 *extent, uint64_t most, uint64_t *fi
     }
 }
 
+/* The descriptors of all batches that the slots below `end` may be in. */
+static uint64_t batches_for(const haft_table *table, uint64_t end)
+{
+    return end / table->batch_max + DEPOT_NODES;
+}
+
 /* Memory for the slots below `end`, and for the batches they may be in. */
 static haft_status commit(haft_table *table, uint64_t end)
 {
     const haft_status status = slots_commit(&table->slots, end);
 
-    return status != HAFT_OK ? status
-                             : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
+    return status != HAFT_OK ? status : pool_commit(&table->pool, batches_for(table, end));
+}
+
+HAFT_INTERNAL haft_status fresh_populate(haft_table *table, uint64_t end)
+{
+    haft_status status = commit(table, end);
+
+    if (status == HAFT_OK) {
+        status = slots_populate(&table->slots, 0, end);
+    }
+    return status != HAFT_OK ? status : pool_populate(&table->pool, batches_for(table, end));
 }
 
 HAFT_INTERNAL void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
@@ -15442,6 +15490,55 @@ haft_status haft_worker_quiescent(haft_worker *worker)
         status = HAFT_OK;
     }
     return status;
+}
+
+/* concurrent/extra/capacity.c */
+
+/*
+ * Memory had before it is used.
+ *
+ * Each worker has at most one extent of slots that it has drawn and not used.  So when `count`
+ * slots were used since the call, no more than these and an extent for each worker were drawn.
+ *
+ * Edges in this file.
+ *   COUNT   how far the table's slots were drawn: others may draw meanwhile
+ */
+
+/* The first slot that need not have memory. */
+static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_t workers)
+{
+    const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
+    const uint64_t left = table->slots.limit - drawn;
+    const uint64_t more = count + workers * table->extent_slots;
+
+    return drawn + (more < left ? more : left);
+}
+
+/* The descriptors that workers bring; how many workers there are in `*workers`. */
+static haft_status populate_workers(const haft_table *table, uint64_t *workers)
+{
+    haft_status status = HAFT_OK;
+
+    *workers = 0;
+    for (haft_worker *worker = roster_first(table); worker != NULL && status == HAFT_OK;
+         worker = worker->next) {
+        status = table->is_given ? HAFT_OK : memory_populate((char *)worker, sizeof *worker);
+        (*workers)++;
+    }
+    return status;
+}
+
+haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
+{
+    uint64_t workers;
+
+    if (count > table->slots.limit - HAFT_FIRST_INDEX) {
+        return HAFT_FULL;
+    }
+    const haft_status status = populate_workers(table, &workers);
+
+    return status == HAFT_OK ? fresh_populate(table, end_of_capacity(table, count, workers))
+                             : status;
 }
 
 /*

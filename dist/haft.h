@@ -3462,6 +3462,26 @@ uint64_t haft_side_sweep(haft_side *side);
  */
 
 /*
+ * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
+ * for a local table: before deadlines begin, and with all workers open.
+ *
+ * A slot is more here than an object: those that wait for a grace period are beside those that are
+ * live.  Where a run is like the one before, its `high_water` in the statistics says how many it
+ * takes.  Workers draw fresh slots by some thousand, so the call counts that much for each.
+ *
+ * Returns   HAFT_OK: until haft_trim(), and while `high_water` rises by `count` at most, or the
+ *           table has no more slots, calls with workers that were open here do not answer
+ *           HAFT_NO_MEMORY, make no system call for memory, and touch no page of it for the first
+ *           time.  Otherwise the table has not changed:
+ *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
+ *             HAFT_NO_MEMORY   the system refused
+ * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
+ * Cost      O(slots ever used, and count) memory is touched, where the system can do so at once
+ *           (Linux 5.14); else O(1), and pages are touched when they are first used.
+ */
+haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
+
+/*
  * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids from
  * before stay stale.  To that end the slots of a run of pages go on at the highest next generation
  * among them, which costs some of them lives.  For large tables that were full and are not: free,

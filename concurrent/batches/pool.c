@@ -58,11 +58,19 @@ void pool_close(struct pool *pool)
     reservation_close(&pool->table);
 }
 
+static uint64_t bytes_of(const struct pool *pool, uint64_t batches)
+{
+    return (batches < pool->table_count ? batches : pool->table_count) * sizeof(struct batch);
+}
+
 haft_status pool_commit(struct pool *pool, uint64_t batches)
 {
-    const uint64_t most = batches < pool->table_count ? batches : pool->table_count;
+    return reservation_commit(&pool->table, bytes_of(pool, batches));
+}
 
-    return reservation_commit(&pool->table, most * sizeof(struct batch));
+haft_status pool_populate(const struct pool *pool, uint64_t batches)
+{
+    return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
 }
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)

@@ -44,6 +44,9 @@ void pool_close(struct pool *pool);
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_commit(struct pool *pool, uint64_t batches);
 
+/* Have the system find it now; it was made sure of. */
+haft_status pool_populate(const struct pool *pool, uint64_t batches);
+
 /*
  * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
  * or HAFT_NO_MEMORY.  Lock-free.

@@ -76,13 +76,28 @@ static uint64_t take_from_extent(atomic_u64 *extent, uint64_t most, uint64_t *fi
     }
 }
 
+/* The descriptors of all batches that the slots below `end` may be in. */
+static uint64_t batches_for(const haft_table *table, uint64_t end)
+{
+    return end / table->batch_max + DEPOT_NODES;
+}
+
 /* Memory for the slots below `end`, and for the batches they may be in. */
 static haft_status commit(haft_table *table, uint64_t end)
 {
     const haft_status status = slots_commit(&table->slots, end);
 
-    return status != HAFT_OK ? status
-                             : pool_commit(&table->pool, end / table->batch_max + DEPOT_NODES);
+    return status != HAFT_OK ? status : pool_commit(&table->pool, batches_for(table, end));
+}
+
+haft_status fresh_populate(haft_table *table, uint64_t end)
+{
+    haft_status status = commit(table, end);
+
+    if (status == HAFT_OK) {
+        status = slots_populate(&table->slots, 0, end);
+    }
+    return status != HAFT_OK ? status : pool_populate(&table->pool, batches_for(table, end));
 }
 
 void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)

@@ -1,7 +1,7 @@
 /*
  * concurrent/table/fresh.h - slots never used, or not since their memory was released.
  *
- * All functions but the last two: the worker's thread, lock-free.
+ * fresh_give, fresh_take: the worker's thread, lock-free.
  */
 #ifndef HAFT_CONCURRENT_FRESH_H
 #define HAFT_CONCURRENT_FRESH_H
@@ -23,5 +23,11 @@ uint64_t fresh_at_hand(const haft_worker *worker, bool again);
 
 /* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 haft_range fresh_range(const haft_worker *worker);
+
+/*
+ * Have memory now for the slots below `end`, and for the batches they may be in.  HAFT_OK or
+ * HAFT_NO_MEMORY.  Any thread, blocking.
+ */
+haft_status fresh_populate(haft_table *table, uint64_t end);
 
 #endif /* HAFT_CONCURRENT_FRESH_H */

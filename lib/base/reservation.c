@@ -126,12 +126,17 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end)
     return HAFT_OK;
 }
 
+haft_status memory_populate(char *base, size_t size)
+{
+    const size_t before = (uintptr_t)base % os_page_size();
+
+    return os_populate(base - before, size + before) ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end)
 {
-    const uint64_t page = os_page_size();
-    const uint64_t from = begin / page * page;
-    const bool done = os_populate(reservation->base + from, (size_t)(end - from));
-
-    return done ? HAFT_OK : HAFT_NO_MEMORY;
+    return begin >= end || reservation->kind == GIVEN
+               ? HAFT_OK
+               : memory_populate(reservation->base + begin, (size_t)(end - begin));
 }

@@ -62,10 +62,11 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation);
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
- * Have the system find memory now for the bytes from `begin` to `end`, which are writable, of a
- * reservation in pages.
+ * Have the system find memory now for bytes that are writable: any of a process, as a block of
+ * malloc; and those of a reservation from `begin` to `end`, where given memory has all of it.
  * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
+haft_status memory_populate(char *base, size_t size);
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end);
 

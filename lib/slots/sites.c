@@ -30,6 +30,14 @@ haft_status sites_commit(struct sites *sites, uint64_t end)
                : reservation_commit(&sites->memory, end * sizeof sites->records[0]);
 }
 
+haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end)
+{
+    const uint64_t size = sizeof sites->records[0];
+
+    return sites->records == NULL ? HAFT_OK
+                                  : reservation_populate(&sites->memory, first * size, end * size);
+}
+
 void sites_forget(const struct sites *sites, uint64_t end)
 {
     if (sites->records != NULL) {

@@ -41,6 +41,9 @@ void sites_close(struct sites *sites);
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */
 haft_status sites_commit(struct sites *sites, uint64_t end);
 
+/* Have the system find memory for those from `first` on; they are writable. */
+haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end);
+
 /* Nothing is known of the slots below `end` any more.  One thread uses the table. */
 void sites_forget(const struct sites *sites, uint64_t end);
 

@@ -131,11 +131,10 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
 {
     const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
 
-    if (first >= end || !reservation_is_paged(&slots->memory)) {
-        return HAFT_OK;
-    }
-    return reservation_populate(&slots->memory, bias + first * slots->view.stride,
-                                bias + end * slots->view.stride);
+    const haft_status status = reservation_populate(
+        &slots->memory, bias + first * slots->view.stride, bias + end * slots->view.stride);
+
+    return status == HAFT_OK ? sites_populate(&slots->sites, first, end) : status;
 }
 
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)

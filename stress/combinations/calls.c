@@ -62,6 +62,7 @@ static const struct {
     [CALL_SIDE_FIND] = {step_side_find, AS_IS, false},
     [CALL_TRIM] = {step_trim, AS_IS, true},
     [CALL_RECYCLE] = {step_recycle, AS_IS, true},
+    [CALL_RESERVE_CAPACITY] = {step_reserve_capacity, AS_IS, false},
     [CALL_WAIT] = {step_wait, AS_IS, true},
     [CALL_TICK] = {step_refused, AS_IS, true},
     [CALL_UNSHARE_SHARE] = {step_refused, AS_IS, true},

@@ -23,7 +23,8 @@ step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_pu
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
 step_call step_side_set, step_side_find;
-step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle;
+step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle,
+    step_reserve_capacity;
 
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */
 bool insert_one(haft_worker *worker, uint32_t at);

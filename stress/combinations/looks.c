@@ -164,6 +164,23 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
                  "haft_trim");
 }
 
+/* Of any number of slots: some are more than the table has. */
+void step_reserve_capacity(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    (void)worker;
+    const uint64_t limit = haft_table_stats_get(play.table).limit;
+    const uint64_t wanted = limit / 8 * step->at;
+    const struct call_under_way outer = begin_call(CALL_RESERVE_CAPACITY, HAFT_NIL);
+    const haft_status status = haft_reserve_capacity(play.table, wanted);
+
+    end_call(outer);
+    require_that(wanted > limit
+                     ? status == HAFT_FULL
+                     : status == HAFT_OK || (status == HAFT_NO_MEMORY && play.is_refused),
+                 "haft_reserve_capacity");
+}
+
 void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;

@@ -54,6 +54,7 @@
     CALL(SIDE_FIND)                                                                                \
     CALL(TRIM)                                                                                     \
     CALL(RECYCLE)                                                                                  \
+    CALL(RESERVE_CAPACITY)                                                                         \
     CALL(WAIT)                                                                                     \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LATE)                                                                              \

@@ -254,6 +254,8 @@ Test(nth_call_fails, a_table_and_a_domain_in_given_memory_ask_for_nothing)
     must(haft_insert_unregistered(own, NULL, &id) == HAFT_OK);
     must(haft_free_unregistered(own, id) == HAFT_OK);
     must(haft_worker_quiescent(worker) == HAFT_OK);
+    must(haft_reserve_capacity(own, stats_of(own).limit) == HAFT_OK); /* it is there already */
+    must(haft_reserve_capacity(own, stats_of(own).limit + 1) == HAFT_FULL);
     must(haft_trim(own, NULL) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
     cr_expect(eq(int, faults.calls, 0));
@@ -369,6 +371,54 @@ TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte
             subject_close(&subject);
         }
     }
+}
+
+#define IDLE 5 /* workers that draw slots and use one */
+
+/* Whatever is refused afterwards, as many slots are there. */
+static void reserve_and_use(const haft_table_options *with)
+{
+    static haft_id ids[OBJECTS];
+    struct shared shared = open_shared(MEMB_CALLER, with);
+    haft_worker *idle[IDLE];
+
+    for (int i = 0; i < IDLE; i++) {
+        idle[i] = open_worker(shared.table);
+    }
+
+    faults.no_protect = true;
+    expect_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_NO_MEMORY);
+    faults.no_protect = false;
+    faults.no_advice = true;
+    expect_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_NO_MEMORY);
+    faults.no_advice = false;
+    cr_expect(eq(u64, stats_of(shared.table).high_water, 0));
+    expect_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_OK);
+    fail_calls(1, 1000000);
+    for (int i = 0; i < IDLE; i++) {
+        insert(idle[i]);
+    }
+    for (int i = 0; stats_of(shared.table).high_water < OBJECTS - 128; i++) { /* a batch each */
+        must(haft_insert(shared.worker, NULL, &ids[i % OBJECTS]) == HAFT_OK);
+        must(i % 3 != 0 || haft_free(shared.worker, ids[i % OBJECTS]) == HAFT_OK);
+    }
+    cr_expect(eq(int, faults.calls, 0));
+    fail_calls(0, -1);
+    for (int i = 0; i < IDLE; i++) {
+        must(haft_worker_close(idle[i]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
+Test(strict_overcommit, reserve_capacity_says_so_and_what_it_promised_holds)
+{
+    const haft_table_options large = {.capacity = 100000, .object_size = 1016, .sites = true};
+    const haft_table_options single = {.capacity = 65532, .layout = HAFT_LAYOUT_OF(16, 32, 0)};
+
+    faults.strict = true;
+    reserve_and_use(&large);
+    reserve_and_use(&single); /* a descriptor for each slot */
+    expect_no_leaks();
 }
 
 #define WORKERS 80

@@ -111,6 +111,23 @@ Test(nth_call_in_use_of, recycling_exhausted_slots)
     cr_expect(eq(long, faults.balance, before));
 }
 
+static haft_status reserve_all(haft_table *of, uint64_t *count)
+{
+    const haft_status status = haft_reserve_capacity(of, stats_of(of).limit);
+
+    *count = status == HAFT_OK ? 1 : *count;
+    return status;
+}
+
+Test(nth_call_in_use_of, reserving_capacity)
+{
+    const long before = faults.balance;
+    const haft_table_options large = {.capacity = 2 * SLOTS, .object_size = 24};
+
+    fail_each_call_of(reserve_all, &large, false);
+    cr_expect(eq(long, faults.balance, before));
+}
+
 /* --- without a worker --- */
 
 Test(nth_call_in_use_of, the_first_call_without_a_worker)

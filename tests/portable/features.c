@@ -159,6 +159,8 @@ static void test_trim(enum circumstance circumstance)
     CHECK(haft_insert_many(shared.worker, NULL, ids, COUNT, NULL) == COUNT);
     CHECK(haft_free_many(shared.worker, ids, COUNT, NULL) == COUNT);
     shared_grace(&shared);
+    CHECK_OK(haft_reserve_capacity(shared.table, COUNT));
+    CHECK(haft_reserve_capacity(shared.table, UINT64_MAX) == HAFT_FULL);
     CHECK_OK(haft_trim(shared.table, &released));
 #ifdef HAFT_OS_BARE
     CHECK(released == 0); /* to no system */
