@@ -67,16 +67,16 @@ else
     for clock in memb qsbr ck thread workers; do
         check_let_go --clock $clock
     done
-    refuse "--clock must be memb, qsbr, ck, thread or workers" --clock frame
+    refuse "--clock must be memb, qsbr, ck, thread or workers, not 'frame'" --clock frame
 fi
 
 run --help
 [[ $code == 0 && $out == "Usage: $name "*Examples:* ]] || fail "--help says '$out'"
 refuse "--clock must be memb, qsbr, ck, thread" --clock sun
-refuse "--threads must be from 2 to 64" --threads 1
-refuse "--threads must be from 2 to 64" --threads 4x
-refuse "--block must be from 1 to 60000" --block 0
-refuse "--stall must be from 1 to 60000" --stall 0
+refuse "--threads must be from 2 to 64, not '1'" --threads 1
+refuse "--threads must be from 2 to 64, not '4x'" --threads 4x
+refuse "--block must be from 1 to 60000, not '0'" --block 0
+refuse "--stall must be from 1 to 60000, not '0'" --stall 0
 refuse "'4' is no option" 4
 refuse "--fast" --fast
 

@@ -85,8 +85,8 @@ check_edges()
 run --help
 [[ $code == 0 && $out == "Usage: lua_host "*Examples:* ]] || fail "--help says $out"
 refuse "which script?"
-refuse "--capacity must be from 1 to 1000000" --capacity 0 x.lua
-refuse "--capacity must be from 1 to 1000000" --capacity 1000001 x.lua
+refuse "--capacity must be from 1 to 1000000, not '0'" --capacity 0 x.lua
+refuse "--capacity must be from 1 to 1000000, not '1000001'" --capacity 1000001 x.lua
 refuse "--fast" --fast x.lua
 refuse "--capacity" --capacity
 check_fleet

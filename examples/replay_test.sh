@@ -247,7 +247,7 @@ check_options()
 {
     local more="; --help says more"
 
-    refuses "which trace?  Name a file, as in: replay trace.csv.gz$more"
+    refuses "no trace is named, as in: replay trace.csv.gz$more"
     refuses "one trace at a time, not also 'b.csv'$more" a.csv b.csv
     refuses "--workers must be from 1 to 256, not 0$more" --workers 0 "$trace"
     refuses "--workers must be from 1 to 256, not 257$more" --workers 257 "$trace"

@@ -76,7 +76,7 @@ static bool take(struct options *options, const struct raw *raw, GError **error)
         return refuse(error, "only one of --once, --json and --prometheus");
     }
     if (paths != 1) {
-        return paths == 0 ? refuse(error, "which directory?")
+        return paths == 0 ? refuse(error, "no directory is named")
                           : refuse(error, "one directory at a time, not also '%s'", raw->paths[1]);
     }
     options->directory = g_strdup(raw->paths[0]);

@@ -271,7 +271,7 @@ check_options()
 {
     run --help
     [[ $code == 0 && $out == "Usage: haft-top "*Examples:* ]] || fail "--help says $out"
-    refuse "which directory?"
+    refuse "no directory is named"
     refuse "one directory at a time" a b
     refuse "--pid must be from 1" --pid -1 .
     refuse "--interval must be from 100 to 60000, not 99" --interval 99 .

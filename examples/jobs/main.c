@@ -61,9 +61,10 @@ enum { CLOCKS = sizeof clocks / sizeof clocks[0] };
 
 /* --- options --- */
 
-static void refuse(const char *option, const char *what)
+static void refuse(const char *option, const char *what, const char *given)
 {
-    fprintf(stderr, "%s: --%s must be %s; --help says more\n", job_system.name, option, what);
+    fprintf(stderr, "%s: --%s must be %s, not '%s'; --help says more\n", job_system.name, option,
+            what, given);
     exit(REFUSED);
 }
 
@@ -76,7 +77,7 @@ static unsigned parse_number(const char *option, const char *text, unsigned leas
         char range[64];
 
         snprintf(range, sizeof range, "from %u to %u", least, most);
-        refuse(option, range);
+        refuse(option, range, text);
     }
     return (unsigned)number;
 }
@@ -91,8 +92,10 @@ static void take_clock(struct setting *setting, const char *name)
             return;
         }
     }
-    refuse("clock", job_system.has_frames ? "memb, qsbr, ck, thread, workers or frame"
-                                          : "memb, qsbr, ck, thread or workers");
+    refuse("clock",
+           job_system.has_frames ? "memb, qsbr, ck, thread, workers or frame"
+                                 : "memb, qsbr, ck, thread or workers",
+           name);
 }
 
 static const char *clock_name(haft_clock clock)

@@ -60,7 +60,11 @@ static uint64_t parse_capacity(const char *text)
     const long number = strtol(text, &end, 10);
 
     if (end == text || *end != '\0' || number < 1 || number > 1000000) {
-        refuse("--capacity must be from 1 to 1000000");
+        char message[100];
+
+        snprintf(message, sizeof message, "--capacity must be from 1 to 1000000, not '%.40s'",
+                 text);
+        refuse(message);
     }
     return (uint64_t)number;
 }

@@ -189,7 +189,7 @@ static bool check_flavour(struct options *options, struct failure *failure)
 static bool take_trace(struct options *options, int argc, char **argv, struct failure *failure)
 {
     if (optind == argc) {
-        return refuse(failure, "which trace?  Name a file, as in: replay trace.csv.gz");
+        return refuse(failure, "no trace is named, as in: replay trace.csv.gz");
     }
     if (optind + 1 < argc) {
         return refuse(failure, "one trace at a time, not also '%s'", argv[optind + 1]);
