@@ -1588,7 +1588,9 @@ static const struct {
                         "the object has been freed and its slot has lived all its generations"},
     [HAFT_DEAD] = {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
     [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
-    [HAFT_BUSY] = {"HAFT_BUSY", "slots are waiting for a grace period, or the value is being set"},
+    [HAFT_BUSY] =
+        {"HAFT_BUSY",
+         "slots wait for a grace period or are with other workers, or a value is being set"},
     [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
@@ -1596,9 +1598,11 @@ static const struct {
                       "the recorder has created as many objects as it was opened for"},
     [HAFT_IN_USE] =
         {"HAFT_IN_USE",
-         "something of it is still in use: a worker, a table, a pin, a side, a reservation"},
-    [HAFT_IN_SECTION] = {"HAFT_IN_SECTION", "the call may wait and was made inside a read section"},
-    [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the domain's clock is another one"},
+         "still in use: a table, worker or side is open, an object is pinned or reserved, or "
+         "a callback runs"},
+    [HAFT_IN_SECTION] = {"HAFT_IN_SECTION",
+                         "the call may wait, and was made inside a read section or an inner job"},
+    [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the call is for domains with another clock"},
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
@@ -1608,9 +1612,9 @@ static const struct {
     [HAFT_OTHER_TABLE] = {"HAFT_OTHER_TABLE",
                           "the state is that of a table that was opened with other options"},
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
-                         "the table's objects have not the type's size, alignment and pins"},
+                         "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
-                          "the call moves objects and was made from a callback of the table"},
+                          "the call waits, closes or moves objects, and was made from a callback"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
     [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
@@ -1643,7 +1647,8 @@ static const struct {
         {"HAFT_BAD_FOREIGN_CLOCK",
          "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
-    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK",
+                        "clock: one of the HAFT_CLOCK_ names; with memory, workers or frame"},
     [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
     [HAFT_BAD_MAX_BLOCK_SIZE] = {"HAFT_BAD_MAX_BLOCK_SIZE",
                                  "max_block_size: from block_size to 2^30 bytes"},
@@ -2523,13 +2528,9 @@ HAFT_INTERNAL void explain_no_memory(struct text *text, const struct slots *slot
 
 HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const struct use *use)
 {
-    text_add(text, "full: ");
-    text_add_counted(text, capacity, "object");
-    if (use->live == capacity && use->reserved + use->exhausted == 0) {
-        text_add(text, ", all live");
-        return;
-    }
-    text_add(text, " %s: ", capacity == 1 ? "fits" : "fit");
+    text_add(text, "full: capacity ");
+    text_add_count(text, capacity);
+    text_add(text, "; ");
     text_add_count(text, use->live);
     text_add(text, " live");
     if (use->reserved != 0) {
@@ -4222,7 +4223,7 @@ uint64_t haft_side_sweep(haft_side *side)
 {
     uint64_t count = 0;
 
-    assert(!side->is_shared);
+    assert(!side->is_shared && "values of a shared table end with their side");
     for (uint64_t index = HAFT_FIRST_INDEX;
          !side->is_shared && index < load_relaxed(OWN, &side->used); index++) {
         const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
@@ -4239,7 +4240,7 @@ bool haft_side_remove(haft_side *side, haft_id id)
 {
     atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
 
-    assert(!side->is_shared);
+    assert(!side->is_shared && "values of a shared table end with their side");
     if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
         return false;
     }
@@ -5319,7 +5320,8 @@ void haft_local_clear(haft_local *local)
 
 void haft_local_close(haft_local *local)
 {
-    assert(!local->in_callback && load_relaxed(OWN, &local->sides) == 0);
+    assert(!local->in_callback && "a callback may not close its table");
+    assert(load_relaxed(OWN, &local->sides) == 0 && "sides are closed before their table");
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
     leaks_report(&local->slots, local->name, local->used);
@@ -5399,7 +5401,7 @@ int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, 
 
 void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slots)
 {
-    assert(slots == local->slots.view.base);
+    assert(slots == local->slots.view.base && "the view is the table's");
     (void)slots;
     bad_access(&local->slots, local->name, id, haft_local_diagnose(local, id));
     return NULL;
@@ -6202,14 +6204,14 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
 
 void haft_local_load_begin(haft_local *local)
 {
-    assert(local->mode == LOCAL_OPEN && !local->in_callback);
+    assert(local->mode == LOCAL_OPEN && !local->in_callback && "loading begins once");
     local->mode = LOCAL_LOADING;
     local_begin_list(local);
 }
 
 void haft_local_load_end(haft_local *local)
 {
-    assert(local->mode == LOCAL_LOADING && !local->in_callback);
+    assert(local->mode == LOCAL_LOADING && !local->in_callback && "loading has begun");
     local->mode = LOCAL_OPEN;
     local_rebuild(local);
 }
@@ -7140,7 +7142,7 @@ haft_status haft_packed_open_sized(const haft_packed_options *options, size_t si
 
 void haft_packed_close(haft_packed *packed)
 {
-    assert(!packed->in_callback);
+    assert(!packed->in_callback && "a callback may not close its table");
     leaks_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
     if (packed->on_destroy != NULL) {
         packed_destroy_all(packed, CALLER);
@@ -7345,7 +7347,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)
 {
-    assert(slots == packed->view.slots);
+    assert(slots == packed->view.slots && "the view is the table's");
     (void)slots;
     bad_access(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id));
     return NULL;
@@ -8576,7 +8578,7 @@ void *haft_arena_resize(haft_arena *head, void *memory, size_t old_size, size_t 
     size_t extent;
 
     if (memory == NULL) {
-        assert(old_size == 0);
+        assert(old_size == 0 && "NULL has no bytes");
         return haft_arena_alloc_aligned(head, new_size, alignment);
     }
     if (!arena_extent(old_size, &old_extent) || !arena_extent(new_size, &extent)) {
@@ -8611,7 +8613,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 /* Runs the functions registered since `until`, and those that they register; newest first. */
 static void clean_up_until(struct arena *arena, const struct clean_up *until)
 {
-    assert(!arena->cleaning); /* a clean-up function may not reset, rewind or close */
+    assert(!arena->cleaning && "a clean-up function may not reset, rewind or close");
     arena->cleaning = true;
     while (arena->clean_up != until) {
         const struct clean_up *now = arena->clean_up;
@@ -8659,7 +8661,7 @@ void haft_arena_rewind(haft_arena *head, haft_mark mark)
 {
     struct arena *arena = arena_of(head);
 
-    assert(mark.round == arena->round); /* else it was set before a reset */
+    assert(mark.round == arena->round && "a mark holds until the next reset");
     clean_up_until(arena, mark.clean_up);
     arena_note_high_water(arena);
     arena_keep_own(arena, mark.own_blocks);
@@ -8880,7 +8882,7 @@ HAFT_INTERNAL void arena_keep_own(struct arena *arena, const struct block *until
     while (arena->own != until) {
         struct block *block = arena->own;
 
-        assert(block != NULL); /* else the mark is not one of this arena's */
+        assert(block != NULL && "the mark is this arena's");
         arena->own = block->next;
         block->next = arena->own_spare;
         arena->own_spare = block;
@@ -10215,7 +10217,8 @@ HAFT_INTERNAL
 void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
 {
     if (before == 0 && standing->level != 0) {
-        assert(foreign_thread_is_registered(&domain->foreign));
+        assert(foreign_thread_is_registered(&domain->foreign) &&
+               "haft_thread_register comes first");
         reader_enters(domain);
     } else if (before != 0 && standing->level == 0) {
         reader_leaves(domain);
@@ -10455,9 +10458,9 @@ haft_status haft_domain_tick(haft_domain *domain)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    assert(sections_open(domain) == 0); /* a section is open during the tick */
+    assert(sections_open(domain) == 0 && "sections end before the tick");
     domain_end_grace(domain, domain_requested(domain));
-    assert(sections_open(domain) == 0);
+    assert(sections_open(domain) == 0 && "no section begins during the tick");
     return HAFT_OK;
 }
 
@@ -10910,7 +10913,8 @@ static void offline(haft_domain *domain)
     struct member *own = own_member(domain);
 
     if (own != NULL) {
-        assert(own->standing.level <= 1); /* else an outer job's pointers are void: park instead */
+        assert(own->standing.level <= 1 &&
+               "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;
         go_away(own);
     }
@@ -11217,7 +11221,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (status != HAFT_OK) {
         return status;
     }
-    assert(sections_open(domain) == 0); /* a section is open */
+    assert(sections_open(domain) == 0 && "sections end before their domain is closed");
     registry_remove_domain(domain);
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
@@ -11387,13 +11391,13 @@ static haft_job_state unkept(uint32_t open)
 /* The standing that a state is of; NULL: none was kept. */
 static struct standing *kept(haft_domain *domain, haft_job_state state)
 {
-    assert(state.thread == thread_number()); /* a state ends on the thread where it began */
+    assert(state.thread == thread_number() && "a job or park ends on the thread where it began");
     if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
         return NULL;
     }
     struct standing *standing = present(domain);
 
-    assert(standing != NULL && standing->open == state.open + 1); /* the last one goes first */
+    assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
     return standing;
 }
 
@@ -11444,7 +11448,7 @@ haft_job_state haft_thread_park(haft_domain *domain)
 {
     struct standing *standing = parked(domain);
 
-    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    assert(!callback_is_running() && "no park in a callback: a job may hold pointers");
     if (standing == NULL || callback_is_running()) {
         return unkept(OPEN_UNKNOWN);
     }
@@ -11460,7 +11464,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == 0); /* jobs begun since have ended */
+        assert(standing->level == 0 && "jobs begun since the park end before unpark");
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }
@@ -11626,14 +11630,14 @@ void haft_thread_register(haft_domain *domain)
 
 void haft_thread_unregister(haft_domain *domain)
 {
-    assert(!domain->clock->is_foreign || !domain_has_open_jobs(domain)); /* one has not ended */
+    assert((!domain->clock->is_foreign || !domain_has_open_jobs(domain)) && "all jobs have ended");
     foreign_unregister(&domain->foreign);
 }
 
 void haft_section_begin(haft_domain *domain)
 {
     section_count(domain, 1);
-    assert(foreign_thread_is_registered(&domain->foreign));
+    assert(foreign_thread_is_registered(&domain->foreign) && "haft_thread_register comes first");
     foreign_begin(&domain->foreign);
 }
 
@@ -11645,7 +11649,7 @@ void haft_section_end(haft_domain *domain)
 
 void haft_thread_offline(haft_domain *domain)
 {
-    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    assert(!callback_is_running() && "not offline in a callback: a job may hold pointers");
     if (domain->clock->offline != NULL && !callback_is_running()) {
         domain->clock->offline(domain);
     }
@@ -12123,7 +12127,7 @@ static inline void debug_check(const haft_worker *worker)
 #else
 static inline void debug_check(const haft_worker *worker)
 {
-    assert(worker_is_own(worker)); /* another thread's worker, or one that is closed */
+    assert(worker_is_own(worker) && "only its thread uses a worker, until the worker is closed");
 }
 #endif
 
@@ -12246,7 +12250,7 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
     atomic_u64 *word = slots_word(slots, word_index(format, id.bits));
     const uint64_t next = life_after(slots, word_next_life(format, id.bits, MARK_END));
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and given up once");
     slots_poison(slots, word);
     if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
         /* Weakened, a thread that recycles the slot could write before the bytes written here. */
@@ -12402,7 +12406,7 @@ void haft_publish(haft_worker *worker, haft_id id)
     debug_check(worker);
     const struct slots *slots = &worker->table->slots;
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
     count_up(&worker->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }
@@ -13710,7 +13714,7 @@ HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run)
 
 void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
 {
-    assert(slots == table->slots.view.base);
+    assert(slots == table->slots.view.base && "the view is the table's");
     (void)slots;
     for (;;) {
         const haft_status status = haft_diagnose(table, id);
@@ -15374,7 +15378,7 @@ HAFT_INTERNAL void worker_end(haft_worker *worker)
 
 haft_status haft_worker_close(haft_worker *worker)
 {
-    assert(worker_state(worker) == WORKER_OPEN);
+    assert(worker_state(worker) == WORKER_OPEN && "a worker is closed once");
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
@@ -16725,7 +16729,7 @@ HAFT_INTERNAL void orphans_collect(haft_table *table)
 
 static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
 {
-    assert(table->slots.has_pins);
+    assert(table->slots.has_pins && "pins take a table with the option pins");
     return slots_pins(&table->slots, slots_word(&table->slots, index));
 }
 
@@ -17758,7 +17762,7 @@ void haft_publish_unregistered(haft_table *table, haft_id id)
 {
     const struct slots *slots = &table->slots;
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
     fetch_add_relaxed(COUNT, &table->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }
@@ -17970,7 +17974,7 @@ void haft_commands_close(haft_commands *commands)
 {
     const haft_allocator from = commands->allocator;
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands_give_up(commands);
     for (size_t i = 0; i < commands->made; i++) {
@@ -18089,7 +18093,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 {
     const size_t place = find_place(commands, key);
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not close or open recorders");
     if (place < commands->open && commands->recorders[place]->key == key) {
         return HAFT_SAME_KEY;
     }
@@ -18234,7 +18238,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
 {
     haft_applied counted = {0};
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not apply");
     const haft_status status = domain_check_moment(commands->table->domain);
 
     if (status != HAFT_OK) {
@@ -18277,7 +18281,7 @@ void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_
 
 haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object)
 {
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (recorder->created == recorder->ids_count) {
         return HAFT_USED_UP;
     }
@@ -18311,7 +18315,7 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id)
 {
     struct destroys *piece = recorder->destroys_last;
 
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (piece == NULL || piece->count == DESTROYS) {
         piece = add_piece(recorder);
     }
@@ -18327,7 +18331,7 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
 {
     size_t bytes;
 
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (__builtin_add_overflow(sizeof(struct call), size, &bytes)) {
         return HAFT_NO_MEMORY;
     }

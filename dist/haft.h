@@ -312,10 +312,10 @@ typedef enum haft_status {
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
 
-    /* Why there is no slot, memory or thread to be had. */
+    /* Why the call got no slot, memory, thread or file. */
     HAFT_FULL,      /* the table's capacity is in use */
-    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers; or a
-                       value is being set */
+    HAFT_BUSY,      /* slots wait for a grace period or are with other workers; or a value is being
+                       set */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
@@ -1046,8 +1046,7 @@ int haft_site_format(const void *site, char *text, size_t size);
  * haft_table_explain, haft_local_explain, haft_packed_explain - what a status that the table gave
  * means now, in one line without a line end:
  *
- *   players: full: 4,096 objects, all live
- *   players: full: 4,096 objects fit: 4,000 live, 90 reserved, 6 slots exhausted
+ *   players: full: capacity 4,096; 4,000 live, 90 reserved, 6 slots exhausted
  *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
  *   of thread 4711 holds it up
  *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it

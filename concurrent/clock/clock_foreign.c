@@ -146,7 +146,8 @@ static void reader_enters(haft_domain *domain)
 void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
 {
     if (before == 0 && standing->level != 0) {
-        assert(foreign_thread_is_registered(&domain->foreign));
+        assert(foreign_thread_is_registered(&domain->foreign) &&
+               "haft_thread_register comes first");
         reader_enters(domain);
     } else if (before != 0 && standing->level == 0) {
         reader_leaves(domain);

@@ -29,9 +29,9 @@ haft_status haft_domain_tick(haft_domain *domain)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    assert(sections_open(domain) == 0); /* a section is open during the tick */
+    assert(sections_open(domain) == 0 && "sections end before the tick");
     domain_end_grace(domain, domain_requested(domain));
-    assert(sections_open(domain) == 0);
+    assert(sections_open(domain) == 0 && "no section begins during the tick");
     return HAFT_OK;
 }
 

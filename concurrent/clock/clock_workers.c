@@ -328,7 +328,8 @@ static void offline(haft_domain *domain)
     struct member *own = own_member(domain);
 
     if (own != NULL) {
-        assert(own->standing.level <= 1); /* else an outer job's pointers are void: park instead */
+        assert(own->standing.level <= 1 &&
+               "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;
         go_away(own);
     }

@@ -184,7 +184,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (status != HAFT_OK) {
         return status;
     }
-    assert(sections_open(domain) == 0); /* a section is open */
+    assert(sections_open(domain) == 0 && "sections end before their domain is closed");
     registry_remove_domain(domain);
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);

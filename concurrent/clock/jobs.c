@@ -65,13 +65,13 @@ static haft_job_state unkept(uint32_t open)
 /* The standing that a state is of; NULL: none was kept. */
 static struct standing *kept(haft_domain *domain, haft_job_state state)
 {
-    assert(state.thread == thread_number()); /* a state ends on the thread where it began */
+    assert(state.thread == thread_number() && "a job or park ends on the thread where it began");
     if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
         return NULL;
     }
     struct standing *standing = present(domain);
 
-    assert(standing != NULL && standing->open == state.open + 1); /* the last one goes first */
+    assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
     return standing;
 }
 
@@ -122,7 +122,7 @@ haft_job_state haft_thread_park(haft_domain *domain)
 {
     struct standing *standing = parked(domain);
 
-    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    assert(!callback_is_running() && "no park in a callback: a job may hold pointers");
     if (standing == NULL || callback_is_running()) {
         return unkept(OPEN_UNKNOWN);
     }
@@ -138,7 +138,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == 0); /* jobs begun since have ended */
+        assert(standing->level == 0 && "jobs begun since the park end before unpark");
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }

@@ -15,14 +15,14 @@ void haft_thread_register(haft_domain *domain)
 
 void haft_thread_unregister(haft_domain *domain)
 {
-    assert(!domain->clock->is_foreign || !domain_has_open_jobs(domain)); /* one has not ended */
+    assert((!domain->clock->is_foreign || !domain_has_open_jobs(domain)) && "all jobs have ended");
     foreign_unregister(&domain->foreign);
 }
 
 void haft_section_begin(haft_domain *domain)
 {
     section_count(domain, 1);
-    assert(foreign_thread_is_registered(&domain->foreign));
+    assert(foreign_thread_is_registered(&domain->foreign) && "haft_thread_register comes first");
     foreign_begin(&domain->foreign);
 }
 
@@ -34,7 +34,7 @@ void haft_section_end(haft_domain *domain)
 
 void haft_thread_offline(haft_domain *domain)
 {
-    assert(!callback_is_running()); /* a job may hold pointers, far above the callback */
+    assert(!callback_is_running() && "not offline in a callback: a job may hold pointers");
     if (domain->clock->offline != NULL && !callback_is_running()) {
         domain->clock->offline(domain);
     }

@@ -96,7 +96,7 @@ void haft_commands_close(haft_commands *commands)
 {
     const haft_allocator from = commands->allocator;
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands_give_up(commands);
     for (size_t i = 0; i < commands->made; i++) {
@@ -215,7 +215,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 {
     const size_t place = find_place(commands, key);
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not close or open recorders");
     if (place < commands->open && commands->recorders[place]->key == key) {
         return HAFT_SAME_KEY;
     }

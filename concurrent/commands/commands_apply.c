@@ -117,7 +117,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
 {
     haft_applied counted = {0};
 
-    assert(!commands->applying);
+    assert(!commands->applying && "a command's call may not apply");
     const haft_status status = domain_check_moment(commands->table->domain);
 
     if (status != HAFT_OK) {

@@ -20,7 +20,7 @@ void recorder_begin(haft_recorder *recorder, uint64_t key, haft_id *ids, uint64_
 
 haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object)
 {
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (recorder->created == recorder->ids_count) {
         return HAFT_USED_UP;
     }
@@ -54,7 +54,7 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id)
 {
     struct destroys *piece = recorder->destroys_last;
 
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (piece == NULL || piece->count == DESTROYS) {
         piece = add_piece(recorder);
     }
@@ -70,7 +70,7 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
 {
     size_t bytes;
 
-    assert(recorder_may_record(recorder));
+    assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (__builtin_add_overflow(sizeof(struct call), size, &bytes)) {
         return HAFT_NO_MEMORY;
     }

@@ -21,7 +21,7 @@
 
 static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
 {
-    assert(table->slots.has_pins);
+    assert(table->slots.has_pins && "pins take a table with the option pins");
     return slots_pins(&table->slots, slots_word(&table->slots, index));
 }
 

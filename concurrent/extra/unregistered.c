@@ -72,7 +72,7 @@ void haft_publish_unregistered(haft_table *table, haft_id id)
 {
     const struct slots *slots = &table->slots;
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
     fetch_add_relaxed(COUNT, &table->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }

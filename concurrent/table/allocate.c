@@ -72,7 +72,7 @@ void haft_publish(haft_worker *worker, haft_id id)
     debug_check(worker);
     const struct slots *slots = &worker->table->slots;
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
     count_up(&worker->counters.published, 1);
     life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }

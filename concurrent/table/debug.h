@@ -18,7 +18,7 @@ static inline void debug_check(const haft_worker *worker)
 #else
 static inline void debug_check(const haft_worker *worker)
 {
-    assert(worker_is_own(worker)); /* another thread's worker, or one that is closed */
+    assert(worker_is_own(worker) && "only its thread uses a worker, until the worker is closed");
 }
 #endif
 

@@ -89,7 +89,7 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
     atomic_u64 *word = slots_word(slots, word_index(format, id.bits));
     const uint64_t next = life_after(slots, word_next_life(format, id.bits, MARK_END));
 
-    assert(life_is_reserved(slots, id));
+    assert(life_is_reserved(slots, id) && "an id is reserved, and given up once");
     slots_poison(slots, word);
     if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
         /* Weakened, a thread that recycles the slot could write before the bytes written here. */

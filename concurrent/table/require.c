@@ -7,7 +7,7 @@
 
 void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
 {
-    assert(slots == table->slots.view.base);
+    assert(slots == table->slots.view.base && "the view is the table's");
     (void)slots;
     for (;;) {
         const haft_status status = haft_diagnose(table, id);

@@ -119,7 +119,7 @@ void worker_end(haft_worker *worker)
 
 haft_status haft_worker_close(haft_worker *worker)
 {
-    assert(worker_state(worker) == WORKER_OPEN);
+    assert(worker_state(worker) == WORKER_OPEN && "a worker is closed once");
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }

@@ -194,8 +194,7 @@ int haft_site_format(const void *site, char *text, size_t size);
  * haft_table_explain, haft_local_explain, haft_packed_explain - what a status that the table gave
  * means now, in one line without a line end:
  *
- *   players: full: 4,096 objects, all live
- *   players: full: 4,096 objects fit: 4,000 live, 90 reserved, 6 slots exhausted
+ *   players: full: capacity 4,096; 4,000 live, 90 reserved, 6 slots exhausted
  *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
  *   of thread 4711 holds it up
  *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it

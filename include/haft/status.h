@@ -33,10 +33,10 @@ typedef enum haft_status {
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
 
-    /* Why there is no slot, memory or thread to be had. */
+    /* Why the call got no slot, memory, thread or file. */
     HAFT_FULL,      /* the table's capacity is in use */
-    HAFT_BUSY,      /* slots are waiting for a grace period, or on their way between workers; or a
-                       value is being set */
+    HAFT_BUSY,      /* slots wait for a grace period or are with other workers; or a value is being
+                       set */
     HAFT_NO_MEMORY, /* the system gave no memory or address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */

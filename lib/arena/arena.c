@@ -256,7 +256,7 @@ void *haft_arena_resize(haft_arena *head, void *memory, size_t old_size, size_t 
     size_t extent;
 
     if (memory == NULL) {
-        assert(old_size == 0);
+        assert(old_size == 0 && "NULL has no bytes");
         return haft_arena_alloc_aligned(head, new_size, alignment);
     }
     if (!arena_extent(old_size, &old_extent) || !arena_extent(new_size, &extent)) {
@@ -291,7 +291,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 /* Runs the functions registered since `until`, and those that they register; newest first. */
 static void clean_up_until(struct arena *arena, const struct clean_up *until)
 {
-    assert(!arena->cleaning); /* a clean-up function may not reset, rewind or close */
+    assert(!arena->cleaning && "a clean-up function may not reset, rewind or close");
     arena->cleaning = true;
     while (arena->clean_up != until) {
         const struct clean_up *now = arena->clean_up;
@@ -339,7 +339,7 @@ void haft_arena_rewind(haft_arena *head, haft_mark mark)
 {
     struct arena *arena = arena_of(head);
 
-    assert(mark.round == arena->round); /* else it was set before a reset */
+    assert(mark.round == arena->round && "a mark holds until the next reset");
     clean_up_until(arena, mark.clean_up);
     arena_note_high_water(arena);
     arena_keep_own(arena, mark.own_blocks);

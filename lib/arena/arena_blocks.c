@@ -147,7 +147,7 @@ void arena_keep_own(struct arena *arena, const struct block *until)
     while (arena->own != until) {
         struct block *block = arena->own;
 
-        assert(block != NULL); /* else the mark is not one of this arena's */
+        assert(block != NULL && "the mark is this arena's");
         arena->own = block->next;
         block->next = arena->own_spare;
         arena->own_spare = block;

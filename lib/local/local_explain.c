@@ -32,7 +32,7 @@ int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, 
 
 void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slots)
 {
-    assert(slots == local->slots.view.base);
+    assert(slots == local->slots.view.base && "the view is the table's");
     (void)slots;
     bad_access(&local->slots, local->name, id, haft_local_diagnose(local, id));
     return NULL;

@@ -129,14 +129,14 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
 
 void haft_local_load_begin(haft_local *local)
 {
-    assert(local->mode == LOCAL_OPEN && !local->in_callback);
+    assert(local->mode == LOCAL_OPEN && !local->in_callback && "loading begins once");
     local->mode = LOCAL_LOADING;
     local_begin_list(local);
 }
 
 void haft_local_load_end(haft_local *local)
 {
-    assert(local->mode == LOCAL_LOADING && !local->in_callback);
+    assert(local->mode == LOCAL_LOADING && !local->in_callback && "loading has begun");
     local->mode = LOCAL_OPEN;
     local_rebuild(local);
 }

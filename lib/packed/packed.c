@@ -210,7 +210,7 @@ haft_status haft_packed_open_sized(const haft_packed_options *options, size_t si
 
 void haft_packed_close(haft_packed *packed)
 {
-    assert(!packed->in_callback);
+    assert(!packed->in_callback && "a callback may not close its table");
     leaks_report(&packed->slots, packed->name, HAFT_FIRST_INDEX + packed->used);
     if (packed->on_destroy != NULL) {
         packed_destroy_all(packed, CALLER);

@@ -11,13 +11,9 @@ void explain_no_memory(struct text *text, const struct slots *slots, uint64_t us
 
 void explain_full(struct text *text, uint64_t capacity, const struct use *use)
 {
-    text_add(text, "full: ");
-    text_add_counted(text, capacity, "object");
-    if (use->live == capacity && use->reserved + use->exhausted == 0) {
-        text_add(text, ", all live");
-        return;
-    }
-    text_add(text, " %s: ", capacity == 1 ? "fits" : "fit");
+    text_add(text, "full: capacity ");
+    text_add_count(text, capacity);
+    text_add(text, "; ");
     text_add_count(text, use->live);
     text_add(text, " live");
     if (use->reserved != 0) {

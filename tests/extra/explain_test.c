@@ -51,7 +51,7 @@ TEST_ON_EACH_CLOCK(explain, full_names_the_table_and_what_is_in_it)
     }
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
     expect_text(of_table(shared.table, HAFT_FULL),
-                "players: full: 4,096 objects fit: 4,000 live, 96 reserved");
+                "players: full: capacity 4,096; 4,000 live, 96 reserved");
     close_shared(&shared);
 }
 
@@ -62,7 +62,7 @@ Test(explain, full_of_live_objects_is_short)
     for (int i = 0; i < 4096; i++) {
         insert(shared.worker);
     }
-    expect_text(of_table(shared.table, HAFT_FULL), "players: full: 4,096 objects, all live");
+    expect_text(of_table(shared.table, HAFT_FULL), "players: full: capacity 4,096; 4,096 live");
     close_shared(&shared);
 }
 
@@ -78,7 +78,7 @@ Test(explain, full_says_what_is_exhausted)
     }
     assert_status(status, HAFT_FULL);
     of_table(shared.table, HAFT_FULL);
-    cr_expect(ne(ptr, strstr(text, "players: full: 1 object fits: 0 live, "), NULL));
+    cr_expect(ne(ptr, strstr(text, "players: full: capacity 1; 0 live, "), NULL));
     cr_expect(ne(ptr, strstr(text, " slots exhausted"), NULL));
     close_shared(&shared);
 }
@@ -245,9 +245,9 @@ Test(explain, of_a_local_table)
     for (int i = 0; i < 3; i++) {
         assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
     }
-    expect_text(of_local(local, HAFT_FULL), "ships: full: 3 objects, all live");
+    expect_text(of_local(local, HAFT_FULL), "ships: full: capacity 3; 3 live");
     assert_status(haft_local_free(local, ids[0]), HAFT_OK);
-    expect_text(of_local(local, HAFT_FULL), "ships: full: 3 objects fit: 2 live, 1 slot exhausted");
+    expect_text(of_local(local, HAFT_FULL), "ships: full: capacity 3; 2 live, 1 slot exhausted");
     expect_text(of_local(local, HAFT_NO_MEMORY),
                 "ships: no memory: the system refused more than 3 slots of 16 bytes");
     expect_text(of_local(local, HAFT_LOADING), "ships: the table is being loaded");
@@ -264,10 +264,10 @@ Test(explain, of_a_packed_table)
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
     assert_status(haft_packed_insert(packed, NULL, &id), HAFT_OK);
     assert_status(haft_packed_insert(packed, NULL, &id), HAFT_OK);
-    expect_text(of_packed(packed, HAFT_FULL), "particles: full: 2 objects, all live");
+    expect_text(of_packed(packed, HAFT_FULL), "particles: full: capacity 2; 2 live");
     assert_status(haft_packed_kill(packed, id), HAFT_OK);
     expect_text(of_packed(packed, HAFT_FULL),
-                "particles: full: 2 objects, all live; 1 dead until the refresh");
+                "particles: full: capacity 2; 2 live; 1 dead until the refresh");
     expect_text(of_packed(packed, HAFT_NO_MEMORY),
                 "particles: no memory: the system refused more than 2 objects of 1 byte");
     expect_text(of_packed(packed, HAFT_STALE), "particles: the object has been freed");
@@ -298,7 +298,7 @@ Test(explain, numbers_have_commas_between_thousands)
 
     need_wide_addresses();
     assert_status(haft_local_open(&options, &local), HAFT_OK);
-    expect_text(of_local(local, HAFT_FULL), "ships: full: 1,234,005,678 objects fit: 0 live");
+    expect_text(of_local(local, HAFT_FULL), "ships: full: capacity 1,234,005,678; 0 live");
     haft_local_close(local);
 }
 
@@ -313,7 +313,7 @@ Test(explain, full_of_live_objects_names_the_reservations_beyond_the_capacity)
     }
     assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
     expect_text(of_table(shared.table, HAFT_FULL),
-                "players: full: 10 objects fit: 10 live, 1 reserved");
+                "players: full: capacity 10; 10 live, 1 reserved");
     haft_abort(shared.worker, id);
     close_shared(&shared);
 }
@@ -325,6 +325,6 @@ Test(explain, full_below_the_capacity_points_to_other_workers)
 
     insert(shared.worker);
     expect_text(of_table(shared.table, HAFT_FULL),
-                "players: full: 10 objects fit: 1 live; other workers may hold the rest back");
+                "players: full: capacity 10; 1 live; other workers may hold the rest back");
     close_shared(&shared);
 }
