@@ -1,6 +1,6 @@
 /*
- * haft/arena.h - memory that is given back all at once: a frame's, a request's, a job's; and
- * allocators, of which an arena is one.
+ * haft/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and allocators,
+ * of which an arena is one.
  *
  *   haft_arena *arena;
  *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
@@ -265,18 +265,18 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
 haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
- * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
+ * haft_arena_rewind - free all that was allocated since the mark.  Clean-up registered since
  * then runs first.  An earlier allocation that has grown since has its old place and size again.
  * The mark may be used again.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
- * Cost      O(1 + own blocks given back), and the clean-up.
+ * Cost      O(1 + blocks of one allocation each that are freed), and the clean-up.
  */
 void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 
 /*
- * haft_arena_reset - give back all allocations.  Clean-up runs first, the function registered last
+ * haft_arena_reset - free all allocations.  Clean-up runs first, the function registered last
  * before the rest.  All blocks are kept, and used again in the same order.
  *
  * Threads   one; not from a clean-up function.
@@ -298,20 +298,20 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - give all empty blocks except the first back to where they came from.
+ * haft_arena_trim - free all empty blocks except the first.
  *
  * Progress  blocking (free).
- * Cost      O(blocks given back).
+ * Cost      O(blocks freed).
  */
 void haft_arena_trim(haft_arena *arena);
 
-/* haft_arena_stats_get - how much is used, was used at most, and is there. */
+/* haft_arena_stats_get - bytes in use, the most ever in use, and those of all blocks. */
 haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
  * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
- * haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was set
- * behind it, and of any other nothing until a reset or rewind.
+ * haft_arena_resize().  Its free frees the bytes of the last allocation, unless a mark was set
+ * behind it; those of any other wait for a reset or rewind.
  *
  * Progress  wait-free; its functions as haft_arena_alloc().
  */

@@ -142,7 +142,7 @@ haft_table *haft_commands_table(const haft_commands *commands);
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
  * Progress  lock-free, except for malloc when there are more recorders or reservations than ever
- *           before (on_reclaim, where given, is the caller's).
+ *           before.
  * Cost      O(max_creates + log recorders) if keys come in ascending order; else O(recorders) more.
  */
 haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t max_creates,

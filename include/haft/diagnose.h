@@ -84,7 +84,7 @@ __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, h
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
- * says of the id.  An id that is published while that is being found out resolves after all.
+ * says of the id.  An id that is published meanwhile resolves after all.
  *
  * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
  *           returned; without one the program is aborted.
@@ -143,11 +143,11 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
  * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
  * ends the program; and when the table is closed, objects that are still live are reported.
  *
- * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works
- * in every build.  Functions have names in the texts where the program has them at run time
- * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
+ * It costs 16 bytes a slot, and the short paths of insertion and free.  It works in every build.
+ * Functions have names in the texts where the program keeps them (-rdynamic); else
+ * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * What a command set does, it does in haft_commands_apply(): that is the site then.
+ * The site of a command (haft/commands.h) is the call of haft_commands_apply().
  */
 
 /* Objects that were live when their table was closed, all allocated at one site. */
@@ -232,9 +232,9 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 /* --- resolving that counts what it did not find, for haft_table_stats --- */
 
 /*
- * haft_resolve() stores nothing, so stale ids leave no trace.  Where they should, a thread with a
- * worker resolves through it: an object that is found costs what it costs there, and one that is
- * not a call, which adds to a counter of the worker's own.
+ * haft_resolve() stores nothing, so stale ids leave no trace.  A thread with a worker may resolve
+ * through it instead: a live id costs the same, and one that is not live a call that adds to a
+ * counter of the worker.
  */
 
 /*

@@ -1,5 +1,5 @@
 /*
- * haft/domain.h - the domain: what decides when a retired slot may be reused; its read sections and
+ * haft/domain.h - the domain: what decides when a freed slot may be reused; its read sections and
  * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
@@ -81,7 +81,7 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
      * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
-     * thread about, cannot tell.  The frame clock has no stalls.  It may look at
+     * thread about, cannot tell.  The frame clock has no stalls.  The callback may look at
      * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
@@ -152,7 +152,7 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end.
- * Progress  blocking: waits for a grace period that its thread is in the middle of.
+ * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
 
@@ -314,16 +314,18 @@ haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
 
 /*
- * haft_thread_park, haft_thread_unpark - the calling thread lets go of everything before it blocks,
- * or before it waits where it may be given other jobs to run; and is again where it was.
+ * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a lock, a
+ * barrier, a sleep), or waits where it may be given other jobs to run, it lets go of all that it
+ * has resolved; and afterwards it is online, or in its job, as before.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
  * frame clock both do nothing: a parked job is one of the frame's jobs.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
- * Threads   a registered thread, outside haft_section_begin() and haft_section_end().  unpark: the
- *           same thread, when all jobs that began since have ended.
+ * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
+ *           haft_section_end().  unpark: the same thread, when all jobs that began since have
+ *           ended.
  * Ordering  park: release towards grace periods.
  * Progress  as haft_thread_offline() and haft_thread_online().
  * Cost      as haft_thread_offline() and haft_thread_online().
@@ -334,8 +336,8 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
- * Absolute, for experts: what an outer job holds is void as well, so debug builds assert that
- * offline is not called in an inner job.  Park lets go in any job, and on every clock.  Inside a
+ * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
+ * not called in an inner job.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
  * callback may hold pointers; debug builds assert that they are not called there.
  *

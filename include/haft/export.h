@@ -60,7 +60,7 @@ typedef struct haft_export_options {
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
  *             HAFT_BAD_INTERVAL_MS   the option of that name
  *             HAFT_IN_USE            this process has one open
- *             HAFT_NO_FILE           the system did not take the file or locks none, or 100 other
+ *             HAFT_NO_FILE           the system refused the file or its lock, or 100 other
  *                                    processes of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
  * Threads   any; also in the child of a fork, whatever the other threads were doing.

@@ -41,7 +41,7 @@ typedef enum haft_local_reuse {
 /*
  * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
  * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
- * slot holds no other object before.  Reservations have none.
+ * slot holds no other object before.  It does not run for reservations.
  *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
@@ -240,8 +240,8 @@ void haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
- * haft_local_available - how many more objects fit: the capacity less those that are live or
- * reserved, whose destructor runs, and slots that are exhausted.
+ * haft_local_available - how many more objects fit: the capacity less objects that are live or
+ * reserved or whose on_destroy runs, and less exhausted slots.
  */
 uint64_t haft_local_count(const haft_local *local);
 bool haft_local_is_empty(const haft_local *local);
@@ -265,8 +265,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  * haft_local_reserve_capacity - have memory for `count` more objects now.
  *
  * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
- *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise no
- *           table has changed:
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
+ *           the table has not changed:
  *             HAFT_FULL        `count` is more than haft_local_available()
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
@@ -286,7 +286,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
- * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.  All
+ * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  All
  * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
  * them, which costs some of them lives.
  *
@@ -337,11 +337,11 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
 haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
- * haft_local_for_each_slot - all there is to save, so that stale ids are stale after loading.
- * Calls `visit` for each slot up to the highest one used, in order of index: for a live one with
- * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of the
- * next life, for haft_local_restore_free().  Reservations count as given up.  To load the live
- * objects alone brings stale ids to life sooner or later.
+ * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
+ * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
+ * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
+ * id of the next life, for haft_local_restore_free().  Reservations count as given up.  To load the
+ * live objects alone brings stale ids to life sooner or later.
  *
  * Returns   the number of calls.  A visitor that returns false ends the walk.
  * Threads   one; the visitor may free objects.

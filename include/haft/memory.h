@@ -97,9 +97,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
  * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * alone, its name, its allocation sites and what it was declared to have included.  Opening clears
- * the memory; closing leaves it to the program, as any bytes.  Between the two nothing is allocated
- * or mapped, and whatever id comes in, only the memory is read and written.
+ * alone, its name, its allocation sites and its declared workers or threads included.  Opening
+ * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
+ * allocated or mapped, and whatever id comes in, only the memory is read and written.
  *
  *   static char memory[40000];
  *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
@@ -146,8 +146,8 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
  * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge
  * page of which a part goes is a huge page no more, its parts leave the program's resident memory
- * at once, and the system uses them again when it gets round to it.  Where the system has no huge
- * pages, or is told not to give any, the option changes nothing.
+ * at once, and the system uses them again later.  Where the system has no huge pages, or is
+ * configured not to give any, the option changes nothing.
  */
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@
  *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
  *
  * Fresh slots are skipped without touching their memory, except for up to 128 in each worker's
- * hands, and those that a local table gave back before it was shared.
+ * hands, and those whose memory a local table released before it was shared.
  *
  * Unless a function says otherwise:
  *
@@ -58,14 +58,14 @@ typedef struct haft_cursor {
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
 
 /*
- * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops that
- * walk over slots by themselves.
+ * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops over
+ * runs (haft/view.h).
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
  *           Slots first used after the call began may be left out.
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
- *           pages) where memory was given back: no slot is touched.
+ *           pages) where memory was released: no slot is touched.
  */
 haft_range haft_used_range(const haft_table *table, haft_range range);
 
@@ -114,7 +114,7 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
  *           one scan, which starts here.  They have equally many used slots, live or not, except
  *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, and else, or in a table that is not in pages (up to 128 KiB of
+ *           such places or more, or else, and in a table that is not in pages (up to 128 KiB of
  *           slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.

@@ -125,7 +125,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).
  */

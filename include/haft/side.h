@@ -44,11 +44,10 @@ typedef struct haft_side haft_side;
  *   has reserved the id and neither published nor given it up, or was handed the reservation, or
  *   is in the on_reclaim of the id.
  *
- * Each of these keeps the slot from being used again, and so the value from being written: by the
- * object's next tenant, for whose id the entry is.  A section that began after the free keeps
- * nothing back: an id that it has not resolved may still be in the entry, and its value be
- * overwritten while it is read.  "Holds the id" below means one of the four.  haft_side_find()
- * resolves.
+ * Each of these keeps the slot from being used again, and so the value from being overwritten by
+ * that of the slot's next object.  A section that began after the free keeps nothing: an id that it
+ * has not resolved may still be in the entry, and its value be overwritten while it is read.
+ * "Holds the id" below means one of the four.  haft_side_find() resolves.
  */
 
 /*
@@ -96,7 +95,7 @@ HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_
  * was freed: it may read the values.
  *
  * Returns   as haft_side_open_local(), and
- *             HAFT_BAD_ON_END  there is one: values end when no call is made
+ *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
  * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
  *           `*side` over to others as any other pointer.
  * Progress  blocking (mmap, malloc, a lock held for moments).

@@ -2,8 +2,8 @@
  * haft/status.h - what haft's functions answer.
  *
  * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
- * (a worker used by two threads, say) is an assert in debug builds.  NULL in place of a table, a
- * worker or a domain is not looked for.
+ * (a worker used by two threads, say) is an assert in debug builds.  No function looks for NULL in
+ * place of a table, a worker or a domain.
  *
  * Unless a function says otherwise:
  *
@@ -31,7 +31,7 @@ typedef enum haft_status {
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
-    HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
+    HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
     HAFT_FULL,      /* the table's capacity is in use */
@@ -44,7 +44,7 @@ typedef enum haft_status {
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
-    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
+    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin to be given back */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */

@@ -13,7 +13,7 @@
  * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
  * resolved before are void.
  *
- * An on_reclaim that a lock-free call runs is the caller's.
+ * Progress and cost leave out an on_reclaim that the call runs.
  *
  * Contents:
  *
@@ -283,8 +283,9 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
- *           to the close of its last: it must pass quiescent points, or every grace period waits
- *           for it.  A job (haft/domain.h) leaves it as it is.
+ *           to the close of its last: it must pass quiescent points, and park before it blocks
+ *           (haft_thread_park), or every grace period waits for it.  Opened first in a job
+ *           (haft/domain.h), it keeps the thread online until the job ends.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).
@@ -319,7 +320,8 @@ haft_status haft_worker_close(haft_worker *worker);
  * never_wait, it never waits.  In an inner job it hands on, announces nothing and waits for
  * nothing.
  *
- * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
+ *           unless that section is its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
@@ -352,9 +354,9 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
- *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
- *                              for them), as many as waiting_bytes allows or all that there are,
- *                              or other threads have the last of them: try again
+ *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
+ *                              grace period or a pin, or are with other threads: try again after
+ *                              haft_worker_quiescent(), or haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.

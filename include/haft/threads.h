@@ -72,8 +72,7 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  *
  * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
  * Ordering  as those.
- * Progress  lock-free, except for malloc where a worker is made (on_reclaim, where given, is the
- *           caller's).
+ * Progress  lock-free, except for malloc where a worker is made.
  * Cost      O(workers ever open at one time), and some six shared operations: several times a
  *           worker's call.
  */
