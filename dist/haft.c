@@ -2208,6 +2208,12 @@ static inline void *slots_object(atomic_u64 *word)
     return word + 1;
 }
 
+/* That of all objects: the bias is what is missing to it before slot 0's word. */
+static inline size_t slots_alignment(const struct slots *slots)
+{
+    return (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t);
+}
+
 /* The pins of the object behind `word`, in a table that has them. */
 static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
 {
@@ -3321,6 +3327,7 @@ struct image_file {
     uint64_t object_size;  /* in memory */
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
+    void *object;          /* while it is read: as it will be in memory, aligned as any may be */
     struct saved saved;
 };
 
@@ -3405,6 +3412,31 @@ enum { VERSION, SHAPE, OBJECT_BYTES = SHAPE + SHAPE_NUMBERS, BODY, NUMBERS };
 
 _Static_assert(NUMBERS + IMAGE_NUMBERS == SAVED_HEAD_NUMBERS, "a head has room for the numbers");
 
+/* Whole multiples of any object's alignment; at least one, so that no memory is NULL. */
+static size_t round_up_size(uint64_t size)
+{
+    return (size_t)(size / MAX_ALIGNMENT + 1) * MAX_ALIGNMENT;
+}
+
+static size_t block_size(const struct image_file *image_file)
+{
+    return round_up_size(image_file->object_bytes) + round_up_size(image_file->object_size);
+}
+
+/* Room for an object as it is in the file, and for one behind it as it will be in memory. */
+static haft_status make_objects(struct image_file *image_file)
+{
+    char *block = NULL;
+
+    if (image_file->object_bytes <= SIZE_MAX / 2) {
+        block = heap_take(image_file->heap, block_size(image_file), MAX_ALIGNMENT);
+        image_file->object =
+            block != NULL ? block + round_up_size(image_file->object_bytes) : NULL;
+    }
+    image_file->converted = block;
+    return block != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+}
+
 HAFT_INTERNAL
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
                             const haft_allocator *heap)
@@ -3418,16 +3450,12 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    if (file->convert != NULL) {
-        image_file->converted = heap_take(heap, file->converted_size + 1, _Alignof(max_align_t));
-        return image_file->converted != NULL ? HAFT_OK : HAFT_NO_MEMORY;
-    }
-    return HAFT_OK;
+    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
 }
 
 HAFT_INTERNAL void image_file_close(struct image_file *image_file)
 {
-    heap_give(image_file->heap, image_file->converted, (size_t)image_file->object_bytes + 1);
+    heap_give(image_file->heap, image_file->converted, block_size(image_file));
 }
 
 /* --- head --- */
@@ -3512,7 +3540,9 @@ HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, 
         saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
-        file->convert(object, image_file->converted, file->convert_arg);
+        memset(image_file->object, 0, (size_t)image_file->object_size);
+        file->convert(image_file->object, image_file->converted, file->convert_arg);
+        memcpy(object, image_file->object, (size_t)image_file->object_size);
     }
     return status;
 }
@@ -4192,11 +4222,17 @@ HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index)
     }
 }
 
+/* Again and again: in one side, on_end may have set values in another. */
 HAFT_INTERNAL void sides_forget_all(const atomic_u64 *list)
 {
-    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
-        forget_all(side);
-    }
+    uint64_t ended;
+
+    do {
+        ended = 0;
+        for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+            ended += forget_all(side);
+        }
+    } while (ended != 0);
 }
 
 void haft_side_close(haft_side *side)
@@ -4298,6 +4334,18 @@ static haft_status claim_shared(atomic_u64 *entry, haft_id id, uint64_t reserved
     return HAFT_OK;
 }
 
+/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
+ * freed it meanwhile. */
+static haft_status check_id(const haft_side *side, haft_id id)
+{
+    if (side->is_shared) {
+        return slots_check_chosen(side->slots, id, side->slots->limit);
+    }
+    return haft_is_live(side->slots->view, id) || is_held(side, id)
+               ? HAFT_OK
+               : slots_diagnose(side->slots, id);
+}
+
 static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id id)
 {
     const uint64_t word = load_relaxed(OWN, entry);
@@ -4308,10 +4356,11 @@ static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id
     if (word_index(&side->slots->format, word) == MARK_RESERVED) {
         return HAFT_BUSY;
     }
-    if (word != 0) {
-        end_value(side, entry, word);
+    if (word == 0) {
+        return HAFT_OK;
     }
-    return HAFT_OK;
+    end_value(side, entry, word);
+    return check_id(side, id); /* on_end may have freed the object, or rewound the table */
 }
 
 /* Have memory for the entries below `end`. */
@@ -4352,18 +4401,6 @@ static void write_value(const haft_side *side, atomic_u64 *entry, haft_id id, co
     }
     /* Weakened, a reader could match the id and read the value's bytes from before. */
     store_release(SIDE, entry, id.bits);
-}
-
-/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
- * freed it meanwhile. */
-static haft_status check_id(const haft_side *side, haft_id id)
-{
-    if (side->is_shared) {
-        return slots_check_chosen(side->slots, id, side->slots->limit);
-    }
-    return haft_is_live(side->slots->view, id) || is_held(side, id)
-               ? HAFT_OK
-               : slots_diagnose(side->slots, id);
 }
 
 haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place)
@@ -5488,7 +5525,7 @@ HAFT_INTERNAL struct shape local_shape(const haft_local *local)
             (uint64_t)layout.tag_bits << 16,
         haft_id_tag(layout, (haft_id){slots->format.tag}),
         slots->object_size,
-        slots->view.stride,
+        slots_alignment(slots),
         slots->view.mask + 1,
         local->is_fifo,
         local->wraps,
@@ -6181,6 +6218,15 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
+/* The values of an exhausted slot end: whether on_end has left the slot as it was. */
+static bool end_values_of(const haft_local *local, uint64_t index)
+{
+    const atomic_u64 *at = slots_word(&local->slots, index);
+
+    sides_forget(&local->sides, index);
+    return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
+}
+
 uint64_t haft_local_recycle_exhausted(haft_local *local)
 {
     const struct word_format *format = &local->slots.format;
@@ -6189,8 +6235,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
-        if (word_index(format, word) == MARK_EXHAUSTED) {
-            sides_forget(&local->sides, index);
+        if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
             local_push(local, index, format->first);
             local->exhausted--;
             count++;
@@ -6702,18 +6747,25 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+/* Whether the table can become that snapshot now; it is prepared. */
+static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number)
 {
     const struct snapshot *snapshot = history_find(history, number);
-    haft_status status = check_history(local, history);
+    const haft_status status = check_history(local, history);
 
     if (status == HAFT_OK && snapshot == NULL) {
-        status = HAFT_OUT_OF_RANGE;
+        return HAFT_OUT_OF_RANGE;
     }
-    if (status == HAFT_OK) {
-        status = local_prepare(local, snapshot->numbers);
-    }
+    return status == HAFT_OK ? local_prepare(local, snapshot->numbers) : status;
+}
+
+haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
+{
+    haft_status status = prepare_rewind(local, history, number);
+
     status = status == HAFT_OK ? local_end_values(local) : status;
+    /* on_end may have taken snapshots of other tables. */
+    status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 
@@ -6734,8 +6786,7 @@ static struct slots_options like_slots(const struct slots *slots)
             {
                 .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
                 .object_size = slots->object_size,
-                .object_alignment =
-                    (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t),
+                .object_alignment = slots_alignment(slots),
                 .layout = layout,
                 .tag = haft_id_tag(layout, first),
                 .first_generation = haft_id_generation(layout, first),

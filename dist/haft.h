@@ -50,7 +50,8 @@
  *     }
  *
  * A thread with open workers is in a read section from one haft_worker_quiescent() to the next:
- * call it between jobs, when the thread holds no pointer that it has resolved.
+ * call it between jobs, when the thread holds no pointer that it has resolved.  Before the thread
+ * blocks (a join, a lock, a sleep) it calls haft_thread_park(), or all others wait for it.
  *
  * Each section of this file begins with the name of a header and says what it is for.  Sections of
  * haft/detail/ are what inline functions and options need: skip them when reading.
@@ -59,7 +60,7 @@
  *     haft/id.h          the id: what names an object instead of a pointer
  *     haft/status.h      what haft's functions answer
  *     haft/view.h        resolving ids: what every table has in common
- *     haft/domain.h      the domain: what decides when a retired slot may be reused
+ *     haft/domain.h      the domain: what decides when a freed slot may be reused
  *     haft/table.h       the handle table that all threads share, and its workers
  *     haft/local.h       the handle table of one thread: slots with holes, stable addresses
  *     haft/packed.h      the handle table of one thread that keeps its objects dense: no holes
@@ -67,16 +68,16 @@
  *     haft/scan.h        visiting the live objects of a shared table
  *     haft/pin.h         holding on to an object beyond a read section
  *     haft/share.h       hand a local table over to all threads, and back
+ *     haft/side.h        side tables: values of another type under the ids of a table
  *     haft/snapshot.h    the whole state of a haft_local or haft_packed: kept and gone back to,
  *                        copied, saved and loaded
- *     haft/side.h        side tables: values of another type under the ids of a table
  *     haft/memory.h      a table's memory, released to the system or taken in huge pages
  *     haft/threads.h     threads that the program did not start, or that come along seldom: a
  *                        worker for each thread that asks, and inserting and freeing without one
  *     haft/diagnose.h    what is wrong with an id or a table, for programs and for people
  *     haft/commands.h    creations and destructions recorded by jobs, carried out at the frame
  *                        boundary
- *     haft/arena.h       memory that is given back all at once: a frame's, a request's, a job's
+ *     haft/arena.h       memory that is freed all at once: a frame's, a request's, a job's
  *     haft/typed.h       tables for one C type: ids that cannot be mixed up, pointers without
  *                        casts, and slots whose size the compiler knows
  *     haft/export.h      statistics of all open tables in a file, for haft-top and other programs
@@ -295,8 +296,8 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id);
  * haft/status.h - what haft's functions answer.
  *
  * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
- * (a worker used by two threads, say) is an assert in debug builds.  NULL in place of a table, a
- * worker or a domain is not looked for.
+ * (a worker used by two threads, say) is an assert in debug builds.  No function looks for NULL in
+ * place of a table, a worker or a domain.
  */
 
 typedef enum haft_status {
@@ -310,7 +311,7 @@ typedef enum haft_status {
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
     HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
-    HAFT_DEAD,         /* the object has been killed before; it lives until the refresh */
+    HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
     HAFT_FULL,      /* the table's capacity is in use */
@@ -323,7 +324,7 @@ typedef enum haft_status {
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
-    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section */
+    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin to be given back */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
@@ -936,7 +937,7 @@ __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, h
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
- * says of the id.  An id that is published while that is being found out resolves after all.
+ * says of the id.  An id that is published meanwhile resolves after all.
  *
  * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
  *           returned; without one the program is aborted.
@@ -995,11 +996,11 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
  * returns to.  haft_diagnose_format() and its kin tell; so does the line with which haft_require()
  * ends the program; and when the table is closed, objects that are still live are reported.
  *
- * It costs 16 bytes a slot, and the short ways that tables else have to insert and free.  It works
- * in every build.  Functions have names in the texts where the program has them at run time
- * (-rdynamic); else `addr2line -e PROGRAM OFFSET` finds file and line.
+ * It costs 16 bytes a slot, and the short paths of insertion and free.  It works in every build.
+ * Functions have names in the texts where the program keeps them (-rdynamic); else
+ * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * What a command set does, it does in haft_commands_apply(): that is the site then.
+ * The site of a command (haft/commands.h) is the call of haft_commands_apply().
  */
 
 /* Objects that were live when their table was closed, all allocated at one site. */
@@ -1084,9 +1085,9 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 /* --- resolving that counts what it did not find, for haft_table_stats --- */
 
 /*
- * haft_resolve() stores nothing, so stale ids leave no trace.  Where they should, a thread with a
- * worker resolves through it: an object that is found costs what it costs there, and one that is
- * not a call, which adds to a counter of the worker's own.
+ * haft_resolve() stores nothing, so stale ids leave no trace.  A thread with a worker may resolve
+ * through it instead: a live id costs the same, and one that is not live a call that adds to a
+ * counter of the worker.
  */
 
 /*
@@ -1281,7 +1282,7 @@ static inline void haft_note_grace_elapsed(void)
 #endif
 
 /*
- * haft/domain.h - the domain: what decides when a retired slot may be reused; its read sections and
+ * haft/domain.h - the domain: what decides when a freed slot may be reused; its read sections and
  * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
@@ -1340,7 +1341,7 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
      * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
-     * thread about, cannot tell.  The frame clock has no stalls.  It may look at
+     * thread about, cannot tell.  The frame clock has no stalls.  The callback may look at
      * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
@@ -1411,7 +1412,7 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end.
- * Progress  blocking: waits for a grace period that its thread is in the middle of.
+ * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
 
@@ -1573,16 +1574,18 @@ haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
 
 /*
- * haft_thread_park, haft_thread_unpark - the calling thread lets go of everything before it blocks,
- * or before it waits where it may be given other jobs to run; and is again where it was.
+ * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a lock, a
+ * barrier, a sleep), or waits where it may be given other jobs to run, it lets go of all that it
+ * has resolved; and afterwards it is online, or in its job, as before.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
  * frame clock both do nothing: a parked job is one of the frame's jobs.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
- * Threads   a registered thread, outside haft_section_begin() and haft_section_end().  unpark: the
- *           same thread, when all jobs that began since have ended.
+ * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
+ *           haft_section_end().  unpark: the same thread, when all jobs that began since have
+ *           ended.
  * Ordering  park: release towards grace periods.
  * Progress  as haft_thread_offline() and haft_thread_online().
  * Cost      as haft_thread_offline() and haft_thread_online().
@@ -1593,8 +1596,8 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
- * Absolute, for experts: what an outer job holds is void as well, so debug builds assert that
- * offline is not called in an inner job.  Park lets go in any job, and on every clock.  Inside a
+ * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
+ * not called in an inner job.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
  * callback may hold pointers; debug builds assert that they are not called there.
  *
@@ -1623,7 +1626,7 @@ void haft_thread_online(haft_domain *domain);
  * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
  * resolved before are void.
  *
- * An on_reclaim that a lock-free call runs is the caller's.
+ * Progress and cost leave out an on_reclaim that the call runs.
  *
  * Contents:
  *
@@ -1869,8 +1872,9 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
- *           to the close of its last: it must pass quiescent points, or every grace period waits
- *           for it.  A job (haft/domain.h) leaves it as it is.
+ *           to the close of its last: it must pass quiescent points, and park before it blocks
+ *           (haft_thread_park), or every grace period waits for it.  Opened first in a job
+ *           (haft/domain.h), it keeps the thread online until the job ends.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).
@@ -1905,7 +1909,8 @@ haft_status haft_worker_close(haft_worker *worker);
  * never_wait, it never waits.  In an inner job it hands on, announces nothing and waits for
  * nothing.
  *
- * Returns   HAFT_OK, HAFT_IN_CALLBACK, or HAFT_IN_SECTION, not inside its outermost job.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
+ *           unless that section is its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
@@ -1938,9 +1943,9 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
- *             HAFT_BUSY        slots wait for a grace period or a pin (haft_reserve_wait() waits
- *                              for them), as many as waiting_bytes allows or all that there are,
- *                              or other threads have the last of them: try again
+ *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
+ *                              grace period or a pin, or are with other threads: try again after
+ *                              haft_worker_quiescent(), or haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -2097,7 +2102,7 @@ typedef enum haft_local_reuse {
 /*
  * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
  * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
- * slot holds no other object before.  Reservations have none.
+ * slot holds no other object before.  It does not run for reservations.
  *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
@@ -2296,8 +2301,8 @@ void haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
- * haft_local_available - how many more objects fit: the capacity less those that are live or
- * reserved, whose destructor runs, and slots that are exhausted.
+ * haft_local_available - how many more objects fit: the capacity less objects that are live or
+ * reserved or whose on_destroy runs, and less exhausted slots.
  */
 uint64_t haft_local_count(const haft_local *local);
 bool haft_local_is_empty(const haft_local *local);
@@ -2321,8 +2326,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  * haft_local_reserve_capacity - have memory for `count` more objects now.
  *
  * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
- *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise no
- *           table has changed:
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
+ *           the table has not changed:
  *             HAFT_FULL        `count` is more than haft_local_available()
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
@@ -2342,7 +2347,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
- * haft_local_trim - give memory back to the system: whole pages in which no slot is in use.  All
+ * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  All
  * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
  * them, which costs some of them lives.
  *
@@ -2393,11 +2398,11 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
 haft_status haft_local_restore_free(haft_local *local, haft_id next);
 
 /*
- * haft_local_for_each_slot - all there is to save, so that stale ids are stale after loading.
- * Calls `visit` for each slot up to the highest one used, in order of index: for a live one with
- * its id and object, to be restored by haft_local_restore(); for others with NULL and the id of the
- * next life, for haft_local_restore_free().  Reservations count as given up.  To load the live
- * objects alone brings stale ids to life sooner or later.
+ * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
+ * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
+ * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
+ * id of the next life, for haft_local_restore_free().  Reservations count as given up.  To load the
+ * live objects alone brings stale ids to life sooner or later.
  *
  * Returns   the number of calls.  A visitor that returns false ends the walk.
  * Threads   one; the visitor may free objects.
@@ -2754,7 +2759,7 @@ haft_status haft_packed_sort(haft_packed *packed,
  *   while (haft_cursor_next(&cursor, &id, &object)) { ... }
  *
  * Fresh slots are skipped without touching their memory, except for up to 128 in each worker's
- * hands, and those that a local table gave back before it was shared.
+ * hands, and those whose memory a local table released before it was shared.
  *
  * Unless a function says otherwise:
  *
@@ -2783,14 +2788,14 @@ typedef struct haft_cursor {
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
 
 /*
- * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops that
- * walk over slots by themselves.
+ * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops over
+ * runs (haft/view.h).
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
  *           Slots first used after the call began may be left out.
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
- *           pages) where memory was given back: no slot is touched.
+ *           pages) where memory was released: no slot is touched.
  */
 haft_range haft_used_range(const haft_table *table, haft_range range);
 
@@ -2839,7 +2844,7 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
  *           one scan, which starts here.  They have equally many used slots, live or not, except
  *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, and else, or in a table that is not in pages (up to 128 KiB of
+ *           such places or more, or else, and in a table that is not in pages (up to 128 KiB of
  *           slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
@@ -3007,11 +3012,250 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).
  */
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
+
+/*
+ * haft/side.h - side tables: values of another type under the ids of a table.
+ *
+ * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
+ * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
+ * table knows nothing of values: no call on it is longer, and a free ends none.
+ *
+ *   haft_side_open_local(ships, &(haft_side_options){.value_size = sizeof(struct hull)}, &side);
+ *   haft_side_set(side, ship, &(struct hull){.strength = 12}, NULL);
+ *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
+ *
+ * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
+ * a haft_table are plain bytes that end with their object.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   SIDE   haft_side_set (release) -> haft_side_get (acquire)   value before id
+ */
+
+typedef struct haft_side haft_side;
+
+/*
+ * A reader of a shared table gets a value only if the calling thread
+ *
+ *   has resolved its id in the read section that it is in, or
+ *   holds a pin of the object, or was handed one, or
+ *   has reserved the id and neither published nor given it up, or was handed the reservation, or
+ *   is in the on_reclaim of the id.
+ *
+ * Each of these keeps the slot from being used again, and so the value from being overwritten by
+ * that of the slot's next object.  A section that began after the free keeps nothing: an id that it
+ * has not resolved may still be in the entry, and its value be overwritten while it is read.
+ * "Holds the id" below means one of the four.  haft_side_find() resolves.
+ */
+
+/*
+ * Runs once for each value that ends: when it is removed or swept, when one is set for a later
+ * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
+ * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
+ * for; its object may have been freed long ago.
+ *
+ * It may call all functions of the table and its sides, but close neither.
+ */
+typedef void haft_side_end(void *value, haft_id id, void *arg);
+
+typedef struct haft_side_options {
+    size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
+    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
+    haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
+    void *end_arg;
+} haft_side_options;
+
+/*
+ * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
+ * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
+ *
+ * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
+ *                              the option of that name
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
+ *             HAFT_NO_MEMORY   no address space or memory
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
+ *           value, whose pages take memory when they are first set.  Up to 128 KiB: one block
+ *           of the table's allocator.
+ */
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side);
+HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_options *options,
+                                             haft_side **side)
+{
+    return haft_side_open_local_sized(local, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
+ * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
+ * was freed: it may read the values.
+ *
+ * Returns   as haft_side_open_local(), and
+ *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
+ * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
+ *           `*side` over to others as any other pointer.
+ * Progress  blocking (mmap, malloc, a lock held for moments).
+ * Cost      as haft_side_open_local().
+ */
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side);
+HAFT_INLINE haft_status haft_side_open(haft_table *table, const haft_side_options *options,
+                                       haft_side **side)
+{
+    return haft_side_open_sized(table, options, sizeof *options, side);
+}
+
+/*
+ * haft_side_close - the end of a side and of all its values, in order of index.
+ *
+ * Threads   one, when no other thread uses the side any more; not from on_end.
+ * Progress  blocking (munmap, free; of a shared table a lock held for moments).
+ * Cost      O(memory touched), in the system; with on_end O(entries up to the highest one set).
+ */
+void haft_side_close(haft_side *side);
+
+/* --- a value by its id --- */
+
+/*
+ * What looking up needs of a side; it stays valid and unchanged until the side is closed, so copy
+ * it wherever values are looked up often.  Entry s lies at base + s * stride: first its atomic
+ * word, then the value.  The word is the id that a value was set for, and no other word is ever
+ * equal to an id that leads to its entry.
+ */
+typedef struct haft_entries {
+    char *base;      /* entry 0's word */
+    uint64_t mask;   /* that of the table's view */
+    uint64_t stride; /* bytes from entry to entry */
+} haft_entries;
+
+/* HAFT_ENTRIES_EMPTY - an initialiser, as HAFT_VIEW_EMPTY: entries in which no id is found. */
+#define HAFT_ENTRIES_EMPTY HAFT_VIEW_EMPTY
+
+/* haft_side_entries - those of a side. */
+haft_entries haft_side_entries(const haft_side *side);
+
+/*
+ * haft_side_get - the value that was set for an id, or NULL.
+ *
+ * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
+ *           ended.  A value of a freed object may be found until it ends.
+ * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
+ *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
+ *           long.  Threads that write to one value must synchronise among themselves.
+ * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
+ *           when NULL.
+ * Cost      that of haft_resolve(): one load of shared memory and one comparison.
+ */
+HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
+{
+    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
+    const uint64_t word =
+        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
+
+    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
+}
+
+/*
+ * haft_side_find - resolve an id, and get its value.  `view` is the table's.
+ *
+ * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
+ *           that is NULL, or if the id has no value.
+ * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
+ *           the id.
+ * Ordering  as haft_resolve() and haft_side_get().
+ * Cost      theirs.
+ */
+HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id id, void **object)
+{
+    void *found = haft_resolve(view, id);
+
+    if (object != NULL) {
+        *object = found;
+    }
+    return found != NULL ? haft_side_get(entries, id) : NULL;
+}
+
+/*
+ * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
+ * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
+ *
+ * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
+ *           changed:
+ *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
+ *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
+ *                              runs for the entry's last value
+ *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
+ *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
+ *                              haft_local_diagnose(); a reserved id may have a value.  Also if
+ *                              on_end, called for the entry's last value, has freed the object
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
+ *           the value is then found by threads that hold the id, as the object is.
+ * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
+ * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
+ *           lock-free.
+ * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
+ */
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
+
+/*
+ * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
+ * it returns false.  A value that is set or removed meanwhile may or may not be visited.
+ *
+ * Returns   the number of calls.
+ * Threads   of a haft_table: any thread inside a read section, until it returns.
+ * Ordering  as haft_side_find(), for each id.
+ * Progress  wait-free except for the visitor.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
+                            void *arg);
+
+/* --- of a haft_local alone --- */
+
+/*
+ * haft_side_remove - end the value of an id, whose object may live or have been freed: as in
+ * on_destroy, where values shall end with their objects.
+ *
+ * Returns   whether there was one.  Always false for a haft_table, whose readers may still look at
+ *           the value: debug builds assert.
+ * Progress  wait-free except for on_end.
+ */
+bool haft_side_remove(haft_side *side, haft_id id);
+
+/*
+ * haft_side_sweep - end the values of all objects that have been freed.
+ *
+ * Returns   how many.
+ * Progress  wait-free except for on_end.
+ * Cost      O(entries up to the highest one set).
+ */
+uint64_t haft_side_sweep(haft_side *side);
+
+/*
+ * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
+ * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
+ * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
+ * haft_recycle_exhausted), values end before.
+ *
+ * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
+ * can be set.
+ */
 
 /*
  * haft/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to, copied,
@@ -3119,7 +3363,8 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
- *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended
+ *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended, as
+ *                                where an on_end has dropped the snapshot, by one of another table
  *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
  *                                as haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.
@@ -3206,245 +3451,6 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  */
 haft_status haft_local_load(haft_local *local, haft_file *file);
 haft_status haft_packed_load(haft_packed *packed, haft_file *file);
-
-/*
- * haft/side.h - side tables: values of another type under the ids of a table.
- *
- * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
- * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
- * table knows nothing of values: no call on it is longer, and a free ends none.
- *
- *   haft_side_open_local(ships, &(haft_side_options){.value_size = sizeof(struct hull)}, &side);
- *   haft_side_set(side, ship, &(struct hull){.strength = 12}, NULL);
- *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
- *
- * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
- * a haft_table are plain bytes that end with their object.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- *
- * Edges in this file.
- *   SIDE   haft_side_set (release) -> haft_side_get (acquire)   value before id
- */
-
-typedef struct haft_side haft_side;
-
-/*
- * A reader of a shared table gets a value only if the calling thread
- *
- *   has resolved its id in the read section that it is in, or
- *   holds a pin of the object, or was handed one, or
- *   has reserved the id and neither published nor given it up, or was handed the reservation, or
- *   is in the on_reclaim of the id.
- *
- * Each of these keeps the slot from being used again, and so the value from being written: by the
- * object's next tenant, for whose id the entry is.  A section that began after the free keeps
- * nothing back: an id that it has not resolved may still be in the entry, and its value be
- * overwritten while it is read.  "Holds the id" below means one of the four.  haft_side_find()
- * resolves.
- */
-
-/*
- * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
- * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
- * for; its object may have been freed long ago.
- *
- * It may call all functions of the table and its sides, but close neither.
- */
-typedef void haft_side_end(void *value, haft_id id, void *arg);
-
-typedef struct haft_side_options {
-    size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
-    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
-    haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
-    void *end_arg;
-} haft_side_options;
-
-/*
- * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
- * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
- *
- * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
- *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
- *             HAFT_NO_MEMORY   no address space or memory
- * Progress  blocking (mmap, malloc).
- * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 128 KiB: one block
- *           of the table's allocator.
- */
-haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
-                                       size_t size, haft_side **side);
-HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_options *options,
-                                             haft_side **side)
-{
-    return haft_side_open_local_sized(local, options, sizeof *options, side);
-}
-
-/*
- * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
- * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
- * was freed: it may read the values.
- *
- * Returns   as haft_side_open_local(), and
- *             HAFT_BAD_ON_END  there is one: values end when no call is made
- * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
- *           `*side` over to others as any other pointer.
- * Progress  blocking (mmap, malloc, a lock held for moments).
- * Cost      as haft_side_open_local().
- */
-haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
-                                 haft_side **side);
-HAFT_INLINE haft_status haft_side_open(haft_table *table, const haft_side_options *options,
-                                       haft_side **side)
-{
-    return haft_side_open_sized(table, options, sizeof *options, side);
-}
-
-/*
- * haft_side_close - the end of a side and of all its values, in order of index.
- *
- * Threads   one, when no other thread uses the side any more; not from on_end.
- * Progress  blocking (munmap, free; of a shared table a lock held for moments).
- * Cost      O(memory touched), in the system; with on_end O(entries up to the highest one set).
- */
-void haft_side_close(haft_side *side);
-
-/* --- a value by its id --- */
-
-/*
- * What looking up needs of a side; it stays valid and unchanged until the side is closed, so copy
- * it wherever values are looked up often.  Entry s lies at base + s * stride: first its atomic
- * word, then the value.  The word is the id that a value was set for, and no other word is ever
- * equal to an id that leads to its entry.
- */
-typedef struct haft_entries {
-    char *base;      /* entry 0's word */
-    uint64_t mask;   /* that of the table's view */
-    uint64_t stride; /* bytes from entry to entry */
-} haft_entries;
-
-/* HAFT_ENTRIES_EMPTY - an initialiser, as HAFT_VIEW_EMPTY: entries in which no id is found. */
-#define HAFT_ENTRIES_EMPTY HAFT_VIEW_EMPTY
-
-/* haft_side_entries - those of a side. */
-haft_entries haft_side_entries(const haft_side *side);
-
-/*
- * haft_side_get - the value that was set for an id, or NULL.
- *
- * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
- *           ended.  A value of a freed object may be found until it ends.
- * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
- *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
- *           long.  Threads that write to one value must synchronise among themselves.
- * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
- *           when NULL.
- * Cost      that of haft_resolve(): one load of shared memory and one comparison.
- */
-HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
-{
-    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
-    const uint64_t word =
-        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
-
-    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
-}
-
-/*
- * haft_side_find - resolve an id, and get its value.  `view` is the table's.
- *
- * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
- *           that is NULL, or if the id has no value.
- * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
- *           the id.
- * Ordering  as haft_resolve() and haft_side_get().
- * Cost      theirs.
- */
-HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id id, void **object)
-{
-    void *found = haft_resolve(view, id);
-
-    if (object != NULL) {
-        *object = found;
-    }
-    return found != NULL ? haft_side_get(entries, id) : NULL;
-}
-
-/*
- * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
- * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- *
- * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
- *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
- *                              runs for the entry's last value
- *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
- *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
- *                              haft_local_diagnose(); a reserved id may have a value
- *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
- * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
- *           the value is then found by threads that hold the id, as the object is.
- * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
- * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
- *           lock-free.
- * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
- */
-haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
-
-/*
- * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
- * it returns false.  A value that is set or removed meanwhile may or may not be visited.
- *
- * Returns   the number of calls.
- * Threads   of a haft_table: any thread inside a read section, until it returns.
- * Ordering  as haft_side_find(), for each id.
- * Progress  wait-free except for the visitor.
- * Cost      O(entries up to the highest one set).
- */
-uint64_t haft_side_for_each(haft_side *side,
-                            bool (*visit)(haft_id id, void *object, void *value, void *arg),
-                            void *arg);
-
-/* --- of a haft_local alone --- */
-
-/*
- * haft_side_remove - end the value of an id, whose object may live or have been freed: as in
- * on_destroy, where values shall end with their objects.
- *
- * Returns   whether there was one.  Always false for a haft_table, whose readers may still look at
- *           the value: debug builds assert.
- * Progress  wait-free except for on_end.
- */
-bool haft_side_remove(haft_side *side, haft_id id);
-
-/*
- * haft_side_sweep - end the values of all objects that have been freed.
- *
- * Returns   how many.
- * Progress  wait-free except for on_end.
- * Cost      O(entries up to the highest one set).
- */
-uint64_t haft_side_sweep(haft_side *side);
-
-/*
- * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
- * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
- * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
- * haft_recycle_exhausted), values end before.
- *
- * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
- * can be set.
- */
 
 /*
  * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
@@ -3537,9 +3543,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
  * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * alone, its name, its allocation sites and what it was declared to have included.  Opening clears
- * the memory; closing leaves it to the program, as any bytes.  Between the two nothing is allocated
- * or mapped, and whatever id comes in, only the memory is read and written.
+ * alone, its name, its allocation sites and its declared workers or threads included.  Opening
+ * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
+ * allocated or mapped, and whatever id comes in, only the memory is read and written.
  *
  *   static char memory[40000];
  *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
@@ -3586,8 +3592,8 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
  * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge
  * page of which a part goes is a huge page no more, its parts leave the program's resident memory
- * at once, and the system uses them again when it gets round to it.  Where the system has no huge
- * pages, or is told not to give any, the option changes nothing.
+ * at once, and the system uses them again later.  Where the system has no huge pages, or is
+ * configured not to give any, the option changes nothing.
  */
 
 /*
@@ -3656,8 +3662,7 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  *
  * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
  * Ordering  as those.
- * Progress  lock-free, except for malloc where a worker is made (on_reclaim, where given, is the
- *           caller's).
+ * Progress  lock-free, except for malloc where a worker is made.
  * Cost      O(workers ever open at one time), and some six shared operations: several times a
  *           worker's call.
  */
@@ -3786,8 +3791,8 @@ void haft_after_fork_parent(void);
 void haft_after_fork_child(void);
 
 /*
- * haft/arena.h - memory that is given back all at once: a frame's, a request's, a job's; and
- * allocators, of which an arena is one.
+ * haft/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and allocators,
+ * of which an arena is one.
  *
  *   haft_arena *arena;
  *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
@@ -4039,18 +4044,18 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
 haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
- * haft_arena_rewind - give back all that was allocated since the mark.  Clean-up registered since
+ * haft_arena_rewind - free all that was allocated since the mark.  Clean-up registered since
  * then runs first.  An earlier allocation that has grown since has its old place and size again.
  * The mark may be used again.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
- * Cost      O(1 + own blocks given back), and the clean-up.
+ * Cost      O(1 + blocks of one allocation each that are freed), and the clean-up.
  */
 void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 
 /*
- * haft_arena_reset - give back all allocations.  Clean-up runs first, the function registered last
+ * haft_arena_reset - free all allocations.  Clean-up runs first, the function registered last
  * before the rest.  All blocks are kept, and used again in the same order.
  *
  * Threads   one; not from a clean-up function.
@@ -4072,20 +4077,20 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - give all empty blocks except the first back to where they came from.
+ * haft_arena_trim - free all empty blocks except the first.
  *
  * Progress  blocking (free).
- * Cost      O(blocks given back).
+ * Cost      O(blocks freed).
  */
 void haft_arena_trim(haft_arena *arena);
 
-/* haft_arena_stats_get - how much is used, was used at most, and is there. */
+/* haft_arena_stats_get - bytes in use, the most ever in use, and those of all blocks. */
 haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
  * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
- * haft_arena_resize().  Its free gives the bytes of the last allocation back, unless a mark was set
- * behind it, and of any other nothing until a reset or rewind.
+ * haft_arena_resize().  Its free frees the bytes of the last allocation, unless a mark was set
+ * behind it; those of any other wait for a reset or rewind.
  *
  * Progress  wait-free; its functions as haft_arena_alloc().
  */
@@ -4225,7 +4230,7 @@ haft_table *haft_commands_table(const haft_commands *commands);
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
  * Progress  lock-free, except for malloc when there are more recorders or reservations than ever
- *           before (on_reclaim, where given, is the caller's).
+ *           before.
  * Cost      O(max_creates + log recorders) if keys come in ascending order; else O(recorders) more.
  */
 haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t max_creates,
@@ -5202,11 +5207,10 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
  * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
- * function of the same name, whose contract holds, but that objects are `struct ship` and ids
- * ship_id; ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  What
- * concerns neither is called
- * as ever: haft_table_stats_get(ships.table).  Callbacks in options get what haft gives them:
- * ship_id_of() and a cast are for those.
+ * function of the same name and has its contract; objects are `struct ship`, and ids ship_id.
+ * ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  Functions with
+ * neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options get untyped
+ * ids and objects, for ship_id_of() and a cast.
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
@@ -5412,7 +5416,7 @@ typedef struct haft_export_options {
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
  *             HAFT_BAD_INTERVAL_MS   the option of that name
  *             HAFT_IN_USE            this process has one open
- *             HAFT_NO_FILE           the system did not take the file or locks none, or 100 other
+ *             HAFT_NO_FILE           the system refused the file or its lock, or 100 other
  *                                    processes of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
  * Threads   any; also in the child of a fork, whatever the other threads were doing.
