@@ -238,11 +238,16 @@ static void restore_one(struct subject *subject)
         note(subject, haft_local_restore_free(subject->local, id));
         return;
     }
-    const haft_status status = haft_local_restore(subject->local, id, &body);
+    const bool reserves = draw(subject, 4) == 0;
+    const haft_status status = reserves ? haft_local_reserve_at(subject->local, id, NULL)
+                                        : haft_local_restore(subject->local, id, &body);
 
     note(subject, id.bits ^ (uint64_t)status << 56);
     if (status == HAFT_OK) {
         learn(subject, id);
+    }
+    if (status == HAFT_OK && reserves) {
+        haft_local_abort(subject->local, id);
     }
 }
 
@@ -322,11 +327,27 @@ static int by_value(const void *a, const void *b, void *arg)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
+static void reorder(struct subject *subject)
+{
+    const haft_id ids[3] = {any_id(subject), any_id(subject), any_id(subject)};
+
+    switch (draw(subject, 3)) {
+    case 0:
+        note(subject, haft_packed_sort_n(subject->packed, draw(subject, 80), by_value, NULL));
+        break;
+    case 1:
+        note(subject, haft_packed_sort_as(subject->packed, ids, 3));
+        break;
+    default:
+        note(subject, haft_packed_swap(subject->packed, ids[0], ids[1]));
+    }
+}
+
 static void step_packed(struct subject *subject)
 {
     switch (draw(subject, 24)) {
     case 0:
-        note(subject, haft_packed_sort(subject->packed, by_value, NULL));
+        reorder(subject);
         break;
     case 1:
     case 2:

@@ -348,16 +348,21 @@ static void sort_model(const struct play *play, struct model *model, uint64_t co
     }
 }
 
-static void sort(struct play *play)
+/* All objects, or the first few. */
+static void sort_by_key(struct play *play)
 {
     const haft_status expected = play->depth != 0 ? HAFT_IN_CALLBACK : HAFT_OK;
-    const uint64_t count = play->model.count;
+    const bool all = play->now.x % 2 == 0;
+    const uint64_t most = all ? UINT64_MAX : play->now.x / 4;
+    const uint64_t count = most < play->model.count ? most : play->model.count;
 
-    tell(play, "sort by %u", play->now.y);
+    tell(play, "sort %llu by %u", (unsigned long long)count, play->now.y);
     if (expected == HAFT_OK) {
         play->sort_key = play->now.y;
     }
-    must_answer(haft_packed_sort(play->packed, compare, play), expected, "sort");
+    must_answer(all ? haft_packed_sort(play->packed, compare, play)
+                    : haft_packed_sort_n(play->packed, most, compare, play),
+                expected, "sort");
     if (expected != HAFT_OK) {
         return;
     }
@@ -367,6 +372,72 @@ static void sort(struct play *play)
     } else {
         sort_model(play, &play->model, count);
     }
+}
+
+static void order_as(struct model *model, const haft_id *ids, uint64_t count)
+{
+    haft_id order[MOST_SLOTS];
+    uint64_t placed = 0;
+
+    for (uint64_t i = 0; i < count + model->count; i++) {
+        const haft_id id = i < count ? ids[i] : model->order[i - count];
+        bool is_placed = !model_is_live(model, id);
+
+        for (uint64_t k = 0; k < placed; k++) {
+            is_placed |= haft_id_equal(order[k], id);
+        }
+        if (!is_placed) {
+            order[placed++] = id;
+        }
+    }
+    must_equal(placed, model->count, "objects in the order of a list");
+    memcpy(model->order, order, placed * sizeof order[0]);
+}
+
+static void sort_as(struct play *play)
+{
+    const haft_status expected = play->depth != 0 ? HAFT_IN_CALLBACK : HAFT_OK;
+    const uint64_t count = play->now.y % 12u;
+    haft_id ids[12];
+
+    for (uint64_t i = 0; i < count; i++) {
+        ids[i] = play_id(play);
+        play->now.y = (uint16_t)(play->now.y * 5 + 3);
+    }
+    tell(play, "sort as %llu ids", (unsigned long long)count);
+    must_answer(haft_packed_sort_as(play->packed, ids, count), expected, "sort_as");
+    if (expected == HAFT_OK) {
+        order_as(&play->model, ids, count);
+    }
+}
+
+static void swap_two(struct play *play)
+{
+    struct model *model = &play->model;
+    const haft_id a = play_id(play);
+
+    play->now.y = (uint16_t)(play->now.y + 7);
+    const haft_id b = play_id(play);
+    haft_status expected = model_diagnose(model, a);
+
+    expected = expected == HAFT_OK ? model_diagnose(model, b) : expected;
+    expected = expected == HAFT_OK && play->depth != 0 ? HAFT_IN_CALLBACK : expected;
+    tell(play, "swap %llx and %llx", (unsigned long long)a.bits, (unsigned long long)b.bits);
+    must_answer(haft_packed_swap(play->packed, a, b), expected, "swap");
+    if (expected == HAFT_OK) {
+        const uint64_t at = position_of(model, a);
+
+        model->order[position_of(model, b)] = a;
+        model->order[at] = b;
+    }
+}
+
+static void reorder(struct play *play)
+{
+    static void (*const ways[4])(struct play * play) = {sort_by_key, sort_by_key, sort_as,
+                                                        swap_two};
+
+    ways[play->now.x / 16 % 4](play);
 }
 
 /* --- looking --- */
@@ -451,7 +522,7 @@ void packed_step(struct play *play)
     static void (*const steps[32])(struct play * play) = {
         insert,    insert,   insert,   insert,   insert,   insert_some, insert_some, insert_some,
         free_one,  free_one, free_one, free_one, kill_one, kill_one,    kill_one,    kill_some,
-        kill_some, refresh,  refresh,  refresh,  clear,    sort,        sort,        look,
+        kill_some, refresh,  refresh,  refresh,  clear,    reorder,     reorder,     look,
         look,      look,     insert,   kill_one, free_one, look,        insert_some, kill_some,
     };
 

@@ -16,8 +16,11 @@
  * Memory: 24 bytes more than the object for each object, and 4 for each that was killed.
  *
  * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
- * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
- * closing the table inside one is misuse.
+ * What moves objects (free, refresh, clear, sort, swap) is refused inside them with
+ * HAFT_IN_CALLBACK; closing the table inside one is misuse.
+ *
+ * A loop from the last position to the first may free the object that it is at: what moves there
+ * has been visited.
  *
  * In programs built with AddressSanitizer, library and all, a look behind the last object is
  * reported: such as by a pointer to it from before another was freed.
@@ -313,9 +316,10 @@ haft_status haft_packed_refresh(haft_packed *packed);
 haft_status haft_packed_clear(haft_packed *packed);
 
 /*
- * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which is
- * negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
- * their order.  All pointers end.  Objects stand still until the last comparison; whatever
+ * haft_packed_sort, haft_packed_sort_n - bring the objects, dead ones among them, or the first `n`
+ * of them (all, if there are no more) into the order of `compare`, which is negative, zero or
+ * positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep their order.
+ * Pointers to objects that are sorted end.  Objects stand still until the last comparison; whatever
  * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
@@ -327,6 +331,31 @@ haft_status haft_packed_clear(haft_packed *packed);
  */
 haft_status haft_packed_sort(haft_packed *packed,
                              int (*compare)(const void *a, const void *b, void *arg), void *arg);
+haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
+                               int (*compare)(const void *a, const void *b, void *arg), void *arg);
+
+/*
+ * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
+ * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
+ * not live here, and all but the first of an id that is there twice, count for nothing.  Ids stay
+ * as they are, and all pointers end.  The list may be haft_packed_ids() of a clone, or made from
+ * another table's objects, which hold ids of this one.
+ *
+ * Returns   as haft_packed_sort().
+ * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().
+ */
+haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_t count);
+
+/*
+ * haft_packed_swap - two objects, dead or not, change places.  Their ids stay as they are, and
+ * pointers to them end.  For a program that keeps a group of objects at the front, say.
+ *
+ * Returns   HAFT_OK, also if both ids are the same.  Otherwise nothing has changed:
+ *           HAFT_IN_CALLBACK, made from a callback; or the status of haft_packed_diagnose() for
+ *           the first id that is not live.
+ * Cost      O(1), and the copy.
+ */
+haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);
 
 #ifdef __cplusplus
 }

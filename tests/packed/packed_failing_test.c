@@ -139,6 +139,8 @@ Test(packed_strict_overcommit, a_sort_of_a_packed_table_that_is_refused_memory_c
     for (int n = 1; n <= 2; n++) { /* the order, then the spare object */
         fail_calls(n, n);
         expect_status(haft_packed_sort(packed, descending, NULL), HAFT_NO_MEMORY);
+        fail_calls(n == 1 ? 1 : 0, n == 1 ? 1 : -1);
+        cr_expect(haft_packed_sort_as(packed, NULL, 0) == (n == 1 ? HAFT_NO_MEMORY : HAFT_OK));
         fail_calls(0, -1);
         cr_expect(packed_has(packed, values, count));
         packed_must_be_sound(packed, 8);

@@ -1,9 +1,13 @@
-/* The packed table: sorting. */
+/* The packed table: the order of objects. */
 #include "tests/packed/packed.h"
+#include <haft/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(packed_sort, .timeout = SUITE_SECONDS);
+TestSuite(packed_sort_n, .timeout = SUITE_SECONDS);
+TestSuite(packed_sort_as, .timeout = SUITE_SECONDS);
+TestSuite(packed_swap, .timeout = SUITE_SECONDS);
 
 #define MOST 1000
 
@@ -138,6 +142,169 @@ TEST_ON_EACH_ORDER(packed_sort, dead_objects_are_sorted_with_the_others_and_stay
     packed_close(packed);
 }
 
+/* --- the first ones --- */
+
+TEST_ON_EACH_ORDER(packed_sort_n, sorts_the_first_objects_and_leaves_the_others)
+{
+    haft_packed *packed = packed_open_values(MOST, *keep_order);
+    static haft_id ids[MOST];
+    const uint64_t firsts[] = {0, 1, 2, 500, MOST - 1};
+
+    fill_random(packed, ids, MOST, 50, 3);
+    for (int i = 0; i < 5; i++) {
+        must(haft_packed_sort_n(packed, firsts[i], by_key, NULL) == HAFT_OK);
+        for (uint64_t p = 1; p < firsts[i]; p++) {
+            must(packed_value_at(packed, p - 1) < packed_value_at(packed, p));
+        }
+        for (uint64_t p = firsts[i]; p < MOST; p++) {
+            must((uint32_t)packed_value_at(packed, p) == p);
+        }
+        packed_must_be_sound(packed, 8);
+    }
+    must(haft_packed_sort_n(packed, UINT64_MAX, by_key, NULL) == HAFT_OK);
+    must_be_sorted(packed, ids, MOST);
+    packed_close(packed);
+}
+
+/* --- as ids are listed --- */
+
+TEST_ON_EACH_ORDER(packed_sort_as, brings_listed_objects_to_the_front_and_keeps_the_order_of_others)
+{
+    haft_packed *packed = packed_open_values(10, *keep_order);
+    haft_id ids[6];
+    const uint64_t expected[] = {4, 1, 5, 0, 2, 3};
+
+    packed_fill(packed, ids, 6);
+    const haft_id listed[] = {ids[4], ids[1], ids[5]};
+
+    expect_status(haft_packed_sort_as(packed, listed, 3), HAFT_OK);
+    cr_expect(packed_has(packed, expected, 6));
+    packed_must_be_sound(packed, 8);
+    expect_status(haft_packed_sort_as(packed, ids, 6), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 1, 2, 3, 4, 5}, 6));
+    expect_status(haft_packed_sort_as(packed, NULL, 0), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 1, 2, 3, 4, 5}, 6));
+    packed_close(packed);
+}
+
+Test(packed_sort_as, ids_that_are_not_live_or_twice_in_the_list_count_for_nothing)
+{
+    haft_packed *packed = packed_open_values(10, true);
+    haft_id ids[5];
+
+    packed_fill(packed, ids, 5);
+    must(haft_packed_free(packed, ids[0]) == HAFT_OK);
+    const haft_id listed[] = {ids[0], HAFT_NIL, ids[3], {UINT64_MAX}, ids[3], ids[2], ids[3], {7}};
+
+    expect_status(haft_packed_sort_as(packed, listed, 8), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){3, 2, 1, 4}, 4));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+/* Any order, of a full table: no object is lost, and each id keeps its own. */
+Test(packed_sort_as, of_every_number_of_objects_keeps_ids)
+{
+    haft_packed *packed = packed_open_values(MOST, true);
+    static haft_id ids[MOST], listed[2 * MOST];
+    uint64_t seed = 5;
+
+    for (uint64_t count = 0; count <= MOST; count += count < 70 ? 1 : 93) {
+        packed_fill(packed, ids, count);
+        for (uint64_t i = 0; i < 2 * count; i++) {
+            listed[i] = ids[random_next(&seed) % count];
+        }
+        must(haft_packed_sort_as(packed, listed, 2 * count) == HAFT_OK);
+        packed_must_be_sound(packed, 8);
+        for (uint64_t i = 0; i < count; i++) {
+            must(*(uint64_t *)haft_packed_resolve(haft_packed_view(packed), ids[i]) == i);
+        }
+        must(count == 0 || packed_value_at(packed, 0) == *(uint64_t *)haft_packed_resolve(
+                                                             haft_packed_view(packed), listed[0]));
+        must(haft_packed_clear(packed) == HAFT_OK);
+    }
+    packed_close(packed);
+}
+
+Test(packed_sort_as, the_ids_of_a_clone_give_its_order)
+{
+    haft_packed *packed = packed_open_values(100, false);
+    haft_packed *clone = NULL;
+    haft_id ids[100];
+
+    fill_random(packed, ids, 100, 1000, 13);
+    must(haft_packed_clone(packed, &clone) == HAFT_OK);
+    must(haft_packed_sort(clone, by_key, NULL) == HAFT_OK);
+    expect_status(haft_packed_sort_as(packed, haft_packed_ids(clone), 100), HAFT_OK);
+    must_be_sorted(packed, ids, 100);
+    expect_status(haft_packed_sort_as(packed, haft_packed_ids(packed), 100), HAFT_OK);
+    must_be_sorted(packed, ids, 100);
+    haft_packed_close(clone);
+    packed_close(packed);
+}
+
+/* --- two objects --- */
+
+TEST_ON_EACH_ORDER(packed_swap, objects_change_places_and_ids_lead_to_their_own)
+{
+    haft_packed *packed = packed_open_values(10, *keep_order);
+    haft_id ids[4];
+
+    packed_fill(packed, ids, 4);
+    must(haft_packed_kill(packed, ids[3]) == HAFT_OK);
+    expect_status(haft_packed_swap(packed, ids[0], ids[3]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){3, 1, 2, 0}, 4));
+    expect_status(haft_packed_swap(packed, ids[1], ids[1]), HAFT_OK);
+    cr_expect(packed_has(packed, (uint64_t[]){3, 1, 2, 0}, 4));
+    cr_expect(eq(int, (int)haft_packed_state(packed, ids[3]), HAFT_PACKED_DEAD));
+    cr_expect(eq(int, (int)haft_packed_state(packed, ids[0]), HAFT_PACKED_ALIVE));
+    packed_must_be_sound(packed, 8);
+    must(haft_packed_refresh(packed) == HAFT_OK);
+    cr_expect(not(haft_packed_is_live(haft_packed_view(packed), ids[3])));
+    packed_must_be_sound(packed, 8);
+    packed_close(packed);
+}
+
+Test(packed_swap, of_what_is_not_live_changes_nothing)
+{
+    haft_packed *packed = packed_open_values(10, true);
+    haft_id ids[3];
+
+    packed_fill(packed, ids, 3);
+    must(haft_packed_free(packed, ids[1]) == HAFT_OK);
+    expect_status(haft_packed_swap(packed, ids[0], ids[1]), HAFT_STALE);
+    expect_status(haft_packed_swap(packed, ids[1], HAFT_NIL), HAFT_STALE);
+    expect_status(haft_packed_swap(packed, HAFT_NIL, ids[1]), HAFT_NO_ID);
+    cr_expect(packed_has(packed, (uint64_t[]){0, 2}, 2));
+    packed_close(packed);
+}
+
+Test(packed_swap, moves_whole_objects_of_any_size)
+{
+    static const size_t sizes[] = {1, 3, 63, 64, 65, 200, 4097};
+    static unsigned char bytes[4097];
+    haft_id ids[2];
+
+    for (int s = 0; s < 7; s++) {
+        const haft_packed_options options = {.capacity = 2, .object_size = sizes[s]};
+        haft_packed *packed = packed_open(&options);
+
+        for (int i = 0; i < 2; i++) {
+            memset(bytes, 'a' + i, sizes[s]);
+            must(haft_packed_insert(packed, bytes, &ids[i]) == HAFT_OK);
+        }
+        must(haft_packed_swap(packed, ids[0], ids[1]) == HAFT_OK);
+        must(memcmp(haft_packed_objects(packed), bytes, sizes[s]) == 0);
+        for (int i = 0; i < 2; i++) {
+            memset(bytes, 'a' + i, sizes[s]);
+            must(memcmp(haft_packed_resolve(haft_packed_view(packed), ids[i]), bytes, sizes[s]) ==
+                 0);
+        }
+        packed_must_be_sound(packed, sizes[s]);
+        packed_close(packed);
+    }
+}
+
 /* --- objects of many sizes --- */
 
 static int by_bytes(const void *a, const void *b, void *arg)
@@ -220,6 +387,10 @@ static int meddle(const void *a, const void *b, void *arg)
         must(haft_packed_refresh(meddler->packed) == HAFT_IN_CALLBACK);
         must(haft_packed_clear(meddler->packed) == HAFT_IN_CALLBACK);
         must(haft_packed_sort(meddler->packed, meddle, arg) == HAFT_IN_CALLBACK);
+        must(haft_packed_sort_n(meddler->packed, 2, meddle, arg) == HAFT_IN_CALLBACK);
+        must(haft_packed_sort_as(meddler->packed, &meddler->victim, 1) == HAFT_IN_CALLBACK);
+        must(haft_packed_swap(meddler->packed, meddler->victim, meddler->victim) ==
+             HAFT_IN_CALLBACK);
         must(haft_packed_kill(meddler->packed, meddler->victim) == HAFT_OK);
         meddler->inserted = packed_insert_value(meddler->packed, 4711);
     }

@@ -102,6 +102,14 @@ static void test_sort(enum circumstance circumstance)
         CHECK(((uint32_t *)haft_packed_objects(packed))[i] == i);
         CHECK(*(uint32_t *)haft_packed_resolve(view, ids[i]) == (i * 7) % 20);
     }
+    CHECK_OK(haft_packed_sort_as(packed, ids, 20));
+    CHECK(memcmp(haft_packed_ids(packed), ids, sizeof ids) == 0);
+    CHECK_OK(haft_packed_sort_n(packed, 10, compare, &comparisons));
+    CHECK(*(uint32_t *)haft_packed_objects(packed) == 0);
+    CHECK(haft_id_equal(haft_packed_id_in(packed, 10), ids[10]));
+    CHECK_OK(haft_packed_swap(packed, ids[0], ids[10]));
+    CHECK(haft_id_equal(haft_packed_id_in(packed, 10), ids[0]));
+    CHECK(haft_packed_resolve(view, ids[10]) == haft_packed_objects(packed));
     haft_packed_close(packed);
 }
 

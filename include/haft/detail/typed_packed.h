@@ -126,12 +126,24 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
                                  comparer->arg);                                                   \
     }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
+        name##_packed packed, uint64_t n,                                                          \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        struct name##_packed_comparer comparer = {compare, arg};                                   \
+        return haft_packed_sort_n(packed.packed, n, name##_packed_compare_untyped, &comparer);     \
+    }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
         name##_packed packed,                                                                      \
         int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
     {                                                                                              \
-        struct name##_packed_comparer comparer = {compare, arg};                                   \
-        return haft_packed_sort(packed.packed, name##_packed_compare_untyped, &comparer);          \
-    }
+        return name##_packed_sort_n(packed, UINT64_MAX, compare, arg);                             \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
+                    (name##_packed packed, const name##_id *ids, uint64_t count),                  \
+                    haft_packed_sort_as(packed.packed, (const haft_id *)(const void *)ids, count)) \
+    HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
+                    (name##_packed packed, name##_id a, name##_id b),                              \
+                    haft_packed_swap(packed.packed, a.id, b.id))
 
 #endif /* HAFT_DETAIL_TYPED_PACKED_H */
