@@ -6178,21 +6178,50 @@ static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
     return status;
 }
 
-haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+/* The slot of `id`, which is free, is reserved: HAFT_OK and the object's bytes, or why not. */
+static haft_status reserve_chosen(haft_local *local, haft_id id, void **object, const void *caller)
 {
     struct slots *slots = &local->slots;
+    const uint64_t index = word_index(&slots->format, id.bits);
     haft_status status = slots_check_chosen(slots, id, slots->limit);
 
     if (status == HAFT_OK) {
         status = claim_slot(local, id, true);
     }
     if (status == HAFT_OK) {
-        atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+        atomic_u64 *at = slots_word(slots, index);
 
-        slots_fill(slots, slots_object(at), object);
-        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), CALLER);
-        store_relaxed(OWN, at, id.bits);
-        local->front.count++;
+        slots_unpoison(slots, at);
+        sites_note_birth(&slots->sites, index, caller);
+        store_relaxed(OWN, at, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+        local->held++;
+        *object = slots_object(at);
+    }
+    return status;
+}
+
+haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
+{
+    void *bytes;
+    const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
+
+    if (status == HAFT_OK) {
+        if (object != NULL) {
+            *object = bytes;
+        }
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+{
+    void *bytes;
+    const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
+
+    if (status == HAFT_OK) {
+        slots_fill(&local->slots, bytes, object);
+        haft_local_publish(local, id);
         local_look_at_fill(local);
     }
     return status;
@@ -8155,7 +8184,8 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone)
 /* lib/packed/packed_sort.c */
 
 /*
- * haft_packed_sort: a merge sort of positions, then each object moves to its place once.
+ * haft_packed: the order of objects.  Sorting orders positions, by a merge sort or as ids are
+ * listed; then each object moves to its place once.
  *
  * order[i] is the position from which the object for position i comes.  Merging needs a second
  * array of positions, moving in cycles the memory of one object: both are there before the first
@@ -8234,10 +8264,29 @@ static void move_cycle(struct haft_packed *packed, uint64_t start, uint64_t spar
     order[to] = (uint32_t)to;
 }
 
-haft_status haft_packed_sort(haft_packed *packed,
-                             int (*compare)(const void *a, const void *b, void *arg), void *arg)
+/* Move each of the first `count` objects to where `order` has it. */
+static haft_status move_all(struct haft_packed *packed, uint64_t count)
 {
-    const uint64_t count = packed->count;
+    /* `compare` may have inserted: the spare is behind that, too. */
+    if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
+        return HAFT_NO_MEMORY;
+    }
+    packed_unpoison(packed, packed->count);
+    for (uint64_t position = 0; position < count; position++) {
+        if (packed->order[position] != position) {
+            move_cycle(packed, position, packed->count);
+        }
+    }
+    if (packed->count < packed->ready) {
+        packed_poison(packed, packed->count, 1);
+    }
+    return HAFT_OK;
+}
+
+haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
+                               int (*compare)(const void *a, const void *b, void *arg), void *arg)
+{
+    const uint64_t count = n < packed->count ? n : packed->count;
 
     if (packed->in_callback) {
         return HAFT_IN_CALLBACK;
@@ -8256,18 +8305,95 @@ haft_status haft_packed_sort(haft_packed *packed,
     packed->in_callback = true;
     sort(&sorting, count);
     packed->in_callback = false;
-    /* `compare` may have inserted: the spare is behind that, too. */
-    if (packed_commit(packed, OBJECTS, packed->count + 1) != HAFT_OK) {
+    return move_all(packed, count);
+}
+
+haft_status haft_packed_sort(haft_packed *packed,
+                             int (*compare)(const void *a, const void *b, void *arg), void *arg)
+{
+    return haft_packed_sort_n(packed, packed->count, compare, arg);
+}
+
+/* --- as ids are listed --- */
+
+struct placing {
+    uint32_t *order;
+    uint64_t count;
+    uint32_t *is_placed; /* by position */
+};
+
+/* The object in `position` comes next, unless it has its place. */
+static void place(struct placing *placing, uint64_t position)
+{
+    if (placing->is_placed[position] == 0) {
+        placing->is_placed[position] = 1;
+        placing->order[placing->count++] = (uint32_t)position;
+    }
+}
+
+haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_t count)
+{
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (packed_commit(packed, ORDER, packed->count) != HAFT_OK) {
         return HAFT_NO_MEMORY;
     }
-    packed_unpoison(packed, packed->count);
-    for (uint64_t position = 0; position < count; position++) {
-        if (packed->order[position] != position) {
-            move_cycle(packed, position, packed->count);
+    struct placing placing = {packed->order, 0, packed->order + packed->count};
+
+    memset(placing.is_placed, 0, (size_t)packed->count * sizeof placing.is_placed[0]);
+    for (uint64_t i = 0; i < count; i++) {
+        if (haft_packed_is_live(packed->view, ids[i])) {
+            place(&placing, packed_slot(packed, ids[i])->position);
         }
     }
-    if (packed->count < packed->ready) {
-        packed_poison(packed, packed->count, 1);
+    for (uint64_t position = 0; position < packed->count; position++) {
+        place(&placing, position);
+    }
+    return move_all(packed, packed->count);
+}
+
+/* --- two objects --- */
+
+static void swap_bytes(char *a, char *b, uint64_t size)
+{
+    char kept[64];
+
+    for (uint64_t at = 0; at < size; at += sizeof kept) {
+        const size_t part = (size_t)(size - at < sizeof kept ? size - at : sizeof kept);
+
+        memcpy(kept, a + at, part);
+        memcpy(a + at, b + at, part);
+        memcpy(b + at, kept, part);
+    }
+}
+
+/* The object of `id` has come to stand in `position`. */
+static void settle_in(struct haft_packed *packed, haft_id id, uint32_t position)
+{
+    packed->ids[position] = id;
+    packed_slot(packed, id)->position = position;
+}
+
+haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b)
+{
+    if (!haft_packed_is_live(packed->view, a)) {
+        return slots_diagnose(&packed->slots, a);
+    }
+    if (!haft_packed_is_live(packed->view, b)) {
+        return slots_diagnose(&packed->slots, b);
+    }
+    if (packed->in_callback) {
+        return HAFT_IN_CALLBACK;
+    }
+    const uint32_t position = packed_slot(packed, a)->position;
+    const uint32_t other = packed_slot(packed, b)->position;
+
+    if (position != other) {
+        swap_bytes(packed_object(packed, position), packed_object(packed, other),
+                   packed->view.object_size);
+        settle_in(packed, a, other);
+        settle_in(packed, b, position);
     }
     return HAFT_OK;
 }

@@ -2091,6 +2091,9 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  * Ordering  none.
  * Progress  wait-free.
  * Cost      O(1).
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 
 /* Which free slot is used next. */
@@ -2233,7 +2236,7 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.
+ * is free at once.  Between haft_local_load_begin() and _end() too, for haft_local_reserve_at().
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
@@ -2288,6 +2291,33 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
  * may free and insert as a visitor may.  Empty in a table that never had an object.
  */
 haft_range haft_local_used_range(const haft_local *local);
+
+/*
+ * haft_local_run_last - the last live object of a run over a table of one thread.  The run ends
+ * before it then, so calls until there is none walk backwards; the loop may free and insert.
+ *
+ *   haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
+ *   while (haft_local_run_last(&run, &id, &object)) { ... }
+ *
+ * Returns   as haft_run_next().
+ * Cost      as haft_run_next().
+ */
+HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
+{
+    while (run->left.from < run->left.to) {
+        const uint64_t index = --run->left.to;
+        char *slot = run->view.base + index * run->view.stride;
+        const uint64_t word =
+            haft_load_relaxed(HAFT_EDGE_OWN, (const haft_atomic_u64 *)(const void *)slot);
+
+        if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
+            id->bits = word;
+            *object = slot + sizeof(uint64_t);
+            return true;
+        }
+    }
+    return false;
+}
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
@@ -2387,6 +2417,18 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
 haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
 
 /*
+ * haft_local_reserve_at - the slot of an id of the caller's choice, as haft_local_restore() takes
+ * it, for an object that is built in place: the id is live after haft_local_publish(), or never
+ * after haft_local_abort().
+ *
+ * Returns   HAFT_OK, and the object's bytes, contents undefined, in `*object` (NULL may be passed).
+ *           Otherwise nothing has changed: as haft_local_restore().
+ * Progress  wait-free except for the system.
+ * Cost      as haft_local_restore().
+ */
+haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object);
+
+/*
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
@@ -2441,8 +2483,11 @@ void haft_local_load_end(haft_local *local);
  * Memory: 24 bytes more than the object for each object, and 4 for each that was killed.
  *
  * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
- * What moves objects (free, refresh, clear, sort) is refused inside them with HAFT_IN_CALLBACK;
- * closing the table inside one is misuse.
+ * What moves objects (free, refresh, clear, sort, swap) is refused inside them with
+ * HAFT_IN_CALLBACK; closing the table inside one is misuse.
+ *
+ * A loop from the last position to the first may free the object that it is at: what moves there
+ * has been visited.
  *
  * In programs built with AddressSanitizer, library and all, a look behind the last object is
  * reported: such as by a pointer to it from before another was freed.
@@ -2723,9 +2768,10 @@ haft_status haft_packed_refresh(haft_packed *packed);
 haft_status haft_packed_clear(haft_packed *packed);
 
 /*
- * haft_packed_sort - bring the objects, dead ones among them, into the order of `compare`, which is
- * negative, zero or positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep
- * their order.  All pointers end.  Objects stand still until the last comparison; whatever
+ * haft_packed_sort, haft_packed_sort_n - bring the objects, dead ones among them, or the first `n`
+ * of them (all, if there are no more) into the order of `compare`, which is negative, zero or
+ * positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep their order.
+ * Pointers to objects that are sorted end.  Objects stand still until the last comparison; whatever
  * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
@@ -2737,6 +2783,31 @@ haft_status haft_packed_clear(haft_packed *packed);
  */
 haft_status haft_packed_sort(haft_packed *packed,
                              int (*compare)(const void *a, const void *b, void *arg), void *arg);
+haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
+                               int (*compare)(const void *a, const void *b, void *arg), void *arg);
+
+/*
+ * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
+ * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
+ * not live here, and all but the first of an id that is there twice, count for nothing.  Ids stay
+ * as they are, and all pointers end.  The list may be haft_packed_ids() of a clone, or made from
+ * another table's objects, which hold ids of this one.
+ *
+ * Returns   as haft_packed_sort().
+ * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().
+ */
+haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_t count);
+
+/*
+ * haft_packed_swap - two objects, dead or not, change places.  Their ids stay as they are, and
+ * pointers to them end.  For a program that keeps a group of objects at the front, say.
+ *
+ * Returns   HAFT_OK, also if both ids are the same.  Otherwise nothing has changed:
+ *           HAFT_IN_CALLBACK, made from a callback; or the status of haft_packed_diagnose() for
+ *           the first id that is not live.
+ * Cost      O(1), and the copy.
+ */
+haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);
 
 /*
  * haft/scan.h - visiting the live objects of a shared table.
@@ -4669,6 +4740,16 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
     HAFT_TYPED_CALL(haft_status, name##_local_restore,                                             \
                     (name##_local local, name##_id id, const name##_object *object),               \
                     haft_local_restore(local.local, id.id, object))                                \
+    HAFT_TYPED_FUNCTION haft_status name##_local_reserve_at(name##_local local, name##_id id,      \
+                                                            name##_object **object)                \
+    {                                                                                              \
+        void *found = NULL;                                                                        \
+        const haft_status status = haft_local_reserve_at(local.local, id.id, &found);              \
+        if (status == HAFT_OK && object != NULL) {                                                 \
+            *object = (name##_object *)found;                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
     HAFT_TYPED_CALL(haft_status, name##_local_restore_free, (name##_local local, name##_id next),  \
                     haft_local_restore_free(local.local, next.id))                                 \
     HAFT_TYPED_FUNCTION uint64_t name##_local_for_each_slot(name##_local local,                    \
@@ -4792,13 +4873,25 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
                                  comparer->arg);                                                   \
     }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
+        name##_packed packed, uint64_t n,                                                          \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        struct name##_packed_comparer comparer = {compare, arg};                                   \
+        return haft_packed_sort_n(packed.packed, n, name##_packed_compare_untyped, &comparer);     \
+    }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
         name##_packed packed,                                                                      \
         int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
     {                                                                                              \
-        struct name##_packed_comparer comparer = {compare, arg};                                   \
-        return haft_packed_sort(packed.packed, name##_packed_compare_untyped, &comparer);          \
-    }
+        return name##_packed_sort_n(packed, UINT64_MAX, compare, arg);                             \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
+                    (name##_packed packed, const name##_id *ids, uint64_t count),                  \
+                    haft_packed_sort_as(packed.packed, (const haft_id *)(const void *)ids, count)) \
+    HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
+                    (name##_packed packed, name##_id a, name##_id b),                              \
+                    haft_packed_swap(packed.packed, a.id, b.id))
 
 /*
  * haft/detail/table_front.h - insertion and free in place: the common way of haft_table, without a

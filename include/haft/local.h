@@ -15,6 +15,9 @@
  * Ordering  none.
  * Progress  wait-free.
  * Cost      O(1).
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #ifndef HAFT_LOCAL_H
 #define HAFT_LOCAL_H
@@ -172,7 +175,7 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.
+ * is free at once.  Between haft_local_load_begin() and _end() too, for haft_local_reserve_at().
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
@@ -227,6 +230,33 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
  * may free and insert as a visitor may.  Empty in a table that never had an object.
  */
 haft_range haft_local_used_range(const haft_local *local);
+
+/*
+ * haft_local_run_last - the last live object of a run over a table of one thread.  The run ends
+ * before it then, so calls until there is none walk backwards; the loop may free and insert.
+ *
+ *   haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
+ *   while (haft_local_run_last(&run, &id, &object)) { ... }
+ *
+ * Returns   as haft_run_next().
+ * Cost      as haft_run_next().
+ */
+HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
+{
+    while (run->left.from < run->left.to) {
+        const uint64_t index = --run->left.to;
+        char *slot = run->view.base + index * run->view.stride;
+        const uint64_t word =
+            haft_load_relaxed(HAFT_EDGE_OWN, (const haft_atomic_u64 *)(const void *)slot);
+
+        if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
+            id->bits = word;
+            *object = slot + sizeof(uint64_t);
+            return true;
+        }
+    }
+    return false;
+}
 
 /*
  * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
@@ -324,6 +354,18 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
  *           highest index used so far O(slots between), whose memory is touched.
  */
 haft_status haft_local_restore(haft_local *local, haft_id id, const void *object);
+
+/*
+ * haft_local_reserve_at - the slot of an id of the caller's choice, as haft_local_restore() takes
+ * it, for an object that is built in place: the id is live after haft_local_publish(), or never
+ * after haft_local_abort().
+ *
+ * Returns   HAFT_OK, and the object's bytes, contents undefined, in `*object` (NULL may be passed).
+ *           Otherwise nothing has changed: as haft_local_restore().
+ * Progress  wait-free except for the system.
+ * Cost      as haft_local_restore().
+ */
+haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object);
 
 /*
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.

@@ -58,21 +58,50 @@ static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
     return status;
 }
 
-haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+/* The slot of `id`, which is free, is reserved: HAFT_OK and the object's bytes, or why not. */
+static haft_status reserve_chosen(haft_local *local, haft_id id, void **object, const void *caller)
 {
     struct slots *slots = &local->slots;
+    const uint64_t index = word_index(&slots->format, id.bits);
     haft_status status = slots_check_chosen(slots, id, slots->limit);
 
     if (status == HAFT_OK) {
         status = claim_slot(local, id, true);
     }
     if (status == HAFT_OK) {
-        atomic_u64 *at = slots_word(slots, word_index(&slots->format, id.bits));
+        atomic_u64 *at = slots_word(slots, index);
 
-        slots_fill(slots, slots_object(at), object);
-        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), CALLER);
-        store_relaxed(OWN, at, id.bits);
-        local->front.count++;
+        slots_unpoison(slots, at);
+        sites_note_birth(&slots->sites, index, caller);
+        store_relaxed(OWN, at, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+        local->held++;
+        *object = slots_object(at);
+    }
+    return status;
+}
+
+haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
+{
+    void *bytes;
+    const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
+
+    if (status == HAFT_OK) {
+        if (object != NULL) {
+            *object = bytes;
+        }
+        local_look_at_fill(local);
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *object)
+{
+    void *bytes;
+    const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
+
+    if (status == HAFT_OK) {
+        slots_fill(&local->slots, bytes, object);
+        haft_local_publish(local, id);
         local_look_at_fill(local);
     }
     return status;

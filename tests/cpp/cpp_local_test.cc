@@ -1,8 +1,11 @@
 /* haft::local, and what it shares with the other C++ tables: result, scans, exceptions. */
 #include "tests/cpp/counted.hpp"
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 TestSuite(cpp_local, .timeout = SUITE_SECONDS);
@@ -212,6 +215,89 @@ Test(cpp_local, objects_of_every_alignment_stand_where_the_view_looks)
     expect_aligned<4096, haft::pins::no>();
 }
 
+/* --- ids chosen elsewhere --- */
+
+static haft::id<counted> chosen(uint64_t index, uint64_t generation)
+{
+    return haft::id<counted>(haft_id_pack(HAFT_LAYOUT_32_32, index, generation, 0));
+}
+
+Test(cpp_local, restored_object_is_made_in_its_slot_under_the_chosen_id)
+{
+    table_type numbers = opened();
+
+    numbers.load_begin();
+    expect_status(numbers.restore(chosen(9, 5), 7), HAFT_OK);
+    expect_status(numbers.restore(chosen(9, 6), 7), HAFT_OCCUPIED);
+    expect_status(numbers.restore_free(chosen(10, 3)), HAFT_OK);
+    numbers.load_end();
+    cr_expect_eq(numbers.resolve(chosen(9, 5))->number, 7);
+    expect_status(numbers.restore(chosen(10, 2), 7), HAFT_STALE);
+    cr_expect_eq(counted::made, 1);
+    expect_status(numbers.free(chosen(9, 5)), HAFT_OK);
+    cr_expect_eq(counted::live(), 0);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+/* Its constructor throws where it is asked to; it can be moved. */
+struct movable_thrower {
+    static inline int live = 0;
+
+    explicit movable_thrower(std::string its_name, bool throws = false) : name(std::move(its_name))
+    {
+        if (throws) {
+            throw 7;
+        }
+        live++;
+    }
+    movable_thrower(movable_thrower &&other) noexcept : name(std::move(other.name)) { live++; }
+    ~movable_thrower() { live--; }
+    std::string name;
+};
+
+/* All that decides what the table does next: its saved bytes. */
+template <class Table> static std::string state_of(const Table &table)
+{
+    std::string bytes;
+    haft_file file = {};
+
+    file.write = [](const void *part, size_t size, void *arg) {
+        static_cast<std::string *>(arg)->append(static_cast<const char *>(part), size);
+        return true;
+    };
+    file.arg = &bytes;
+    expect_status(haft_local_save(table.untyped(), &file), HAFT_OK);
+    return bytes;
+}
+
+Test(cpp_local, constructor_that_throws_in_a_restore_leaves_everything_as_it_was)
+{
+    auto names = haft::local<movable_thrower>::open(100);
+    haft::id<movable_thrower> ids[3];
+
+    for (auto &id : ids) {
+        const auto made = names->emplace("some");
+
+        cr_assert(made);
+        id = *made;
+    }
+    names->free(ids[1]);
+    names->free(ids[0]);
+    const std::string before = state_of(*names);
+    const haft::id<movable_thrower> next(haft_id_pack(HAFT_LAYOUT_32_32, 5, 2, 0));
+    const haft::id<movable_thrower> fresh(haft_id_pack(HAFT_LAYOUT_32_32, 70, 1, 0));
+
+    cr_expect_throw((void)names->restore(next, "a long name, not in place", true), int);
+    cr_expect_throw((void)names->restore(fresh, "a long name, not in place", true), int);
+    expect_status(names->restore(ids[2], "another"), HAFT_OCCUPIED);
+    expect_status(names->restore(ids[0], "another"), HAFT_STALE);
+    cr_expect(state_of(*names) == before);
+    cr_expect_eq(movable_thrower::live, 1);
+    expect_status(names->restore(next, "a long name, not in place"), HAFT_OK);
+    cr_expect(names->resolve(next)->name == "a long name, not in place");
+    cr_expect_eq(movable_thrower::live, 2);
+}
+
 /* --- moving --- */
 
 Test(cpp_local, moved_from_table_is_empty_and_its_objects_stay_where_they_are)
@@ -244,6 +330,53 @@ Test(cpp_local, assignment_ends_the_table_that_was_there)
     first = std::move(same);
     cr_expect(first);
     cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_local, swapped_tables_take_ids_views_sides_and_objects_along)
+{
+    static_assert(std::is_nothrow_swappable_v<table_type>);
+    static_assert(std::is_nothrow_swappable_v<haft::table<counted>>);
+    table_type first = opened();
+    table_type second;
+    const auto id = first.emplace(7);
+    const auto view = first.view();
+    auto values = haft::side<int, counted>::open(first);
+    counted *object = first.resolve(*id);
+
+    cr_assert(values && values->emplace(*id, 5));
+    std::swap(first, second);
+    cr_expect_not(first);
+    cr_expect_eq(second.resolve(*id), object);
+    cr_expect_eq(view.resolve(*id), object);
+    cr_expect_eq(*values->get(*id), 5);
+    cr_assert(second.emplace(8));
+    cr_expect_eq(second.count(), 2);
+    cr_expect_eq(counted::destroyed, 0);
+    values->close();
+}
+
+/* --- backwards --- */
+
+Test(cpp_local, loop_backwards_meets_the_highest_index_first_and_may_free)
+{
+    table_type numbers = opened();
+    std::vector<int> met;
+
+    cr_expect(numbers.backwards().begin() == numbers.backwards().end());
+    for (int i = 0; i < 10; i++) {
+        const auto id = numbers.emplace(i);
+
+        cr_assert(id && (i % 2 == 0 || numbers.free(*id) == HAFT_OK));
+    }
+    for (auto [id, each] : numbers.backwards()) {
+        met.push_back(each.number);
+        cr_expect_eq(numbers.resolve(id), &each);
+        numbers.free(id);
+    }
+    cr_expect(std::is_sorted(met.rbegin(), met.rend()));
+    cr_expect_eq(met.size(), 5);
+    cr_expect(numbers.is_empty());
+    cr_expect_eq(counted::live(), 0);
 }
 
 Test(cpp_local, released_table_keeps_its_destructor)

@@ -1,6 +1,8 @@
 /* haft::packed: lives, moving objects by their bytes, loops. */
 #include "tests/cpp/counted.hpp"
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 TestSuite(cpp_packed, .timeout = SUITE_SECONDS);
@@ -185,6 +187,24 @@ Test(cpp_packed, moved_from_table_is_empty)
     cr_expect_eq(*first.resolve(*id)->owned, 7);
 }
 
+Test(cpp_packed, swapped_tables_take_their_ids_along)
+{
+    static_assert(std::is_nothrow_swappable_v<haft::packed<tally>>);
+    auto first = opened();
+    auto second = opened();
+    const auto one = first.emplace(1);
+    const auto two = second.emplace(2);
+
+    cr_assert(second.emplace(3));
+    const tally *object = first.resolve(*one);
+
+    std::swap(first, second);
+    cr_expect_eq(first.count(), 2);
+    cr_expect_eq(*first.resolve(*two)->owned, 2);
+    cr_expect_eq(second.resolve(*one), object);
+    cr_expect_eq(tally::destroyed, 0);
+}
+
 /* --- order --- */
 
 Test(cpp_packed, sorted_objects_keep_their_ids)
@@ -210,6 +230,123 @@ Test(cpp_packed, sorted_objects_keep_their_ids)
     cr_expect_eq(*tallies.resolve(ids[2])->owned, 9);
     cr_expect_gt(calls, 0);
     cr_expect_eq(tally::destroyed, 0);
+}
+
+static std::vector<int> values_of(const haft::packed<tally> &tallies)
+{
+    std::vector<int> values;
+
+    for (const tally &each : tallies) {
+        values.push_back(*each.owned);
+    }
+    return values;
+}
+
+Test(cpp_packed, the_first_objects_are_sorted_alone)
+{
+    auto tallies = opened();
+
+    for (int value : {5, 3, 9, 1, 3}) {
+        cr_assert(tallies.emplace(value));
+    }
+    const auto less = [](const tally &a, const tally &b) { return *a.owned < *b.owned; };
+    expect_status(tallies.sort_n(3, less), HAFT_OK);
+    cr_expect((values_of(tallies) == std::vector<int>{3, 5, 9, 1, 3}));
+}
+
+/* What a program does with two packed tables, of which one has ids of the other. */
+Test(cpp_packed, objects_are_sorted_as_another_tables_name_them)
+{
+    struct sprite {
+        haft::id<tally> of;
+    };
+    auto tallies = opened();
+    auto sprites = haft::packed<sprite>::open(10);
+    std::vector<haft::id<tally>> order;
+
+    for (int i = 0; i < 4; i++) {
+        const auto id = tallies.emplace(i);
+
+        cr_assert(id && (i == 2 || sprites->emplace(*id)));
+    }
+    for (auto [id, each] : sprites->backwards()) {
+        order.push_back(each.of);
+    }
+    expect_status(tallies.sort_as(order.data(), order.size()), HAFT_OK);
+    cr_expect((values_of(tallies) == std::vector<int>{3, 1, 0, 2}));
+    cr_expect_eq(tally::destroyed, 0);
+}
+
+Test(cpp_packed, two_objects_change_places)
+{
+    auto tallies = opened();
+    const auto first = tallies.emplace(1);
+    const auto last = tallies.emplace(2);
+
+    expect_status(tallies.swap(*first, *last), HAFT_OK);
+    cr_expect((values_of(tallies) == std::vector<int>{2, 1}));
+    cr_expect_eq(*tallies.resolve(*first)->owned, 1);
+    tallies.free(*last);
+    expect_status(tallies.swap(*first, *last), HAFT_STALE);
+    cr_expect_eq(tally::destroyed, 1);
+}
+
+/* --- backwards --- */
+
+template <class Less> static void expect_freed_backwards(bool keep_order, Less goes)
+{
+    haft_packed_options options = {};
+
+    options.capacity = 20;
+    options.keep_order = keep_order;
+    auto tallies = haft::packed<tally>::open(options);
+    std::vector<int> met;
+    int expected = 20;
+
+    for (int i = 0; i < 20; i++) {
+        cr_assert(tallies->emplace(i));
+    }
+    for (auto [id, each] : tallies->backwards()) {
+        met.push_back(*each.owned);
+        cr_expect_eq(met.back(), --expected);
+        cr_expect_eq(tallies->resolve(id), &each);
+        if (goes(met.back())) {
+            expect_status(tallies->free(id), HAFT_OK);
+        }
+    }
+    cr_expect_eq(met.size(), 20);
+    for (const tally &each : *tallies) {
+        cr_expect_not(goes(*each.owned));
+    }
+}
+
+Test(cpp_packed, loop_backwards_meets_each_object_once_and_may_free_it)
+{
+    for (bool keep_order : {false, true}) {
+        expect_freed_backwards(keep_order, [](int) { return false; });
+        expect_freed_backwards(keep_order, [](int value) { return value % 3 == 0; });
+        expect_freed_backwards(keep_order, [](int value) { return value > 9; });
+        expect_freed_backwards(keep_order, [](int) { return true; });
+    }
+}
+
+Test(cpp_packed, objects_are_walked_backwards)
+{
+    auto tallies = opened();
+    std::vector<int> values;
+
+    cr_expect(tallies.rbegin() == tallies.rend());
+    cr_expect(tallies.backwards().begin() == tallies.backwards().end());
+    for (int i = 0; i < 3; i++) {
+        cr_assert(tallies.emplace(i));
+    }
+    for (auto at = tallies.rbegin(); at != tallies.rend(); ++at) {
+        values.push_back(*at->owned);
+    }
+    cr_expect((values == std::vector<int>{2, 1, 0}));
+    auto at = tallies.entries().end();
+    at--;
+    cr_expect((*at).id == tallies.id_in(2));
 }
 
 /* --- options --- */

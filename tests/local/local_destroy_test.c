@@ -8,6 +8,7 @@
 
 TestSuite(destroy, .timeout = SUITE_SECONDS);
 TestSuite(local_destructor, .timeout = SUITE_SECONDS);
+TestSuite(local_run_last, .timeout = SUITE_SECONDS);
 
 #define OBJECTS 50
 
@@ -590,5 +591,51 @@ Test(local_destructor, used_range_holds_every_slot_that_was_used_and_no_other)
         met++;
     }
     cr_expect(eq(int, met, 6));
+    haft_local_close(local);
+}
+
+Test(local_run_last, gives_each_live_object_from_the_highest_index_to_the_lowest)
+{
+    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    haft_id ids[7], id = {0x5a5a};
+    void *object = NULL;
+    int left = 6;
+
+    for (int i = 0; i < 7; i++) {
+        ids[i] = insert_one(local);
+    }
+    must(haft_local_free(local, ids[6]) == HAFT_OK);
+    must(haft_local_free(local, ids[3]) == HAFT_OK);
+    haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
+
+    while (haft_local_run_last(&run, &id, &object)) {
+        left -= left == 4 ? 2 : 1; /* not the one that was freed */
+        cr_expect(eq(u64, id.bits, ids[left].bits));
+        cr_expect(eq(ptr, object, haft_resolve(haft_local_view(local), id)));
+        must(haft_local_free(local, id) == HAFT_OK);
+    }
+    cr_expect(eq(int, left, 0));
+    cr_expect(eq(u64, id.bits, ids[0].bits)); /* untouched at the end */
+    cr_expect(haft_local_is_empty(local));
+    haft_local_close(local);
+}
+
+Test(local_run_last, a_run_ends_where_both_ways_meet)
+{
+    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    haft_id ids[4], id;
+    void *object;
+
+    for (int i = 0; i < 4; i++) {
+        ids[i] = insert_one(local);
+    }
+    haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
+
+    must(haft_run_next(&run, &id, &object) && id.bits == ids[0].bits);
+    must(haft_local_run_last(&run, &id, &object) && id.bits == ids[3].bits);
+    must(haft_run_next(&run, &id, &object) && id.bits == ids[1].bits);
+    must(haft_local_run_last(&run, &id, &object) && id.bits == ids[2].bits);
+    cr_expect(not(haft_local_run_last(&run, &id, &object)));
+    cr_expect(not(haft_run_next(&run, &id, &object)));
     haft_local_close(local);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 TestSuite(restore, .timeout = SUITE_SECONDS);
+TestSuite(reserve_at, .timeout = SUITE_SECONDS);
 
 #define RESTORE_LAYOUTS 6
 static const haft_layout some[RESTORE_LAYOUTS] = {{32, 32, 0, 0}, {16, 16, 0, 0}, {20, 12, 0, 0},
@@ -159,6 +160,7 @@ static void expect_refused(haft_id id, haft_status expected, haft_status free_ex
     const haft_status before = haft_local_diagnose(local, id);
 
     cr_expect(eq(int, haft_local_restore(local, id, NULL), expected), "%lx", (long)id.bits);
+    cr_expect(eq(int, haft_local_reserve_at(local, id, NULL), expected), "%lx", (long)id.bits);
     cr_expect(eq(int, haft_local_restore_free(local, id), free_expected), "%lx", (long)id.bits);
     cr_expect(eq(int, haft_local_diagnose(local, id), before));
     cr_expect(eq(u64, haft_local_count(local), count));
@@ -295,6 +297,68 @@ TEST_EACH_WAY(restore, a_free_slots_next_id_is_what_it_is_told)
     expect_status(haft_local_insert(local, NULL, &ids[0]), HAFT_FULL);
     cr_expect(is_live(id_of(6, 7)));
     cr_expect(not(is_live(id_of(8, 1))));
+    haft_local_close(local);
+}
+
+/* --- reserved under a chosen id --- */
+
+TEST_EACH_WAY(reserve_at, a_chosen_id_lives_from_its_publishing_on)
+{
+    open_way(way);
+    const haft_id id = id_of(9, 5);
+    void *object = NULL;
+
+    begin(way);
+    expect_status(haft_local_reserve_at(local, id, &object), HAFT_OK);
+    memset(object, 7, 8);
+    cr_expect(not(is_live(id)));
+    expect_status(haft_local_diagnose(local, id), HAFT_RESERVED);
+    cr_expect(eq(u64, haft_local_count(local), 0));
+    cr_expect(eq(u64, haft_local_available(local), CAPACITY - 1));
+    expect_refused(id, HAFT_OCCUPIED, HAFT_OCCUPIED);
+    haft_local_publish(local, id);
+    cr_expect(eq(ptr, haft_resolve(haft_local_view(local), id), object));
+    cr_expect(eq(u64, haft_local_count(local), 1));
+    end(way);
+    expect_status(haft_local_free(local, id), HAFT_OK);
+    cr_expect(eq(u64, haft_local_available(local), CAPACITY));
+    haft_local_close(local);
+}
+
+TEST_EACH_WAY(reserve_at, one_given_up_is_stale_and_its_slot_goes_on_from_it)
+{
+    open_way(way);
+    const haft_id id = id_of(9, 5);
+
+    begin(way);
+    expect_status(haft_local_reserve_at(local, id, NULL), HAFT_OK);
+    haft_local_abort(local, id);
+    expect_refused(id, HAFT_STALE, HAFT_STALE);
+    end(way);
+    for (int i = 0; i < CAPACITY; i++) {
+        const haft_id next = insert_any();
+
+        cr_expect(
+            eq(u64, haft_id_generation(layout, next), haft_id_index(layout, next) == 9 ? 6 : 1));
+    }
+    cr_expect(is_live(id_of(9, 6)));
+    haft_local_close(local);
+}
+
+TEST_EACH_WAY(reserve_at, outlasts_a_load)
+{
+    open_way(way);
+    const haft_id id = id_of(9, 5);
+
+    begin(way);
+    expect_status(haft_local_reserve_at(local, id, NULL), HAFT_OK);
+    end(way);
+    for (int i = 1; i < CAPACITY; i++) {
+        cr_expect(ne(u64, haft_id_index(layout, insert_any()), 9));
+    }
+    haft_local_publish(local, id);
+    cr_expect(is_live(id));
+    cr_expect(eq(u64, haft_local_available(local), 0));
     haft_local_close(local);
 }
 

@@ -119,6 +119,12 @@ static void test_walk(enum circumstance circumstance)
         in_run++;
     }
     CHECK(in_run == 4);
+    run = haft_run_over(haft_local_view(opened.local), haft_local_used_range(opened.local));
+    CHECK(haft_local_run_last(&run, &id, &object) && haft_id_equal(id, ids[4]));
+    while (haft_local_run_last(&run, &id, &object)) {
+        in_run--;
+    }
+    CHECK(in_run == 1 && haft_id_equal(id, ids[1]));
     CHECK(haft_local_for_each_slot(opened.local, visit_all, &slots) == 5 && slots == 5);
     close_local(opened);
 }
@@ -130,10 +136,14 @@ static void test_restore(enum circumstance circumstance)
     const haft_id id = haft_id_pack(layout, 20, 5, 0);
     const haft_id next = haft_id_pack(layout, 21, 9, 0);
     const uint64_t one = 1;
+    void *object = NULL;
     haft_id any;
 
     haft_local_load_begin(opened.local);
     CHECK_OK(haft_local_restore(opened.local, id, &one));
+    CHECK_OK(haft_local_reserve_at(opened.local, haft_id_pack(layout, 22, 2, 0), &object));
+    *(uint64_t *)object = 2;
+    haft_local_publish(opened.local, haft_id_pack(layout, 22, 2, 0));
     CHECK_OK(haft_local_restore_free(opened.local, next));
     CHECK(haft_local_insert(opened.local, NULL, &any) == HAFT_LOADING);
     haft_local_load_end(opened.local);

@@ -246,6 +246,19 @@ Test(typed_local, restore_brings_an_object_under_its_id)
     cr_expect(eq(u64, launch_into(LOCAL, 1).id.bits, next.id.bits));
 }
 
+Test(typed_local, reserve_at_gives_the_place_of_an_object_under_its_id)
+{
+    const ship_id id = ship_id_of(haft_id_pack(HAFT_LAYOUT_32_32, 17, 3, 0));
+    struct ship *ship = NULL;
+
+    expect_status(ship_local_reserve_at(local, id, &ship), HAFT_OK);
+    cr_expect(not(ship_is_live(local.view, id)));
+    ship->hull = 7;
+    ship_local_publish(local, id);
+    cr_expect(eq(ptr, ship_resolve(local.view, id), ship));
+    expect_status(ship_local_reserve_at(local, id, &ship), HAFT_OCCUPIED);
+}
+
 /* --- each kind --- */
 
 Test(typed_table, what_a_full_table_is_asked_for_is_untouched)
@@ -370,6 +383,21 @@ Test(typed_packed, sort_compares_objects_of_the_type)
     cr_expect(eq(u64, packed.view.objects[0].hull, 1));
     cr_expect(gt(int, calls, 0));
     cr_expect(eq(ptr, ship_packed_resolve(packed.view, second), &packed.view.objects[1]));
+}
+
+Test(typed_packed, objects_are_brought_into_an_order_by_their_ids)
+{
+    int calls = 0;
+    const ship_id ids[] = {launch_into(DENSE, 3), launch_into(DENSE, 2), launch_into(DENSE, 1)};
+
+    expect_status(ship_packed_sort_n(packed, 2, weaker_first, &calls), HAFT_OK);
+    cr_expect(eq(int, calls, 2)); /* each merge looks first */
+    cr_expect(eq(u64, packed.view.objects[0].hull, 2));
+    expect_status(ship_packed_sort_as(packed, ids, 3), HAFT_OK);
+    cr_expect(eq(u64, packed.view.objects[0].hull, 3));
+    expect_status(ship_packed_swap(packed, ids[0], ids[2]), HAFT_OK);
+    cr_expect(eq(u64, packed.view.objects[0].hull, 1));
+    cr_expect(eq(ptr, ship_packed_resolve(packed.view, ids[0]), &packed.view.objects[2]));
 }
 
 /* --- shared tables --- */

@@ -32,6 +32,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     using typename base::id_type;
     using typename base::view_type;
     using scan_type = haft::scan<T, haft_run>;
+    using backward_scan_type = haft::scan<T, detail::backward_run>;
 
     local() noexcept = default;
 
@@ -83,6 +84,31 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
                                         handle_.get(), std::forward<Args>(args)...);
     }
 
+    /*
+     * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and
+     * where a constructor throws, nothing has changed: it can be restored again.  A T whose
+     * constructor may throw is made first, and moved to its slot.
+     */
+    template <class... Args> haft_status restore(id_type id, Args &&...args)
+    {
+        if constexpr (detail::constructs_nothrow<T, Args...>()) {
+            return restore_by(id, [&](void *bytes) noexcept {
+                detail::construct<T>(bytes, std::forward<Args>(args)...);
+            });
+        } else {
+            T made = detail::make<T>(std::forward<Args>(args)...);
+
+            return restore_by(id, [&](void *bytes) noexcept { ::new (bytes) T(std::move(made)); });
+        }
+    }
+    haft_status restore_free(id_type next) noexcept
+    {
+        return haft_local_restore_free(handle_.get(), next.untyped());
+    }
+    /* Around many of both. */
+    void load_begin() noexcept { haft_local_load_begin(handle_.get()); }
+    void load_end() noexcept { haft_local_load_end(handle_.get()); }
+
     haft_status free(id_type id) noexcept
     {
         return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
@@ -119,6 +145,12 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     scan_type scan() const noexcept
     {
         return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
+    }
+    /* The same from the highest index to the lowest. */
+    backward_scan_type backwards() const noexcept
+    {
+        return backward_scan_type(
+            {haft_run_over(view_.untyped(), haft_local_used_range(handle_.get()))});
     }
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
@@ -186,6 +218,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
 
   private:
+    template <class Construct> haft_status restore_by(id_type id, Construct construct) noexcept
+    {
+        void *bytes;
+        const haft_status status = haft_local_reserve_at(handle_.get(), id.untyped(), &bytes);
+
+        if (status == HAFT_OK) {
+            construct(bytes);
+            haft_local_publish(handle_.get(), id.untyped());
+        }
+        return status;
+    }
+
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
     static local own(haft_local *table) noexcept
     {

@@ -3,6 +3,10 @@
  *
  * A new, moved-from or closed one is empty: it may be tested, assigned to, closed and destroyed,
  * and nothing else.
+ *
+ * Moving and std::swap() throw nothing, call no function of C, and move no object.  Ids, views,
+ * pointers, sides, histories and workers belong to the object of C, wherever it is owned: after
+ * std::swap(a, b) an id that `a` had issued is found in `b`, and not in `a`.
  */
 #ifndef HAFT_DETAIL_OWNER_HPP
 #define HAFT_DETAIL_OWNER_HPP

@@ -5,6 +5,7 @@
  *   for (particle &each : particles) { ... }
  *   for (auto [id, each] : particles.entries()) { if (each.is_done()) particles.kill(id); }
  *   particles.refresh();
+ *   for (auto [id, each] : particles.backwards()) { if (each.is_done()) particles.free(id); }
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
@@ -22,16 +23,6 @@
 namespace haft
 {
 
-/*
- * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
- * or destructor.  So can most types: those without pointers into themselves, such as
- * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
- * authors say it:
- *
- *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
- */
-template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
-
 template <class T>
 class packed : public detail::owner<haft_packed, detail::closer<haft_packed_close>>
 {
@@ -39,8 +30,10 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     using object_type = T;
     using id_type = haft::id<T>;
     using iterator = T *;
+    using reverse_iterator = std::reverse_iterator<T *>;
 
     class entry_list;
+    class backward_list;
 
     packed() noexcept = default;
 
@@ -85,10 +78,23 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status refresh() noexcept { return haft_packed_refresh(handle_.get()); }
     haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
 
-    /* haft_packed_sort() by less(a, b), which is as std::sort() takes it. */
+    /* haft_packed_sort(), _sort_n() by less(a, b), which is as std::sort() takes it. */
     template <class Less> haft_status sort(Less less)
     {
         return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
+    }
+    template <class Less> haft_status sort_n(uint64_t n, Less less)
+    {
+        return haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(less));
+    }
+    haft_status sort_as(const id_type *ids, uint64_t count) noexcept
+    {
+        return haft_packed_sort_as(handle_.get(), haft::untyped(ids), count);
+    }
+    /* haft_packed_swap(): two objects.  std::swap() is for whole tables. */
+    haft_status swap(id_type a, id_type b) noexcept
+    {
+        return haft_packed_swap(handle_.get(), a.untyped(), b.untyped());
     }
 
     T *resolve(id_type id) const noexcept
@@ -113,6 +119,8 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* The objects, dead ones among them, and their ids: arrays of count() elements. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
+    reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
+    reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
     id_type id_in(uint64_t position) const noexcept
     {
         return id_type(haft_packed_id_in(handle_.get(), position));
@@ -130,6 +138,8 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
     }
+    /* The same from the last to the first: the loop may free the object that it is at. */
+    backward_list backwards() const noexcept { return backward_list(entries()); }
 
     /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
     result<packed> clone() const noexcept
@@ -203,7 +213,7 @@ template <class T> class packed<T>::entry_list
     class iterator
     {
       public:
-        using iterator_category = std::input_iterator_tag;
+        using iterator_category = std::bidirectional_iterator_tag;
         using value_type = entry<T>;
         using reference = entry<T>;
         using pointer = void;
@@ -222,6 +232,19 @@ template <class T> class packed<T>::entry_list
             const iterator before = *this;
 
             ++*this;
+            return before;
+        }
+        iterator &operator--() noexcept
+        {
+            --object_;
+            --id_;
+            return *this;
+        }
+        iterator operator--(int) noexcept
+        {
+            const iterator before = *this;
+
+            --*this;
             return before;
         }
         friend bool operator==(iterator a, iterator b) noexcept { return a.object_ == b.object_; }
@@ -243,6 +266,19 @@ template <class T> class packed<T>::entry_list
     T *objects_;
     const haft_id *ids_;
     uint64_t count_;
+};
+
+template <class T> class packed<T>::backward_list
+{
+  public:
+    using iterator = std::reverse_iterator<typename entry_list::iterator>;
+
+    explicit backward_list(entry_list entries) noexcept : entries_(entries) {}
+    iterator begin() const noexcept { return iterator(entries_.end()); }
+    iterator end() const noexcept { return iterator(entries_.begin()); }
+
+  private:
+    entry_list entries_;
 };
 
 } // namespace haft

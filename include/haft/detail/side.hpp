@@ -88,7 +88,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
                 ::new (bytes) V(std::forward<Args>(args)...);
             });
         } else {
-            auto made = make(std::forward<Args>(args)...);
+            V made = detail::make<V>(std::forward<Args>(args)...);
 
             return place(id, is_plain ? &made : nullptr,
                          [&]([[maybe_unused]] void *bytes) noexcept {
@@ -142,17 +142,6 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     }
 
     haft_entries entries() const noexcept { return haft_entries{base_, mask_, stride}; }
-
-    template <class... Args> static V make(Args &&...args)
-    {
-        static_assert(is_plain || std::is_nothrow_move_constructible_v<V>,
-                      "a value whose constructor may throw is made first, and moved to its place");
-        if constexpr (std::is_constructible_v<V, Args...>) {
-            return V(std::forward<Args>(args)...);
-        } else {
-            return V{std::forward<Args>(args)...};
-        }
-    }
 
     template <class Construct>
     result<V *> place(id_type id, const void *value, Construct construct) noexcept

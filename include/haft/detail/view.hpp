@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <haft/detail/id.hpp>
+#include <haft/local.h>
 #include <haft/scan.h>
 #include <haft/typed.h>
 #include <iterator>
@@ -20,6 +21,16 @@ namespace haft
 
 /* Whether a table's objects can be pinned: see haft/pin.h. */
 enum class pins : bool { no, yes };
+
+/*
+ * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
+ * or destructor.  So can most types: those without pointers into themselves, such as
+ * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
+ * authors say it:
+ *
+ *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
+ */
+template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
 
 namespace detail
 {
@@ -52,6 +63,27 @@ template <class T, class... Args> T *construct(void *bytes, Args &&...args)
         return ::new (bytes) T(std::forward<Args>(args)...);
     } else {
         return ::new (bytes) T{std::forward<Args>(args)...};
+    }
+}
+
+template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
+{
+    if constexpr (std::is_constructible_v<T, Args...>) {
+        return std::is_nothrow_constructible_v<T, Args...>;
+    } else {
+        return noexcept(T{std::declval<Args>()...});
+    }
+}
+
+/* The same as a value, to be moved to its place: the constructor may throw, the move may not. */
+template <class T, class... Args> T make(Args &&...args)
+{
+    static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+                  "an object whose constructor may throw is made first, and moved to its place");
+    if constexpr (std::is_constructible_v<T, Args...>) {
+        return T(std::forward<Args>(args)...);
+    } else {
+        return T{std::forward<Args>(args)...};
     }
 }
 
@@ -147,9 +179,19 @@ template <class T> struct entry {
 namespace detail
 {
 
+/* From the last object to the first, in a table of one thread. */
+struct backward_run {
+    haft_run run;
+};
+
 inline bool next(haft_run &walk, haft_id &id, void *&object) noexcept
 {
     return haft_run_next(&walk, &id, &object);
+}
+
+inline bool next(backward_run &walk, haft_id &id, void *&object) noexcept
+{
+    return haft_local_run_last(&walk.run, &id, &object);
 }
 
 inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
@@ -160,8 +202,8 @@ inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
 } // namespace detail
 
 /*
- * scan - live objects, in order of index, for one range-for.  The loop may free any object, the one
- * it was given too, and insert.  The function that makes the scan promises more.
+ * scan - live objects, in order of index or against it, for one range-for.  The loop may free any
+ * object, the one it was given too, and insert.  The function that makes the scan promises more.
  */
 template <class T, class Walk> class scan
 {

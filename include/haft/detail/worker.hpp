@@ -1,14 +1,15 @@
 /*
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/table.h or
- * haft/threads.h, whose contract holds.  Only a constructor of T
- * throws, and then the reservation has been given up.
+ * Each function is one call of the function of its name in haft/table.h, haft/share.h or
+ * haft/threads.h, whose contract holds.  Only a constructor of T throws, and then the reservation
+ * has been given up.
  */
 #ifndef HAFT_DETAIL_WORKER_HPP
 #define HAFT_DETAIL_WORKER_HPP
 
 #include <haft/detail/owner.hpp>
+#include <haft/share.h>
 #include <haft/table.h>
 
 namespace haft
@@ -37,6 +38,25 @@ template <class T> class worker_ref
     {
         return detail::emplace<T>(haft_reserve_wait, haft_abort, haft_publish, worker_,
                                   std::forward<Args>(args)...);
+    }
+
+    /*
+     * haft_restore() of a T made of `args`.  Fails as that; then, and where a constructor throws,
+     * nothing has changed.  The T is made first, and its bytes go to the slot.
+     */
+    template <class... Args> haft_status restore(id_type id, Args &&...args) const
+    {
+        static_assert(is_trivially_relocatable<T>,
+                      "a restored object is moved by its bytes: specialise "
+                      "haft::is_trivially_relocatable where T may be moved so");
+        alignas(T) unsigned char bytes[sizeof(T)];
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        const haft_status status = haft_restore(worker_, id.untyped(), bytes);
+
+        if (status != HAFT_OK) {
+            std::destroy_at(made);
+        }
+        return status; /* HAFT_OK: the bytes in the table are the object now */
     }
 
     /* ~T() runs after the grace period, on the worker that takes the slot back. */
