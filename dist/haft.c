@@ -4897,10 +4897,8 @@ static inline bool slots_has_words(const struct slots *slots)
 }
 
 /* slots_fill() for such objects, without a call. */
-static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+static inline void object_copy_words(void *object, const void *from, size_t size)
 {
-    const size_t size = slots->object_size;
-
     asan_unpoison(object, size);
     size_t at = size & 8;
 
@@ -5229,7 +5227,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     if (at == NULL) {
         return insert_any(local, object, id, CALLER);
     }
-    slots_copy_words(slots, slots_object(at), object);
+    object_copy_words(slots_object(at), object, slots->object_size);
     store_relaxed(OWN, at, id->bits);
     return HAFT_OK;
 }
@@ -12103,17 +12101,25 @@ enum worker_state {
 
 /* Begins as struct haft_worker_front does (haft/detail/table_front.h), up to two counters. */
 struct haft_worker {
-    struct batch *filling; /* slots to reserve */
-    struct batch *open;    /* slots retired since the last closing */
-    uint64_t used_from;
-    uint64_t last_life;
+    uint32_t version;     /* HAFT_TABLE_FRONT */
+    uint32_t object_size; /* if haft_insert() may copy by words */
     uint64_t above_index;
-    uint32_t look_at; /* slots in the open batch from which on a free looks further */
-    uint32_t version; /* HAFT_TABLE_FRONT */
+    uint64_t used_from;
+    uint64_t called_from;
+    uint64_t last_life;
+    haft_view view;
+
+    /* Positions in the two batches below: see hand.h. */
+    uintptr_t use_at;
+    uintptr_t free_at;
+    uint64_t use_to;
+    uint64_t look_at;
     struct counters counters;
 
     haft_table *table;
     struct member *member;               /* the thread, for the domain's clock */
+    struct batch *filling;               /* slots to be used */
+    struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
@@ -12309,6 +12315,128 @@ static inline void debug_check(const haft_worker *worker)
 #endif
 
 /*
+ * concurrent/table/hand.h - the two batches in a worker's hand, by positions that its counts are.
+ *
+ * Slots are used from the front of the filling batch on, and each insertion moves the position on
+ * as it is counted: so does each free in the open batch.  What takes or adds a slot and counts
+ * otherwise (a reservation, an abort) shifts the batch instead.  While a batch is in hand, its
+ * own count is 0.
+ *
+ * All functions: the worker's thread, wait-free.
+ *
+ * Edges in this file.
+ *   OWN   counts that this worker alone writes
+ */
+
+/* --- the filling batch --- */
+
+static inline uint32_t hand_filling_count(const haft_worker *worker)
+{
+    return (uint32_t)(worker->use_to - load_relaxed(OWN, &worker->counters.inserted));
+}
+
+/* The slots to be used, next one first. */
+static inline uint32_t *hand_next(const haft_worker *worker)
+{
+    return haft_front_place(worker->use_at, load_relaxed(OWN, &worker->counters.inserted));
+}
+
+/* The next slots are taken, and not as insertions: those are counted, by tally(). */
+static inline void hand_take(haft_worker *worker, uint32_t count)
+{
+    worker->use_at += count * sizeof(uint32_t);
+    worker->use_to -= count;
+}
+
+/* The batch's slots are to be used next. */
+static inline void hand_fill(haft_worker *worker, struct batch *batch)
+{
+    const uint64_t inserted = load_relaxed(OWN, &worker->counters.inserted);
+
+    worker->filling = batch;
+    worker->use_at = (uintptr_t)batch->indices - (uintptr_t)inserted * sizeof(uint32_t);
+    worker->use_to = inserted + batch->count;
+    batch->count = 0;
+}
+
+/* The filling batch with the slots to be used: hand_fill() puts one in its place. */
+static inline struct batch *hand_filling(haft_worker *worker)
+{
+    struct batch *batch = worker->filling;
+
+    batch->count = hand_filling_count(worker);
+    memmove(batch->indices, hand_next(worker), batch->count * sizeof batch->indices[0]);
+    return batch;
+}
+
+/* --- the open batch --- */
+
+/* Where the slot goes that is freed next. */
+static inline uint32_t *hand_place(const haft_worker *worker)
+{
+    return haft_front_place(worker->free_at, load_relaxed(OWN, &worker->counters.freed));
+}
+
+static inline uint32_t hand_open_count(const haft_worker *worker)
+{
+    return (uint32_t)(hand_place(worker) - worker->open->indices);
+}
+
+/* Tables whose frees always have more to do than to put a slot into the batch. */
+static inline bool hand_always_looks(const haft_table *table)
+{
+    return table->is_exact || table->slots.sites.records != NULL ||
+           table->restore_end != HAFT_FIRST_INDEX;
+}
+
+/* A free that makes the open batch full does more: as many slots as the batch limit. */
+static inline void hand_set_look(haft_worker *worker)
+{
+    const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
+    const uint64_t left = worker->batch_limit - (uint64_t)hand_open_count(worker);
+
+    worker->look_at = hand_always_looks(worker->table) ? 0 : freed + left;
+}
+
+/* An empty batch is the open one. */
+static inline void hand_open(haft_worker *worker, struct batch *batch)
+{
+    const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
+
+    worker->open = batch;
+    worker->free_at = (uintptr_t)batch->indices - (uintptr_t)freed * sizeof(uint32_t);
+    hand_set_look(worker);
+}
+
+/* The open batch with its slots: hand_open() puts one in its place. */
+static inline struct batch *hand_opened(haft_worker *worker)
+{
+    struct batch *batch = worker->open;
+
+    batch->count = hand_open_count(worker);
+    return batch;
+}
+
+/* The slot goes into the open batch as a free, which it counts.  True: look further. */
+static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
+{
+    const uint64_t freed = load_relaxed(OWN, &worker->counters.freed) + 1;
+
+    *hand_place(worker) = (uint32_t)index;
+    count_up(&worker->counters.freed, 1);
+    return freed >= worker->look_at;
+}
+
+/* The slot goes into the open batch, and was not freed.  True: look further. */
+static inline bool hand_add_aborted(haft_worker *worker, uint64_t index)
+{
+    *hand_place(worker) = (uint32_t)index;
+    worker->free_at += sizeof(uint32_t);
+    worker->look_at -= worker->look_at != 0;
+    return load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;
+}
+
+/*
  * concurrent/table/door.h - the door of a table with an exact capacity.
  *
  * One word counts the units of the capacity: committed ones (objects live or reserved) and
@@ -12489,18 +12617,18 @@ HAFT_INTERNAL uint64_t stats_idle(const haft_table *table);
  * concurrent/table/supply.h - where a worker finds slots.
  */
 
-/* Slots that the worker has taken from its filling batch; they stay until it is filled again. */
+/* Slots that the filling batch has. */
 struct supply {
-    const uint32_t *indices;
     uint32_t count;
     bool is_new; /* the filling batch was filled for them */
 };
 
 /*
- * Up to `most` slots, at least one, counted at the door of an exact table.  HAFT_OK, or why there
- * are none.  The worker's thread; lock-free, except callbacks.
+ * Up to `most` slots in the filling batch, at least one, for the caller to use; counted at the door
+ * of an exact table.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except
+ * callbacks.
  */
-HAFT_INTERNAL haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply);
+HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
 /*
  * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
@@ -12533,22 +12661,20 @@ static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, 
 /* A slot; `*is_new` if the filling batch was filled for it. */
 static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
 {
-    struct batch *filling = worker->filling;
     haft_table *table = worker->table;
-    struct supply supply;
+    haft_status status = HAFT_OK;
+    struct supply supply = {.is_new = false};
     uint64_t units;
 
-    *is_new = false;
     /* A unit that the door refuses has its answer from the search. */
-    if (filling->count != 0 && (!table->is_exact || door_pass(table, 1, &units) == HAFT_OK)) {
-        *index = filling->indices[--filling->count];
-        return HAFT_OK;
+    if (hand_filling_count(worker) == 0 ||
+        (table->is_exact && door_pass(table, 1, &units) != HAFT_OK)) {
+        status = supply_find(worker, 1, &supply);
     }
-    const haft_status status = supply_take(worker, 1, &supply);
-
     if (status == HAFT_OK) {
-        *index = supply.indices[0];
+        *index = *hand_next(worker);
         *is_new = supply.is_new;
+        hand_take(worker, 1);
     }
     return status;
 }
@@ -12614,31 +12740,28 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
     return status;
 }
 
-static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
-                                 const void *caller)
+/* Whether the insertion was done in place. */
+static inline bool insert(haft_worker *worker, const void *object, haft_id *id)
 {
-    const haft_table *table = worker->table;
-    const struct slots *slots = &table->slots;
-    haft_id taken;
-    atomic_u64 *word = object != NULL && table->is_quick
-                           ? haft_worker_front_take(worker, slots->view, table->used_from, &taken)
-                           : NULL;
+    struct haft_front_slot slot;
 
-    if (__builtin_expect(word == NULL, 0)) {
-        return worker_insert(worker, object, id, caller);
+    if (__builtin_expect(object == NULL, 0) ||
+        !haft_worker_front_take(worker, worker->view, worker->called_from, &slot)) {
+        return false;
     }
-    *id = taken;
-    slots_copy_words(slots, slots_object(word), object);
-    haft_worker_front_put(worker, word, taken);
-    return HAFT_OK;
+    *id = slot.id;
+    object_copy_words(slot.word + 1, object, worker->object_size);
+    haft_worker_front_put(worker, slot);
+    return true;
 }
 
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
     debug_check(worker);
-    const haft_status status = insert(worker, object, id, CALLER);
 
-    return status;
+    return __builtin_expect(insert(worker, object, id), 1)
+               ? HAFT_OK
+               : worker_insert(worker, object, id, CALLER);
 }
 
 HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status)
@@ -12682,7 +12805,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
     haft_status status;
 
     do {
-        status = insert(worker, object, id, CALLER);
+        status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
     } while (worker_await_slots(worker->table, &status));
     return status;
 }
@@ -12721,26 +12844,13 @@ HAFT_INTERNAL void retire_hand_on(haft_worker *worker);
 /* haft_abort, as called from `caller`. */
 HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 
-/* The answer of a free to an id that was not live when it looked; counted. */
-HAFT_INTERNAL haft_status worker_refusal(haft_worker *worker, haft_id id);
+/* What haft_free() does not do in place: a free as called from `caller`. */
+HAFT_INTERNAL haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
 
-/*
- * End the life of `id`: its slot is the caller's to put into the open batch.  HAFT_OK to one of all
- * threads that try, else worker_refusal().
- */
-static inline haft_status worker_end_life(haft_worker *worker, haft_id id)
+/* What calls may do in place.  With debug builds the worker has another value, for programs. */
+static inline uint64_t worker_last_life(const haft_worker *worker)
 {
-    const struct slots *slots = &worker->table->slots;
-    uint64_t next;
-
-    if (!life_end(slots, id, &next)) {
-        return worker_refusal(worker, id);
-    }
-    count_up(&worker->counters.freed, 1);
-    if (word_generation(&slots->format, next) == 0) {
-        worker->open->has_last_lives = true;
-    }
-    return HAFT_OK;
+    return debug_is_on() ? worker->table->last_life : worker->last_life;
 }
 
 /*
@@ -12917,12 +13027,26 @@ static void place_slot(struct census *census, uint64_t index, enum whereabouts p
     }
 }
 
+/* The slots of a batch, which are its indices from `from` on. */
+static void place_slots(struct census *census, const struct batch *batch, const uint32_t *from,
+                        uint32_t count, enum whereabouts place)
+{
+    const uint64_t first = ((uintptr_t)from - (uintptr_t)batch->indices) / sizeof *from;
+
+    census->batches++;
+    if (first + count > BATCH_SLOTS) {
+        object(census, "batch %" PRIu64 " has %" PRIu32 " slots from its slot %" PRIu64 " on",
+               batch->number, count, first);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        place_slot(census, from[i], place);
+    }
+}
+
 static void place_batch(struct census *census, const struct batch *batch, enum whereabouts place)
 {
-    census->batches++;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        place_slot(census, batch->indices[i], place);
-    }
+    place_slots(census, batch, batch->indices, batch->count, place);
 }
 
 static void put_ring(struct census *census, const struct ring *ring, enum whereabouts place)
@@ -12959,8 +13083,8 @@ static void put_range(struct census *census, haft_range range)
 static void put_worker(struct census *census, const haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    place_batch(census, worker->filling, AT_HAND);
-    place_batch(census, worker->open, WAITING);
+    place_slots(census, worker->filling, hand_next(worker), hand_filling_count(worker), AT_HAND);
+    place_slots(census, worker->open, worker->open->indices, hand_open_count(worker), WAITING);
     put_ring(census, &worker->ready, AT_HAND);
     put_ring(census, &worker->waiting, WAITING);
     put_range(census, fresh_range(worker));
@@ -13371,7 +13495,7 @@ static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uin
     uint64_t count = 0;
 
     for (*rest = first; count < most && *rest != MARK_END; count++) {
-        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
+        indices[count] = (uint32_t)*rest;
         *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
     }
     return count;
@@ -13387,7 +13511,6 @@ HAFT_INTERNAL uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t 
         const uint64_t count = walk(table, first, most, indices, &rest);
 
         if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
-            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
             return count;
         }
         first = load_relaxed(RETRY, &table->legacy.listed);
@@ -13940,52 +14063,42 @@ HAFT_INTERNAL void retire_batch(haft_worker *worker, struct batch *batch)
 
 HAFT_INTERNAL void retire_open(haft_worker *worker)
 {
-    struct batch *batch = worker->open;
+    if (hand_open_count(worker) != 0) {
+        struct batch *batch = hand_opened(worker);
 
-    if (batch->count != 0) {
-        worker->open = shelf_empty_batch(worker);
+        hand_open(worker, shelf_empty_batch(worker));
         retire_batch(worker, batch);
     }
 }
 
 HAFT_INTERNAL void retire_hand_on(haft_worker *worker)
 {
-    struct batch *filling = worker->filling;
-
     retire_open(worker);
-    if (filling->count != 0) {
-        worker->filling = shelf_empty_batch(worker);
-        shelf_ready(worker, filling);
+    if (hand_filling_count(worker) != 0) {
+        struct batch *batch = hand_filling(worker);
+
+        hand_fill(worker, shelf_empty_batch(worker));
+        shelf_ready(worker, batch);
     }
 }
 
 /*
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
- * keeps allocation sites.  Not inlined: it would cost haft_free a stack frame.
+ * keeps allocation sites.
  */
-static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
+static void look_further(haft_worker *worker, uint64_t index, const void *caller)
 {
     haft_table *table = worker->table;
-    const struct batch *open = worker->open;
-    const uint64_t index = open->indices[open->count - 1];
 
     sites_note_death(&table->slots.sites, index, caller);
     life_uncount(table, index);
-    if (open->count >= worker->batch_limit) {
+    if (hand_open_count(worker) >= worker->batch_limit) {
         retire_open(worker);
     }
 }
 
-/* Slot `index`, whose life has ended, goes into the open batch.  True: look_further(). */
-static inline bool retire(haft_worker *worker, uint64_t index)
-{
-    struct batch *batch = worker->open;
-
-    batch->indices[batch->count++] = (uint32_t)index;
-    return batch->count >= worker->look_at;
-}
-
-HAFT_INTERNAL haft_status worker_refusal(haft_worker *worker, haft_id id)
+/* The answer of a free to an id that was not live when it looked; counted. */
+static haft_status refuse(haft_worker *worker, haft_id id)
 {
     const haft_status status = slots_diagnose(&worker->table->slots, id);
 
@@ -13993,39 +14106,34 @@ HAFT_INTERNAL haft_status worker_refusal(haft_worker *worker, haft_id id)
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 
-static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
+/* Not inlined: it would cost haft_free a stack frame. */
+HAFT_INTERNAL __attribute__((noinline)) haft_status worker_free(haft_worker *worker, haft_id id,
+                                                                const void *caller)
 {
-    const haft_status status = worker_end_life(worker, id);
+    const struct slots *slots = &worker->table->slots;
+    const uint64_t index = id.bits & slots->view.mask;
+    uint64_t next;
 
-    *looks = false;
-    if (status == HAFT_OK) {
-        *looks = retire(worker, id.bits & worker->table->slots.view.mask);
+    if (!life_end(slots, id, &next)) {
+        return refuse(worker, id);
     }
-    return status;
-}
-
-/* What is not done in place.  Not inlined: it would cost haft_free a stack frame. */
-static __attribute__((noinline)) haft_status free_called(haft_worker *worker, haft_id id,
-                                                         const void *caller)
-{
-    bool looks;
-    const haft_status status = end_life(worker, id, &looks);
-
-    if (looks) {
-        look_further(worker, caller);
+    if (word_generation(&slots->format, next) == 0) {
+        worker->open->has_last_lives = true;
     }
-    return status;
+    if (hand_add_freed(worker, index)) {
+        look_further(worker, index, caller);
+    }
+    return HAFT_OK;
 }
 
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
-    const haft_table *table = worker->table;
 
-    if (haft_worker_front_free(worker, table->slots.view, table->last_life, id)) {
+    if (haft_worker_front_free(worker, worker->view, worker_last_life(worker), id)) {
         return HAFT_OK;
     }
-    return free_called(worker, id, CALLER);
+    return worker_free(worker, id, CALLER);
 }
 
 HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller)
@@ -14039,8 +14147,8 @@ HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *cal
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
         life_uncount(table, index);
-    } else if (retire(worker, index)) {
-        look_further(worker, caller);
+    } else if (hand_add_aborted(worker, index)) {
+        look_further(worker, index, caller);
     }
 }
 
@@ -14070,17 +14178,15 @@ void haft_abort(haft_worker *worker, haft_id id)
 #define IN_FRONT(member, of)                                                                       \
     (offsetof(struct haft_worker_front, member) == offsetof(struct haft_worker, of))
 
-_Static_assert(IN_FRONT(filling, filling) && IN_FRONT(open, open) && IN_FRONT(version, version) &&
-                   IN_FRONT(used_from, used_from) && IN_FRONT(last_life, last_life) &&
-                   IN_FRONT(above_index, above_index) && IN_FRONT(look_at, look_at) &&
+_Static_assert(IN_FRONT(version, version) && IN_FRONT(object_size, object_size) &&
+                   IN_FRONT(above_index, above_index) && IN_FRONT(used_from, used_from) &&
+                   IN_FRONT(called_from, called_from) && IN_FRONT(last_life, last_life) &&
+                   IN_FRONT(view, view) && IN_FRONT(use_at, use_at) && IN_FRONT(use_to, use_to) &&
+                   IN_FRONT(free_at, free_at) && IN_FRONT(look_at, look_at) &&
                    IN_FRONT(inserted, counters.inserted) && IN_FRONT(freed, counters.freed) &&
-                   sizeof(struct haft_worker_front) <= CACHE_LINE,
+                   sizeof(struct haft_worker_front) <= 2 * CACHE_LINE,
                "a worker begins with its front");
-_Static_assert(offsetof(struct haft_batch_front, count) == offsetof(struct batch, count) &&
-                   offsetof(struct haft_batch_front, indices) == offsetof(struct batch, indices) &&
-                   sizeof(struct haft_batch_front) == sizeof(struct batch) &&
-                   HAFT_FRONT_SLOTS == BATCH_SLOTS && HAFT_FRONT_FREE == MARK_FREE,
-               "a batch is as its front says");
+_Static_assert(HAFT_FRONT_FREE == MARK_FREE, "the mark of a slot that was freed");
 
 HAFT_INTERNAL haft_worker *roster_first(const haft_table *table)
 {
@@ -14112,12 +14218,8 @@ HAFT_INTERNAL bool worker_is_own(const haft_worker *worker)
 
 HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share)
 {
-    const haft_table *table = worker->table;
-    const bool has_more_to_do = table->is_exact || table->slots.sites.records != NULL ||
-                                table->restore_end != HAFT_FIRST_INDEX;
-
     worker->batch_limit = share;
-    worker->look_at = has_more_to_do ? 0 : share;
+    hand_set_look(worker);
 }
 
 /* What it takes to insert and free in place, without a call that checks. */
@@ -14127,8 +14229,11 @@ static void set_front(haft_worker *worker)
 
     worker->version = HAFT_TABLE_FRONT;
     worker->used_from = debug_is_on() ? UINT64_MAX : table->used_from;
+    worker->called_from = table->is_quick ? table->used_from : UINT64_MAX;
     worker->last_life = debug_is_on() ? 0 : table->last_life;
     worker->above_index = ~table->slots.format.index_mask;
+    worker->view = table->slots.view;
+    worker->object_size = (uint32_t)table->slots.object_size;
 }
 
 /* The next of those in given memory. */
@@ -14176,9 +14281,9 @@ HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state
         free_worker(table, worker);
         return NULL;
     }
-    worker->filling = pool_take(&table->pool, &worker->segment);
-    worker->open = pool_take(&table->pool, &worker->segment);
-    worker_set_batch_limit(worker, 1);
+    worker->batch_limit = 1;
+    hand_fill(worker, pool_take(&table->pool, &worker->segment));
+    hand_open(worker, pool_take(&table->pool, &worker->segment));
     set_front(worker);
     store_relaxed(OWN, &worker->state, own(state));
     do {
@@ -14702,7 +14807,7 @@ static bool use(haft_worker *worker, struct batch *batch)
         return false;
     }
     shelf_give_batch(worker, worker->filling);
-    worker->filling = batch;
+    hand_fill(worker, batch);
     return true;
 }
 
@@ -14715,6 +14820,7 @@ static bool use_destination(haft_worker *worker)
         return false;
     }
     shelf_split(worker->filling, destination, worker->batch_limit);
+    hand_fill(worker, worker->filling);
     return true;
 }
 
@@ -14822,7 +14928,7 @@ static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first
     return drawn;
 }
 
-/* Fill the empty filling batch with slots that no worker has had, the lowest on top. */
+/* Fill the empty filling batch with slots that no worker has had, the lowest first. */
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
     struct batch *batch = worker->filling;
@@ -14836,10 +14942,11 @@ static bool use_fresh(haft_worker *worker, struct search *search)
                     ? fresh_take(worker, most, &first, &search->status)
                     : take_bounded(worker, most, &first, &search->status);
         for (uint64_t i = 0; i < taken; i++) {
-            batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+            batch->indices[i] = (uint32_t)(first + i);
         }
     }
     batch->count = (uint32_t)taken;
+    hand_fill(worker, batch);
     return taken != 0;
 }
 
@@ -14861,12 +14968,12 @@ static bool look_at_others(haft_worker *worker, struct search *search)
 /* Hand on the slots of the filling batch beyond the batch limit. */
 static void keep_share(haft_worker *worker)
 {
-    struct batch *filling = worker->filling;
-
-    if (filling->count > worker->batch_limit) {
+    if (hand_filling_count(worker) > worker->batch_limit) {
+        struct batch *filling = hand_filling(worker);
         struct batch *rest = shelf_empty_batch(worker);
 
         shelf_split(rest, filling, filling->count - worker->batch_limit);
+        hand_fill(worker, filling);
         shelf_ready(worker, rest);
     }
 }
@@ -14940,20 +15047,20 @@ static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *coun
     return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
 }
 
-HAFT_INTERNAL haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply)
+HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
 {
     uint64_t units = 0;
     haft_status status;
 
-    supply->is_new = worker->filling->count == 0;
-    while (worker->filling->count == 0) {
+    supply->is_new = hand_filling_count(worker) == 0;
+    while (hand_filling_count(worker) == 0) {
         status = fill(worker, most, &units);
         if (status != HAFT_OK) {
             return status;
         }
     }
-    struct batch *filling = worker->filling;
-    uint64_t count = most < filling->count ? most : filling->count;
+    const uint32_t found = hand_filling_count(worker);
+    uint64_t count = most < found ? most : found;
 
     if (worker->table->is_exact) {
         status = pass_door(worker, units, &count);
@@ -14961,8 +15068,6 @@ HAFT_INTERNAL haft_status supply_take(haft_worker *worker, uint64_t most, struct
             return status;
         }
     }
-    filling->count -= (uint32_t)count;
-    supply->indices = &filling->indices[filling->count];
     supply->count = (uint32_t)count;
     return HAFT_OK;
 }
@@ -15576,16 +15681,17 @@ haft_table *haft_worker_table(const haft_worker *worker)
  */
 static bool is_worth_closing(const haft_worker *worker)
 {
-    return worker->open->count >= WORTH_CLOSING && ring_length(&worker->waiting) < PARTIAL_BATCHES;
+    return hand_open_count(worker) >= WORTH_CLOSING &&
+           ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
 /* Close the open batch if that is worth a ticket.  True after a shortage. */
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
-    const uint64_t retired = worker->backlog.retired + worker->open->count;
+    const uint64_t retired = worker->backlog.retired + hand_open_count(worker);
     const bool idle = retired == worker->retired_seen;
-    const bool waits = idle && worker->open->count != 0;
+    const bool waits = idle && hand_open_count(worker) != 0;
     const bool is_short = shortage != worker->shortage;
 
     if (idle || is_short || is_worth_closing(worker)) {
@@ -16374,42 +16480,43 @@ static void fetch(const struct slots *slots, uint64_t index)
     __builtin_prefetch(slots_word(slots, index), 1);
 }
 
-/* The slots in `taken` are in use: on_fill, if it is time for it. */
-static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
+/* The slots that were found are in use: on_fill, if it is time for it. */
+static void look_at_fill_after(haft_worker *worker, const struct supply *found)
 {
-    if (taken->is_new) {
+    if (found->is_new) {
         stats_look_at_fill(worker->table);
     }
 }
 
-/* The slots' words are on their way. */
-static void fetch_first(const struct slots *slots, struct supply taken)
+/* The words of the first slots are on their way. */
+static void fetch_first(const struct slots *slots, const uint32_t *indices, uint32_t count)
 {
-    for (uint32_t i = taken.count; i > 0 && i + SLOTS_AHEAD > taken.count; i--) {
-        fetch(slots, taken.indices[i - 1]);
+    for (uint32_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
+        fetch(slots, indices[i]);
     }
 }
 
-/* The next one of them, with another on its way. */
-static uint64_t take_next(const struct slots *slots, struct supply *taken)
+/* Slot number `i`, with another on its way. */
+static inline uint64_t slot_at(const struct slots *slots, const uint32_t *indices, uint32_t count,
+                               uint32_t i)
 {
-    const uint64_t index = taken->indices[--taken->count];
-
-    if (taken->count >= SLOTS_AHEAD) {
-        fetch(slots, taken->indices[taken->count - SLOTS_AHEAD]);
+    if (count - i > SLOTS_AHEAD) {
+        fetch(slots, indices[i + SLOTS_AHEAD]);
     }
-    return index;
+    return indices[i];
 }
 
-static void reserve_taken(haft_worker *worker, struct supply taken, const void *caller,
-                          haft_id *ids, void **objects)
+static void reserve_found(haft_worker *worker, uint32_t count, const void *caller, haft_id *ids,
+                          void **objects)
 {
     const struct slots *slots = &worker->table->slots;
+    const uint32_t *indices = hand_next(worker);
 
-    tally(&worker->counters.reserved, taken.count);
-    fetch_first(slots, taken);
-    for (size_t i = 0; taken.count != 0; i++) {
-        const uint64_t index = take_next(slots, &taken);
+    hand_take(worker, count);
+    tally(&worker->counters.reserved, count);
+    fetch_first(slots, indices, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
         atomic_u64 *word = slots_word(slots, index);
 
         ids[i] = life_next_id(slots, word, index);
@@ -16427,13 +16534,14 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
     debug_check(worker);
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply taken;
+    struct supply found;
     const void *caller = CALLER;
 
-    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
-        reserve_taken(worker, taken, caller, ids + done, objects != NULL ? objects + done : NULL);
-        done += taken.count;
-        look_at_fill_after(worker, &taken);
+    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
+        reserve_found(worker, found.count, caller, ids + done,
+                      objects != NULL ? objects + done : NULL);
+        done += found.count;
+        look_at_fill_after(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -16460,22 +16568,23 @@ static void insert_into(const struct slots *slots, uint64_t index, const void *o
 
     *id = life_next_id(slots, word, index);
     if (object != NULL && slots_has_words(slots)) {
-        slots_copy_words(slots, slots_object(word), object);
+        object_copy_words(slots_object(word), object, slots->object_size);
     } else {
         slots_fill(slots, slots_object(word), object);
     }
     life_publish(word, *id);
 }
 
-static void insert_taken(haft_worker *worker, struct supply taken, const void *caller,
+static void insert_found(haft_worker *worker, uint32_t count, const void *caller,
                          const char *objects, haft_id *ids)
 {
     const struct slots *slots = &worker->table->slots;
+    const uint32_t *indices = hand_next(worker);
 
-    tally(&worker->counters.inserted, taken.count);
-    fetch_first(slots, taken);
-    for (size_t i = 0; taken.count != 0; i++) {
-        const uint64_t index = take_next(slots, &taken);
+    tally(&worker->counters.inserted, count);
+    fetch_first(slots, indices, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
 
         sites_note_birth(&slots->sites, index, caller);
         insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
@@ -16491,13 +16600,14 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply taken;
+    struct supply found;
     const void *caller = CALLER;
 
-    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
-        insert_taken(worker, taken, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
-        done += taken.count;
-        look_at_fill_after(worker, &taken);
+    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
+        insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
+                     ids + done);
+        done += found.count;
+        look_at_fill_after(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -16505,60 +16615,31 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     return done;
 }
 
-/* The progress of haft_free_many(). */
-struct freeing {
-    const haft_id *ids;
-    haft_status *statuses;
-    size_t count;
-    const void *caller;
-    size_t next;
-    size_t freed;
-};
-
-/* Free ids until the open batch is full, or all are done. */
-static void free_some(haft_worker *worker, struct freeing *freeing)
-{
-    const struct slots *slots = &worker->table->slots;
-    struct batch *open = worker->open;
-    const uint32_t before = open->count;
-
-    while (open->count < worker->batch_limit && freeing->next < freeing->count) {
-        const size_t i = freeing->next++;
-        const haft_id id = freeing->ids[i];
-
-        if (freeing->count - i > SLOTS_AHEAD) {
-            fetch(slots, freeing->ids[i + SLOTS_AHEAD].bits & slots->view.mask);
-        }
-        const haft_status status = worker_end_life(worker, id);
-
-        if (status == HAFT_OK) {
-            life_uncount(worker->table, id.bits & slots->view.mask);
-            sites_note_death(&slots->sites, id.bits & slots->view.mask, freeing->caller);
-            open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
-        }
-        if (freeing->statuses != NULL) {
-            freeing->statuses[i] = status;
-        }
-    }
-    freeing->freed += open->count - before;
-}
-
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
 {
-    const struct slots *slots = &worker->table->slots;
-    struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
     debug_check(worker);
+    const struct slots *slots = &worker->table->slots;
+    const uint64_t last_life = worker_last_life(worker);
+    const void *caller = CALLER;
+    size_t done = 0;
 
     for (size_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
         fetch(slots, ids[i].bits & slots->view.mask);
     }
-    while (freeing.next < count) {
-        free_some(worker, &freeing);
-        if (worker->open->count >= worker->batch_limit) {
-            retire_open(worker);
+    for (size_t i = 0; i < count; i++) {
+        if (count - i > SLOTS_AHEAD) {
+            fetch(slots, ids[i + SLOTS_AHEAD].bits & slots->view.mask);
+        }
+        const haft_status status = haft_worker_front_free(worker, slots->view, last_life, ids[i])
+                                       ? HAFT_OK
+                                       : worker_free(worker, ids[i], caller);
+
+        done += status == HAFT_OK;
+        if (statuses != NULL) {
+            statuses[i] = status;
         }
     }
-    return freeing.freed;
+    return done;
 }
 
 /* concurrent/extra/orphans.c */
@@ -16610,8 +16691,8 @@ static void forget_callback(const haft_table *table, uint64_t id)
 static void reset_worker(haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    worker->filling = pool_take(&worker->table->pool, &worker->segment);
-    worker->open = pool_take(&worker->table->pool, &worker->segment);
+    hand_fill(worker, pool_take(&worker->table->pool, &worker->segment));
+    hand_open(worker, pool_take(&worker->table->pool, &worker->segment));
     worker->spare_count = 0;
     memset(&worker->backlog, 0, sizeof worker->backlog);
     store_relaxed(OWN, &worker->waiting.head, load_relaxed(OWN, &worker->waiting.tail));
@@ -17178,7 +17259,8 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
     if (status == HAFT_OK) {
         count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);
-        tally(&worker->counters.inserted, 1);
+        tally(&worker->counters.reserved, 1); /* `inserted` counts slots of the filling batch */
+        count_up(&worker->counters.published, 1);
         sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
         slots_fill(slots, slots_object(at), object);
         life_publish(at, id);
@@ -17439,7 +17521,8 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     if (heir == NULL) {
         return HAFT_NO_MEMORY;
     }
-    store_relaxed(OWN, &heir->counters.inserted, local->front.count);
+    store_relaxed(OWN, &heir->counters.reserved, local->front.count);
+    store_relaxed(OWN, &heir->counters.published, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
     released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
     fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
@@ -17782,18 +17865,7 @@ static void release_chosen(struct trim *trim)
 
 /* --- the other slots --- */
 
-/* The batch in which the lowest index comes first for searches. */
-static void offer_batch(const struct trim *trim, struct batch *batch)
-{
-    for (uint32_t i = 0; i < batch->count / 2; i++) {
-        const uint32_t index = batch->indices[i];
-
-        batch->indices[i] = batch->indices[batch->count - 1 - i];
-        batch->indices[batch->count - 1 - i] = index;
-    }
-    shelf_offer(trim->worker, batch);
-}
-
+/* In order of index, which is that of use. */
 static void put_rest(const struct trim *trim)
 {
     struct batch *batch = shelf_empty_batch(trim->worker);
@@ -17803,12 +17875,12 @@ static void put_rest(const struct trim *trim)
             batch->indices[batch->count++] =
                 (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
             if (batch->count == trim->table->batch_max) {
-                offer_batch(trim, batch);
+                shelf_offer(trim->worker, batch);
                 batch = shelf_empty_batch(trim->worker);
             }
         }
     }
-    offer_batch(trim, batch);
+    shelf_offer(trim->worker, batch);
 }
 
 /* --- in all --- */

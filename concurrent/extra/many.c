@@ -6,6 +6,7 @@
  * could say HAFT_FULL of a table that was never full.
  */
 #include "concurrent/table/debug.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/stats.h"
@@ -21,42 +22,43 @@ static void fetch(const struct slots *slots, uint64_t index)
     __builtin_prefetch(slots_word(slots, index), 1);
 }
 
-/* The slots in `taken` are in use: on_fill, if it is time for it. */
-static void look_at_fill_after(haft_worker *worker, const struct supply *taken)
+/* The slots that were found are in use: on_fill, if it is time for it. */
+static void look_at_fill_after(haft_worker *worker, const struct supply *found)
 {
-    if (taken->is_new) {
+    if (found->is_new) {
         stats_look_at_fill(worker->table);
     }
 }
 
-/* The slots' words are on their way. */
-static void fetch_first(const struct slots *slots, struct supply taken)
+/* The words of the first slots are on their way. */
+static void fetch_first(const struct slots *slots, const uint32_t *indices, uint32_t count)
 {
-    for (uint32_t i = taken.count; i > 0 && i + SLOTS_AHEAD > taken.count; i--) {
-        fetch(slots, taken.indices[i - 1]);
+    for (uint32_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
+        fetch(slots, indices[i]);
     }
 }
 
-/* The next one of them, with another on its way. */
-static uint64_t take_next(const struct slots *slots, struct supply *taken)
+/* Slot number `i`, with another on its way. */
+static inline uint64_t slot_at(const struct slots *slots, const uint32_t *indices, uint32_t count,
+                               uint32_t i)
 {
-    const uint64_t index = taken->indices[--taken->count];
-
-    if (taken->count >= SLOTS_AHEAD) {
-        fetch(slots, taken->indices[taken->count - SLOTS_AHEAD]);
+    if (count - i > SLOTS_AHEAD) {
+        fetch(slots, indices[i + SLOTS_AHEAD]);
     }
-    return index;
+    return indices[i];
 }
 
-static void reserve_taken(haft_worker *worker, struct supply taken, const void *caller,
-                          haft_id *ids, void **objects)
+static void reserve_found(haft_worker *worker, uint32_t count, const void *caller, haft_id *ids,
+                          void **objects)
 {
     const struct slots *slots = &worker->table->slots;
+    const uint32_t *indices = hand_next(worker);
 
-    tally(&worker->counters.reserved, taken.count);
-    fetch_first(slots, taken);
-    for (size_t i = 0; taken.count != 0; i++) {
-        const uint64_t index = take_next(slots, &taken);
+    hand_take(worker, count);
+    tally(&worker->counters.reserved, count);
+    fetch_first(slots, indices, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
         atomic_u64 *word = slots_word(slots, index);
 
         ids[i] = life_next_id(slots, word, index);
@@ -74,13 +76,14 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
     debug_check(worker);
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply taken;
+    struct supply found;
     const void *caller = CALLER;
 
-    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
-        reserve_taken(worker, taken, caller, ids + done, objects != NULL ? objects + done : NULL);
-        done += taken.count;
-        look_at_fill_after(worker, &taken);
+    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
+        reserve_found(worker, found.count, caller, ids + done,
+                      objects != NULL ? objects + done : NULL);
+        done += found.count;
+        look_at_fill_after(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -107,22 +110,23 @@ static void insert_into(const struct slots *slots, uint64_t index, const void *o
 
     *id = life_next_id(slots, word, index);
     if (object != NULL && slots_has_words(slots)) {
-        slots_copy_words(slots, slots_object(word), object);
+        object_copy_words(slots_object(word), object, slots->object_size);
     } else {
         slots_fill(slots, slots_object(word), object);
     }
     life_publish(word, *id);
 }
 
-static void insert_taken(haft_worker *worker, struct supply taken, const void *caller,
+static void insert_found(haft_worker *worker, uint32_t count, const void *caller,
                          const char *objects, haft_id *ids)
 {
     const struct slots *slots = &worker->table->slots;
+    const uint32_t *indices = hand_next(worker);
 
-    tally(&worker->counters.inserted, taken.count);
-    fetch_first(slots, taken);
-    for (size_t i = 0; taken.count != 0; i++) {
-        const uint64_t index = take_next(slots, &taken);
+    tally(&worker->counters.inserted, count);
+    fetch_first(slots, indices, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
 
         sites_note_birth(&slots->sites, index, caller);
         insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
@@ -138,13 +142,14 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply taken;
+    struct supply found;
     const void *caller = CALLER;
 
-    while (done < count && (status = supply_take(worker, count - done, &taken)) == HAFT_OK) {
-        insert_taken(worker, taken, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
-        done += taken.count;
-        look_at_fill_after(worker, &taken);
+    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
+        insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
+                     ids + done);
+        done += found.count;
+        look_at_fill_after(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -152,58 +157,29 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     return done;
 }
 
-/* The progress of haft_free_many(). */
-struct freeing {
-    const haft_id *ids;
-    haft_status *statuses;
-    size_t count;
-    const void *caller;
-    size_t next;
-    size_t freed;
-};
-
-/* Free ids until the open batch is full, or all are done. */
-static void free_some(haft_worker *worker, struct freeing *freeing)
-{
-    const struct slots *slots = &worker->table->slots;
-    struct batch *open = worker->open;
-    const uint32_t before = open->count;
-
-    while (open->count < worker->batch_limit && freeing->next < freeing->count) {
-        const size_t i = freeing->next++;
-        const haft_id id = freeing->ids[i];
-
-        if (freeing->count - i > SLOTS_AHEAD) {
-            fetch(slots, freeing->ids[i + SLOTS_AHEAD].bits & slots->view.mask);
-        }
-        const haft_status status = worker_end_life(worker, id);
-
-        if (status == HAFT_OK) {
-            life_uncount(worker->table, id.bits & slots->view.mask);
-            sites_note_death(&slots->sites, id.bits & slots->view.mask, freeing->caller);
-            open->indices[open->count++] = (uint32_t)(id.bits & slots->view.mask);
-        }
-        if (freeing->statuses != NULL) {
-            freeing->statuses[i] = status;
-        }
-    }
-    freeing->freed += open->count - before;
-}
-
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
 {
-    const struct slots *slots = &worker->table->slots;
-    struct freeing freeing = {.ids = ids, .statuses = statuses, .count = count, .caller = CALLER};
     debug_check(worker);
+    const struct slots *slots = &worker->table->slots;
+    const uint64_t last_life = worker_last_life(worker);
+    const void *caller = CALLER;
+    size_t done = 0;
 
     for (size_t i = 0; i < count && i < SLOTS_AHEAD; i++) {
         fetch(slots, ids[i].bits & slots->view.mask);
     }
-    while (freeing.next < count) {
-        free_some(worker, &freeing);
-        if (worker->open->count >= worker->batch_limit) {
-            retire_open(worker);
+    for (size_t i = 0; i < count; i++) {
+        if (count - i > SLOTS_AHEAD) {
+            fetch(slots, ids[i + SLOTS_AHEAD].bits & slots->view.mask);
+        }
+        const haft_status status = haft_worker_front_free(worker, slots->view, last_life, ids[i])
+                                       ? HAFT_OK
+                                       : worker_free(worker, ids[i], caller);
+
+        done += status == HAFT_OK;
+        if (statuses != NULL) {
+            statuses[i] = status;
         }
     }
-    return freeing.freed;
+    return done;
 }

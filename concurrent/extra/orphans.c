@@ -19,6 +19,7 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/released.h"
@@ -60,8 +61,8 @@ static void forget_callback(const haft_table *table, uint64_t id)
 static void reset_worker(haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    worker->filling = pool_take(&worker->table->pool, &worker->segment);
-    worker->open = pool_take(&worker->table->pool, &worker->segment);
+    hand_fill(worker, pool_take(&worker->table->pool, &worker->segment));
+    hand_open(worker, pool_take(&worker->table->pool, &worker->segment));
     worker->spare_count = 0;
     memset(&worker->backlog, 0, sizeof worker->backlog);
     store_relaxed(OWN, &worker->waiting.head, load_relaxed(OWN, &worker->waiting.tail));

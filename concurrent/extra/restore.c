@@ -107,7 +107,8 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
     if (status == HAFT_OK) {
         count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);
-        tally(&worker->counters.inserted, 1);
+        tally(&worker->counters.reserved, 1); /* `inserted` counts slots of the filling batch */
+        count_up(&worker->counters.published, 1);
         sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
         slots_fill(slots, slots_object(at), object);
         life_publish(at, id);

@@ -77,7 +77,8 @@ static haft_status add_heir(haft_table *table, const haft_local *local)
     if (heir == NULL) {
         return HAFT_NO_MEMORY;
     }
-    store_relaxed(OWN, &heir->counters.inserted, local->front.count);
+    store_relaxed(OWN, &heir->counters.reserved, local->front.count);
+    store_relaxed(OWN, &heir->counters.published, local->front.count);
     store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
     released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
     fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);

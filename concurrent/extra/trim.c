@@ -152,18 +152,7 @@ static void release_chosen(struct trim *trim)
 
 /* --- the other slots --- */
 
-/* The batch in which the lowest index comes first for searches. */
-static void offer_batch(const struct trim *trim, struct batch *batch)
-{
-    for (uint32_t i = 0; i < batch->count / 2; i++) {
-        const uint32_t index = batch->indices[i];
-
-        batch->indices[i] = batch->indices[batch->count - 1 - i];
-        batch->indices[batch->count - 1 - i] = index;
-    }
-    shelf_offer(trim->worker, batch);
-}
-
+/* In order of index, which is that of use. */
 static void put_rest(const struct trim *trim)
 {
     struct batch *batch = shelf_empty_batch(trim->worker);
@@ -173,12 +162,12 @@ static void put_rest(const struct trim *trim)
             batch->indices[batch->count++] =
                 (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
             if (batch->count == trim->table->batch_max) {
-                offer_batch(trim, batch);
+                shelf_offer(trim->worker, batch);
                 batch = shelf_empty_batch(trim->worker);
             }
         }
     }
-    offer_batch(trim, batch);
+    shelf_offer(trim->worker, batch);
 }
 
 /* --- in all --- */

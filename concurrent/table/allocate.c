@@ -2,13 +2,13 @@
 #include "concurrent/table/allocate.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/table/debug.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/supply.h"
 #include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <assert.h>
-#include <haft/detail/table_front.h>
 #include <stddef.h>
 
 /* The word of slot `index`, and the id of its next life. */
@@ -23,22 +23,20 @@ static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, 
 /* A slot; `*is_new` if the filling batch was filled for it. */
 static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
 {
-    struct batch *filling = worker->filling;
     haft_table *table = worker->table;
-    struct supply supply;
+    haft_status status = HAFT_OK;
+    struct supply supply = {.is_new = false};
     uint64_t units;
 
-    *is_new = false;
     /* A unit that the door refuses has its answer from the search. */
-    if (filling->count != 0 && (!table->is_exact || door_pass(table, 1, &units) == HAFT_OK)) {
-        *index = filling->indices[--filling->count];
-        return HAFT_OK;
+    if (hand_filling_count(worker) == 0 ||
+        (table->is_exact && door_pass(table, 1, &units) != HAFT_OK)) {
+        status = supply_find(worker, 1, &supply);
     }
-    const haft_status status = supply_take(worker, 1, &supply);
-
     if (status == HAFT_OK) {
-        *index = supply.indices[0];
+        *index = *hand_next(worker);
         *is_new = supply.is_new;
+        hand_take(worker, 1);
     }
     return status;
 }
@@ -102,31 +100,28 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
     return status;
 }
 
-static inline haft_status insert(haft_worker *worker, const void *object, haft_id *id,
-                                 const void *caller)
+/* Whether the insertion was done in place. */
+static inline bool insert(haft_worker *worker, const void *object, haft_id *id)
 {
-    const haft_table *table = worker->table;
-    const struct slots *slots = &table->slots;
-    haft_id taken;
-    atomic_u64 *word = object != NULL && table->is_quick
-                           ? haft_worker_front_take(worker, slots->view, table->used_from, &taken)
-                           : NULL;
+    struct haft_front_slot slot;
 
-    if (__builtin_expect(word == NULL, 0)) {
-        return worker_insert(worker, object, id, caller);
+    if (__builtin_expect(object == NULL, 0) ||
+        !haft_worker_front_take(worker, worker->view, worker->called_from, &slot)) {
+        return false;
     }
-    *id = taken;
-    slots_copy_words(slots, slots_object(word), object);
-    haft_worker_front_put(worker, word, taken);
-    return HAFT_OK;
+    *id = slot.id;
+    object_copy_words(slot.word + 1, object, worker->object_size);
+    haft_worker_front_put(worker, slot);
+    return true;
 }
 
 haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
     debug_check(worker);
-    const haft_status status = insert(worker, object, id, CALLER);
 
-    return status;
+    return __builtin_expect(insert(worker, object, id), 1)
+               ? HAFT_OK
+               : worker_insert(worker, object, id, CALLER);
 }
 
 bool worker_await_slots(const haft_table *table, haft_status *status)
@@ -170,7 +165,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
     haft_status status;
 
     do {
-        status = insert(worker, object, id, CALLER);
+        status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
     } while (worker_await_slots(worker->table, &status));
     return status;
 }

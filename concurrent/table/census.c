@@ -12,6 +12,7 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
 #include "lib/base/asan.h"
@@ -72,12 +73,26 @@ static void place_slot(struct census *census, uint64_t index, enum whereabouts p
     }
 }
 
+/* The slots of a batch, which are its indices from `from` on. */
+static void place_slots(struct census *census, const struct batch *batch, const uint32_t *from,
+                        uint32_t count, enum whereabouts place)
+{
+    const uint64_t first = ((uintptr_t)from - (uintptr_t)batch->indices) / sizeof *from;
+
+    census->batches++;
+    if (first + count > BATCH_SLOTS) {
+        object(census, "batch %" PRIu64 " has %" PRIu32 " slots from its slot %" PRIu64 " on",
+               batch->number, count, first);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        place_slot(census, from[i], place);
+    }
+}
+
 static void place_batch(struct census *census, const struct batch *batch, enum whereabouts place)
 {
-    census->batches++;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        place_slot(census, batch->indices[i], place);
-    }
+    place_slots(census, batch, batch->indices, batch->count, place);
 }
 
 static void put_ring(struct census *census, const struct ring *ring, enum whereabouts place)
@@ -114,8 +129,8 @@ static void put_range(struct census *census, haft_range range)
 static void put_worker(struct census *census, const haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    place_batch(census, worker->filling, AT_HAND);
-    place_batch(census, worker->open, WAITING);
+    place_slots(census, worker->filling, hand_next(worker), hand_filling_count(worker), AT_HAND);
+    place_slots(census, worker->open, worker->open->indices, hand_open_count(worker), WAITING);
     put_ring(census, &worker->ready, AT_HAND);
     put_ring(census, &worker->waiting, WAITING);
     put_range(census, fresh_range(worker));

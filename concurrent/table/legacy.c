@@ -9,7 +9,6 @@
  *           read if the compare-and-swap succeeds.  They were written before haft_share()
  */
 #include "concurrent/table/legacy.h"
-#include <string.h>
 
 /* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
 static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
@@ -19,7 +18,7 @@ static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uin
     uint64_t count = 0;
 
     for (*rest = first; count < most && *rest != MARK_END; count++) {
-        indices[most - 1 - count] = (uint32_t)*rest; /* the last in a batch is used first */
+        indices[count] = (uint32_t)*rest;
         *rest = word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, *rest)));
     }
     return count;
@@ -35,7 +34,6 @@ uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
         const uint64_t count = walk(table, first, most, indices, &rest);
 
         if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
-            memmove(indices, indices + (most - count), (size_t)count * sizeof *indices);
             return count;
         }
         first = load_relaxed(RETRY, &table->legacy.listed);

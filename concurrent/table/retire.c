@@ -10,7 +10,6 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/diagnose.h"
-#include <haft/detail/table_front.h>
 
 static void remember(struct backlog *backlog, uint64_t ticket)
 {
@@ -34,52 +33,42 @@ void retire_batch(haft_worker *worker, struct batch *batch)
 
 void retire_open(haft_worker *worker)
 {
-    struct batch *batch = worker->open;
+    if (hand_open_count(worker) != 0) {
+        struct batch *batch = hand_opened(worker);
 
-    if (batch->count != 0) {
-        worker->open = shelf_empty_batch(worker);
+        hand_open(worker, shelf_empty_batch(worker));
         retire_batch(worker, batch);
     }
 }
 
 void retire_hand_on(haft_worker *worker)
 {
-    struct batch *filling = worker->filling;
-
     retire_open(worker);
-    if (filling->count != 0) {
-        worker->filling = shelf_empty_batch(worker);
-        shelf_ready(worker, filling);
+    if (hand_filling_count(worker) != 0) {
+        struct batch *batch = hand_filling(worker);
+
+        hand_fill(worker, shelf_empty_batch(worker));
+        shelf_ready(worker, batch);
     }
 }
 
 /*
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
- * keeps allocation sites.  Not inlined: it would cost haft_free a stack frame.
+ * keeps allocation sites.
  */
-static __attribute__((noinline)) void look_further(haft_worker *worker, const void *caller)
+static void look_further(haft_worker *worker, uint64_t index, const void *caller)
 {
     haft_table *table = worker->table;
-    const struct batch *open = worker->open;
-    const uint64_t index = open->indices[open->count - 1];
 
     sites_note_death(&table->slots.sites, index, caller);
     life_uncount(table, index);
-    if (open->count >= worker->batch_limit) {
+    if (hand_open_count(worker) >= worker->batch_limit) {
         retire_open(worker);
     }
 }
 
-/* Slot `index`, whose life has ended, goes into the open batch.  True: look_further(). */
-static inline bool retire(haft_worker *worker, uint64_t index)
-{
-    struct batch *batch = worker->open;
-
-    batch->indices[batch->count++] = (uint32_t)index;
-    return batch->count >= worker->look_at;
-}
-
-haft_status worker_refusal(haft_worker *worker, haft_id id)
+/* The answer of a free to an id that was not live when it looked; counted. */
+static haft_status refuse(haft_worker *worker, haft_id id)
 {
     const haft_status status = slots_diagnose(&worker->table->slots, id);
 
@@ -87,39 +76,34 @@ haft_status worker_refusal(haft_worker *worker, haft_id id)
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 
-static inline haft_status end_life(haft_worker *worker, haft_id id, bool *looks)
+/* Not inlined: it would cost haft_free a stack frame. */
+__attribute__((noinline)) haft_status worker_free(haft_worker *worker, haft_id id,
+                                                  const void *caller)
 {
-    const haft_status status = worker_end_life(worker, id);
+    const struct slots *slots = &worker->table->slots;
+    const uint64_t index = id.bits & slots->view.mask;
+    uint64_t next;
 
-    *looks = false;
-    if (status == HAFT_OK) {
-        *looks = retire(worker, id.bits & worker->table->slots.view.mask);
+    if (!life_end(slots, id, &next)) {
+        return refuse(worker, id);
     }
-    return status;
-}
-
-/* What is not done in place.  Not inlined: it would cost haft_free a stack frame. */
-static __attribute__((noinline)) haft_status free_called(haft_worker *worker, haft_id id,
-                                                         const void *caller)
-{
-    bool looks;
-    const haft_status status = end_life(worker, id, &looks);
-
-    if (looks) {
-        look_further(worker, caller);
+    if (word_generation(&slots->format, next) == 0) {
+        worker->open->has_last_lives = true;
     }
-    return status;
+    if (hand_add_freed(worker, index)) {
+        look_further(worker, index, caller);
+    }
+    return HAFT_OK;
 }
 
 haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
-    const haft_table *table = worker->table;
 
-    if (haft_worker_front_free(worker, table->slots.view, table->last_life, id)) {
+    if (haft_worker_front_free(worker, worker->view, worker_last_life(worker), id)) {
         return HAFT_OK;
     }
-    return free_called(worker, id, CALLER);
+    return worker_free(worker, id, CALLER);
 }
 
 void worker_abort(haft_worker *worker, haft_id id, const void *caller)
@@ -133,8 +117,8 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
         count_up(&worker->counters.reclaimed, 1);
         count_up(&worker->counters.exhausted, 1);
         life_uncount(table, index);
-    } else if (retire(worker, index)) {
-        look_further(worker, caller);
+    } else if (hand_add_aborted(worker, index)) {
+        look_further(worker, index, caller);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef HAFT_CONCURRENT_RETIRE_H
 #define HAFT_CONCURRENT_RETIRE_H
 
+#include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
 
 /* The batch, whose slots' lives have ended, takes its ticket and waits. */
@@ -20,26 +21,13 @@ void retire_hand_on(haft_worker *worker);
 /* haft_abort, as called from `caller`. */
 void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 
-/* The answer of a free to an id that was not live when it looked; counted. */
-haft_status worker_refusal(haft_worker *worker, haft_id id);
+/* What haft_free() does not do in place: a free as called from `caller`. */
+haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
 
-/*
- * End the life of `id`: its slot is the caller's to put into the open batch.  HAFT_OK to one of all
- * threads that try, else worker_refusal().
- */
-static inline haft_status worker_end_life(haft_worker *worker, haft_id id)
+/* What calls may do in place.  With debug builds the worker has another value, for programs. */
+static inline uint64_t worker_last_life(const haft_worker *worker)
 {
-    const struct slots *slots = &worker->table->slots;
-    uint64_t next;
-
-    if (!life_end(slots, id, &next)) {
-        return worker_refusal(worker, id);
-    }
-    count_up(&worker->counters.freed, 1);
-    if (word_generation(&slots->format, next) == 0) {
-        worker->open->has_last_lives = true;
-    }
-    return HAFT_OK;
+    return debug_is_on() ? worker->table->last_life : worker->last_life;
 }
 
 #endif /* HAFT_CONCURRENT_RETIRE_H */

@@ -12,8 +12,8 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
+#include "concurrent/table/hand.h"
 #include "lib/base/asan.h"
-#include <haft/detail/table_front.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -23,17 +23,15 @@
 #define IN_FRONT(member, of)                                                                       \
     (offsetof(struct haft_worker_front, member) == offsetof(struct haft_worker, of))
 
-_Static_assert(IN_FRONT(filling, filling) && IN_FRONT(open, open) && IN_FRONT(version, version) &&
-                   IN_FRONT(used_from, used_from) && IN_FRONT(last_life, last_life) &&
-                   IN_FRONT(above_index, above_index) && IN_FRONT(look_at, look_at) &&
+_Static_assert(IN_FRONT(version, version) && IN_FRONT(object_size, object_size) &&
+                   IN_FRONT(above_index, above_index) && IN_FRONT(used_from, used_from) &&
+                   IN_FRONT(called_from, called_from) && IN_FRONT(last_life, last_life) &&
+                   IN_FRONT(view, view) && IN_FRONT(use_at, use_at) && IN_FRONT(use_to, use_to) &&
+                   IN_FRONT(free_at, free_at) && IN_FRONT(look_at, look_at) &&
                    IN_FRONT(inserted, counters.inserted) && IN_FRONT(freed, counters.freed) &&
-                   sizeof(struct haft_worker_front) <= CACHE_LINE,
+                   sizeof(struct haft_worker_front) <= 2 * CACHE_LINE,
                "a worker begins with its front");
-_Static_assert(offsetof(struct haft_batch_front, count) == offsetof(struct batch, count) &&
-                   offsetof(struct haft_batch_front, indices) == offsetof(struct batch, indices) &&
-                   sizeof(struct haft_batch_front) == sizeof(struct batch) &&
-                   HAFT_FRONT_SLOTS == BATCH_SLOTS && HAFT_FRONT_FREE == MARK_FREE,
-               "a batch is as its front says");
+_Static_assert(HAFT_FRONT_FREE == MARK_FREE, "the mark of a slot that was freed");
 
 haft_worker *roster_first(const haft_table *table)
 {
@@ -65,12 +63,8 @@ bool worker_is_own(const haft_worker *worker)
 
 void worker_set_batch_limit(haft_worker *worker, uint32_t share)
 {
-    const haft_table *table = worker->table;
-    const bool has_more_to_do = table->is_exact || table->slots.sites.records != NULL ||
-                                table->restore_end != HAFT_FIRST_INDEX;
-
     worker->batch_limit = share;
-    worker->look_at = has_more_to_do ? 0 : share;
+    hand_set_look(worker);
 }
 
 /* What it takes to insert and free in place, without a call that checks. */
@@ -80,8 +74,11 @@ static void set_front(haft_worker *worker)
 
     worker->version = HAFT_TABLE_FRONT;
     worker->used_from = debug_is_on() ? UINT64_MAX : table->used_from;
+    worker->called_from = table->is_quick ? table->used_from : UINT64_MAX;
     worker->last_life = debug_is_on() ? 0 : table->last_life;
     worker->above_index = ~table->slots.format.index_mask;
+    worker->view = table->slots.view;
+    worker->object_size = (uint32_t)table->slots.object_size;
 }
 
 /* The next of those in given memory. */
@@ -129,9 +126,9 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
         free_worker(table, worker);
         return NULL;
     }
-    worker->filling = pool_take(&table->pool, &worker->segment);
-    worker->open = pool_take(&table->pool, &worker->segment);
-    worker_set_batch_limit(worker, 1);
+    worker->batch_limit = 1;
+    hand_fill(worker, pool_take(&table->pool, &worker->segment));
+    hand_open(worker, pool_take(&table->pool, &worker->segment));
     set_front(worker);
     store_relaxed(OWN, &worker->state, own(state));
     do {

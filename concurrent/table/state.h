@@ -82,17 +82,25 @@ enum worker_state {
 
 /* Begins as struct haft_worker_front does (haft/detail/table_front.h), up to two counters. */
 struct haft_worker {
-    struct batch *filling; /* slots to reserve */
-    struct batch *open;    /* slots retired since the last closing */
-    uint64_t used_from;
-    uint64_t last_life;
+    uint32_t version;     /* HAFT_TABLE_FRONT */
+    uint32_t object_size; /* if haft_insert() may copy by words */
     uint64_t above_index;
-    uint32_t look_at; /* slots in the open batch from which on a free looks further */
-    uint32_t version; /* HAFT_TABLE_FRONT */
+    uint64_t used_from;
+    uint64_t called_from;
+    uint64_t last_life;
+    haft_view view;
+
+    /* Positions in the two batches below: see hand.h. */
+    uintptr_t use_at;
+    uintptr_t free_at;
+    uint64_t use_to;
+    uint64_t look_at;
     struct counters counters;
 
     haft_table *table;
     struct member *member;               /* the thread, for the domain's clock */
+    struct batch *filling;               /* slots to be used */
+    struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */

@@ -29,6 +29,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/legacy.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
@@ -48,7 +49,7 @@ static bool use(haft_worker *worker, struct batch *batch)
         return false;
     }
     shelf_give_batch(worker, worker->filling);
-    worker->filling = batch;
+    hand_fill(worker, batch);
     return true;
 }
 
@@ -61,6 +62,7 @@ static bool use_destination(haft_worker *worker)
         return false;
     }
     shelf_split(worker->filling, destination, worker->batch_limit);
+    hand_fill(worker, worker->filling);
     return true;
 }
 
@@ -168,7 +170,7 @@ static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first
     return drawn;
 }
 
-/* Fill the empty filling batch with slots that no worker has had, the lowest on top. */
+/* Fill the empty filling batch with slots that no worker has had, the lowest first. */
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
     struct batch *batch = worker->filling;
@@ -182,10 +184,11 @@ static bool use_fresh(haft_worker *worker, struct search *search)
                     ? fresh_take(worker, most, &first, &search->status)
                     : take_bounded(worker, most, &first, &search->status);
         for (uint64_t i = 0; i < taken; i++) {
-            batch->indices[i] = (uint32_t)(first + taken - 1 - i);
+            batch->indices[i] = (uint32_t)(first + i);
         }
     }
     batch->count = (uint32_t)taken;
+    hand_fill(worker, batch);
     return taken != 0;
 }
 
@@ -207,12 +210,12 @@ static bool look_at_others(haft_worker *worker, struct search *search)
 /* Hand on the slots of the filling batch beyond the batch limit. */
 static void keep_share(haft_worker *worker)
 {
-    struct batch *filling = worker->filling;
-
-    if (filling->count > worker->batch_limit) {
+    if (hand_filling_count(worker) > worker->batch_limit) {
+        struct batch *filling = hand_filling(worker);
         struct batch *rest = shelf_empty_batch(worker);
 
         shelf_split(rest, filling, filling->count - worker->batch_limit);
+        hand_fill(worker, filling);
         shelf_ready(worker, rest);
     }
 }
@@ -286,20 +289,20 @@ static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *coun
     return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
 }
 
-haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply)
+haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
 {
     uint64_t units = 0;
     haft_status status;
 
-    supply->is_new = worker->filling->count == 0;
-    while (worker->filling->count == 0) {
+    supply->is_new = hand_filling_count(worker) == 0;
+    while (hand_filling_count(worker) == 0) {
         status = fill(worker, most, &units);
         if (status != HAFT_OK) {
             return status;
         }
     }
-    struct batch *filling = worker->filling;
-    uint64_t count = most < filling->count ? most : filling->count;
+    const uint32_t found = hand_filling_count(worker);
+    uint64_t count = most < found ? most : found;
 
     if (worker->table->is_exact) {
         status = pass_door(worker, units, &count);
@@ -307,8 +310,6 @@ haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *suppl
             return status;
         }
     }
-    filling->count -= (uint32_t)count;
-    supply->indices = &filling->indices[filling->count];
     supply->count = (uint32_t)count;
     return HAFT_OK;
 }

@@ -6,18 +6,18 @@
 
 #include "concurrent/table/state.h"
 
-/* Slots that the worker has taken from its filling batch; they stay until it is filled again. */
+/* Slots that the filling batch has. */
 struct supply {
-    const uint32_t *indices;
     uint32_t count;
     bool is_new; /* the filling batch was filled for them */
 };
 
 /*
- * Up to `most` slots, at least one, counted at the door of an exact table.  HAFT_OK, or why there
- * are none.  The worker's thread; lock-free, except callbacks.
+ * Up to `most` slots in the filling batch, at least one, for the caller to use; counted at the door
+ * of an exact table.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except
+ * callbacks.
  */
-haft_status supply_take(haft_worker *worker, uint64_t most, struct supply *supply);
+haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
 /*
  * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of

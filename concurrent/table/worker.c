@@ -13,6 +13,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/debug.h"
+#include "concurrent/table/hand.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
@@ -140,16 +141,17 @@ haft_table *haft_worker_table(const haft_worker *worker)
  */
 static bool is_worth_closing(const haft_worker *worker)
 {
-    return worker->open->count >= WORTH_CLOSING && ring_length(&worker->waiting) < PARTIAL_BATCHES;
+    return hand_open_count(worker) >= WORTH_CLOSING &&
+           ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
 /* Close the open batch if that is worth a ticket.  True after a shortage. */
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
-    const uint64_t retired = worker->backlog.retired + worker->open->count;
+    const uint64_t retired = worker->backlog.retired + hand_open_count(worker);
     const bool idle = retired == worker->retired_seen;
-    const bool waits = idle && worker->open->count != 0;
+    const bool waits = idle && hand_open_count(worker) != 0;
     const bool is_short = shortage != worker->shortage;
 
     if (idle || is_short || is_worth_closing(worker)) {

@@ -320,7 +320,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
     if (at == NULL) {
         return insert_any(local, object, id, CALLER);
     }
-    slots_copy_words(slots, slots_object(at), object);
+    object_copy_words(slots_object(at), object, slots->object_size);
     store_relaxed(OWN, at, id->bits);
     return HAFT_OK;
 }

@@ -44,10 +44,8 @@ static inline bool slots_has_words(const struct slots *slots)
 }
 
 /* slots_fill() for such objects, without a call. */
-static inline void slots_copy_words(const struct slots *slots, void *object, const void *from)
+static inline void object_copy_words(void *object, const void *from, size_t size)
 {
-    const size_t size = slots->object_size;
-
     asan_unpoison(object, size);
     size_t at = size & 8;
 

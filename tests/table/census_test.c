@@ -120,7 +120,7 @@ Test(census, says_how_many_are_counted_and_how_many_were_found)
     haft_id live;
     struct shared shared = open_used(&live);
     struct counters *counters = &shared.worker->counters;
-    atomic_u64 *const wrong[] = {&counters->reserved, &counters->inserted, &counters->exhausted,
+    atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->exhausted,
                                  &shared.table->restored};
 
     cr_redirect_stderr();

@@ -34,33 +34,42 @@
 extern "C" {
 #endif
 
-/* Changes with the two structs below and with what their members mean. */
+/* Changes with the struct below and with what its members mean. */
 #define HAFT_TABLE_FRONT 1
 
-#define HAFT_FRONT_SLOTS 128 /* in a batch */
-#define HAFT_FRONT_FREE 3    /* in the index field of a slot that was freed */
-
-/* What a batch begins with. */
-struct haft_batch_front {
-    uint32_t count;
-    uint32_t room[15];
-    uint32_t indices[HAFT_FRONT_SLOTS];
-};
+#define HAFT_FRONT_FREE 3 /* in the index field of a slot that was freed */
 
 /*
- * What a haft_worker begins with, in one cache line.  The library alone writes it otherwise than by
- * the functions below, which are all that programs should use of it.
+ * What a haft_worker begins with: a cache line that stays as it is while the worker is open, and
+ * one for what changes.  The library alone writes it otherwise than by the functions below, which
+ * are all that programs should use of it.
+ *
+ * Of its two batches a worker knows the positions by its own counts: an insertion uses slot number
+ * `inserted`, a free adds slot number `freed`.  So one store does for the count and for the batch:
+ * each store before a compare-and-swap takes time.
  */
 struct haft_worker_front {
-    struct haft_batch_front *filling; /* slots to be used */
-    struct haft_batch_front *open;    /* slots freed */
-    uint64_t used_from;   /* lower words are fresh memory; the highest: no insertion in place */
-    uint64_t last_life;   /* ids from here on are in their slot's last life; 0: no free in place */
+    uint32_t version;     /* the library's HAFT_TABLE_FRONT; the first member of all versions */
+    uint32_t object_size; /* of objects that haft_insert() copies by words */
     uint64_t above_index; /* all bits above the index, which is minus generation 1 */
-    uint32_t look_at;     /* slots in the open batch from which on a free does more */
-    uint32_t version;     /* the library's HAFT_TABLE_FRONT */
+    uint64_t used_from;   /* lower words are fresh memory; the highest: no insertion in place */
+    uint64_t called_from; /* the same for haft_insert() */
+    uint64_t last_life;   /* ids from here on are in their slot's last life; 0: no free in place */
+    haft_view view;       /* the table's */
+
+    uintptr_t use_at;  /* address of the slot to be used next, in its batch, less 4 * inserted */
+    uintptr_t free_at; /* address for the slot freed next, in its batch, less 4 * freed */
+    uint64_t use_to;   /* `inserted` when the batch is used up */
+    uint64_t look_at;  /* `freed` from which on a free does more */
     haft_atomic_u64 inserted;
     haft_atomic_u64 freed;
+};
+
+/* A slot that was taken for an insertion. */
+struct haft_front_slot {
+    haft_atomic_u64 *word; /* the object lies behind it */
+    haft_id id;            /* to be */
+    uint64_t inserted;     /* before it */
 };
 
 /*
@@ -75,40 +84,48 @@ static inline bool haft_worker_has_front(const haft_worker *worker)
 }
 
 /*
- * Not for programs: the worker's next slot is taken for `id`, which haft_worker_front_put() makes
- * live; or NULL.  `used_from`: the worker's, or the table's where the call was checked.
+ * Not for programs: where number `count` of a batch stands, which began at `from`, less 4 for each
+ * number before.
  */
-static inline haft_atomic_u64 *haft_worker_front_take(haft_worker *worker, haft_view view,
-                                                      uint64_t used_from, haft_id *id)
+static inline uint32_t *haft_front_place(uintptr_t from, uint64_t count)
+{
+    return (uint32_t *)(from + (uintptr_t)count * sizeof(uint32_t));
+}
+
+/*
+ * Not for programs: the worker's next slot, which haft_worker_front_put() uses; false: the call
+ * must do it.  `used_from`: the worker's, or what it has for calls.
+ */
+static inline bool haft_worker_front_take(const haft_worker *worker, haft_view view,
+                                          uint64_t used_from, struct haft_front_slot *slot)
 {
     const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
-    struct haft_batch_front *filling = front->filling;
-    const uint32_t count = filling->count;
+    const uint64_t inserted = haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted);
 
-    if (__builtin_expect(count == 0, 0)) {
-        return NULL;
+    if (__builtin_expect(inserted == front->use_to, 0)) {
+        return false;
     }
-    const uint64_t index = filling->indices[count - 1];
+    const uint64_t index = *haft_front_place(front->use_at, inserted);
     haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
     if (__builtin_expect(word < used_from, 0)) {
-        return NULL;
+        return false;
     }
-    filling->count = count - 1;
-    id->bits = (word & front->above_index) | index;
-    return at;
+    slot->word = at;
+    slot->id.bits = (word & front->above_index) | index;
+    slot->inserted = inserted;
+    return true;
 }
 
-/* Not for programs: the object of a slot that was taken is there; `id` is live. */
-static inline void haft_worker_front_put(haft_worker *worker, haft_atomic_u64 *at, haft_id id)
+/* Not for programs: the object of the slot is there; its id is live. */
+static inline void haft_worker_front_put(haft_worker *worker, struct haft_front_slot slot)
 {
     struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
 
-    haft_store_release(HAFT_EDGE_TALLY, &front->inserted,
-                       haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted) + 1);
+    haft_store_release(HAFT_EDGE_TALLY, &front->inserted, slot.inserted + 1);
     /* Weakened, a reader could match the id and read the object's bytes from before. */
-    haft_store_release(HAFT_EDGE_PUBLISH, at, id.bits);
+    haft_store_release(HAFT_EDGE_PUBLISH, slot.word, slot.id.bits);
 }
 
 /*
@@ -119,14 +136,14 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
                                           haft_id id)
 {
     struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
-    struct haft_batch_front *open = front->open;
     const uint64_t index = id.bits & view.mask;
     haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
-    const uint32_t count = open->count;
+    const uint64_t freed = haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed);
+    uint32_t *place = haft_front_place(front->free_at, freed);
 
     if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits, 0) ||
         __builtin_expect(id.bits >= last_life, 0) ||
-        __builtin_expect(count + 1 >= front->look_at, 0)) {
+        __builtin_expect(freed + 1 >= front->look_at, 0)) {
         return false;
     }
     /* A live id has its own index: the next generation, and the mark in its place. */
@@ -136,10 +153,8 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
     if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
         return false;
     }
-    haft_store_relaxed(HAFT_EDGE_COUNT, &front->freed,
-                       haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed) + 1);
-    open->indices[count] = (uint32_t)index;
-    open->count = count + 1;
+    *place = (uint32_t)index;
+    haft_store_relaxed(HAFT_EDGE_COUNT, &front->freed, freed + 1);
     return true;
 }
 
@@ -155,24 +170,24 @@ static inline haft_status haft_insert_front(haft_worker *worker, haft_view view,
                                             size_t size, haft_id *id)
 {
     const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
-    haft_id taken;
-    haft_atomic_u64 *at =
-        object != NULL ? haft_worker_front_take(worker, view, front->used_from, &taken) : NULL;
+    struct haft_front_slot slot;
 
-    if (__builtin_expect(at == NULL, 0)) {
-        /* Through a variable of this function: the caller's may stay in a register. */
-        const haft_status status = haft_insert(worker, object, &taken);
+    if (__builtin_expect(object == NULL, 0) ||
+        !haft_worker_front_take(worker, view, front->used_from, &slot)) {
+        /* Into a variable of this block: the caller's may stay in a register. */
+        haft_id inserted;
+        const haft_status status = haft_insert(worker, object, &inserted);
 
         if (status == HAFT_OK) {
-            *id = taken;
+            *id = inserted;
         }
         return status;
     }
-    void *bytes = at + 1;
+    void *bytes = slot.word + 1;
 
     memcpy(bytes, object, size);
-    haft_worker_front_put(worker, at, taken);
-    *id = taken;
+    haft_worker_front_put(worker, slot);
+    *id = slot.id;
     return HAFT_OK;
 }
 
