@@ -20,12 +20,12 @@ TAGS = [
     "tsan-too",
 ]
 
-def hooked_library(name, sanitizer = []):
+def hooked_library(name, copts = []):
     """The library, whose atomic operations the program carries out.
 
     Args:
       name: of the library
-      sanitizer: options for it; those of the build by default
+      copts: further options
     """
     cc_library(
         name = name,
@@ -34,7 +34,7 @@ def hooked_library(name, sanitizer = []):
             "//concurrent:sources",
             "//lib:sources",
         ],
-        copts = HOOKED_COPTS + sanitizer,
+        copts = HOOKED_COPTS + copts,
         defines = ["HAFT_HOOKED"],  # of programs too: they inline the resolve
         linkopts = ["-lpthread"],
         linkstatic = True,

@@ -14,6 +14,13 @@ TSAN = select({
     "//conditions:default": ["-fsanitize=thread"],
 })
 
+# Functions say where they begin and end (stress/explorer/calls.c), except those that carry the
+# operations out.
+COUNTED = [
+    "-finstrument-functions",
+    "-finstrument-functions-exclude-file-list=stress/explorer/hooked.c,stress/ordered.h",
+]
+
 # Tags of tests that `./dev tsan` need not build again: they bring it along, or have no use for it.
 OWN_SANITIZER = [
     "notsan",

@@ -26,12 +26,13 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "os_yield",
 ]]
 
-def explorer_binary(name, library, sanitizer = [], visibility = None):
+def explorer_binary(name, library, copts = [], sanitizer = [], visibility = None):
     """The cases over a library whose atomics the explorer carries out.
 
     Args:
       name: of the binary
       library: a hooked_library
+      copts: further options for the cases, as the library has them
       sanitizer: options for the cases, as the library has them
       visibility: of the binary
     """
@@ -40,7 +41,7 @@ def explorer_binary(name, library, sanitizer = [], visibility = None):
         testonly = True,
         visibility = visibility,
         srcs = [":instrumented"],
-        copts = HOOKED_COPTS + sanitizer,
+        copts = HOOKED_COPTS + copts + sanitizer,
         linkopts = WRAPPED + ["-lpthread"] + sanitizer,
         local_defines = ["_GNU_SOURCE"],  # mmap's flags
         deps = [

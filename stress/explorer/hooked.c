@@ -13,6 +13,7 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
 #include "stress/edges.h"
+#include "stress/explorer/calls.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
@@ -21,7 +22,7 @@
 #include <stddef.h>
 
 const char *const broken_names[BROKEN_COUNT] = {"nothing", "tag",   "grace", "ticket",
-                                                "claim",   "retry", "floor"};
+                                                "claim",   "retry", "floor", "look"};
 enum broken broken;
 
 static bool with_history;
@@ -96,6 +97,7 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order wanted)
 {
     const memory_order order = edge_order(edge, wanted);
 
+    calls_note(false);
     if (edge != HAFT_EDGE_OWN) { /* only this thread writes it: a switch here changes nothing */
         schedule_point();
     }
@@ -113,6 +115,7 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order w
 {
     const memory_order order = edge_order(edge, wanted);
 
+    calls_note(false);
     schedule_point();
     if (broken == BROKEN_FLOOR && edge == HAFT_EDGE_ONWARD) {
         return;
@@ -145,6 +148,10 @@ bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desi
 {
     const memory_order order = edge_order(edge, wanted);
 
+    if (broken == BROKEN_LOOK && edge == HAFT_EDGE_PUBLISH) {
+        haft_load(edge, word, memory_order_relaxed);
+    }
+    calls_note(true);
     schedule_point();
     if (broken == BROKEN_CLAIM && edge == HAFT_EDGE_PUBLISH && newest(word) == expected) {
         schedule_point();
@@ -172,6 +179,7 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
 {
     const memory_order order = edge_order(edge, wanted);
 
+    calls_note(true);
     schedule_point();
     if (has_history()) {
         const uint64_t before = newest(word);
@@ -186,6 +194,7 @@ uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
 {
     const memory_order order = edge_order(edge, wanted);
 
+    calls_note(true);
     schedule_point();
     if (has_history()) {
         const uint64_t before = newest(word);
@@ -209,6 +218,7 @@ static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
 
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
+    calls_note(true);
     schedule_point();
     const uint64_t before = fetch_add(word, value, edge_order(edge, wanted));
 

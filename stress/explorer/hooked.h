@@ -23,6 +23,7 @@ enum broken {
     BROKEN_CLAIM,  /* free looks and stores, in two steps */
     BROKEN_RETRY,  /* the slot that a first look saw is taken, even if another took it meanwhile */
     BROKEN_FLOOR,  /* runs are given back without a floor */
+    BROKEN_LOOK,   /* no fault: free looks at the slot's word once more than it has to */
     BROKEN_COUNT
 };
 

@@ -5,6 +5,7 @@
  * go on, a schedule does not end, ThreadSanitizer reports, or the schedules have been run.
  */
 #include "stress/edges.h"
+#include "stress/explorer/calls.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/hooked.h"
 #include "stress/explorer/report.h"
@@ -42,7 +43,7 @@ static const char usage[] =
     "  --stale N           c11: exhaustive, loads of an older store at most in one schedule (1)\n"
     "  --replay TEXT       the schedule that a violation printed\n"
     "  --break WHAT        break the library on purpose: tag, grace, ticket, claim,\n"
-    "                      retry, floor; or weaken an edge of haft/detail/atomics.h, as in\n"
+    "                      retry, floor, look; or weaken an edge of haft/detail/atomics.h, as in\n"
     "                      PUBLISH\n"
     "  --json              a line of JSON for each case\n"
     "\n"
@@ -237,7 +238,7 @@ static void print_counts(const struct explored_case *explored, const struct argu
         "%.0f decisions and %.0f points each, %.0f schedules/s\n",
         "{\"case\": \"%s\", \"mode\": \"%s\", \"memory\": \"%s\", \"schedules\": %llu%.0s, "
         "\"distinct\": %llu%s, \"met\": %llu, \"decisions\": %.1f, \"points\": %.1f, "
-        "\"schedules_per_second\": %.0f}\n"};
+        "\"schedules_per_second\": %.0f"};
     static const char *const completes[] = {", all there are", ", \"complete\": true"};
     const double schedules = (double)counts->schedules;
 
@@ -249,6 +250,10 @@ static void print_counts(const struct explored_case *explored, const struct argu
                : "",
            (unsigned long long)counts->met, (double)counts->decisions / schedules,
            (double)counts->steps / schedules, schedules / counts->seconds);
+    if (arguments->as_json) {
+        calls_print();
+        printf("}\n");
+    }
     fflush(stdout);
 }
 

@@ -1,6 +1,7 @@
 /* White-box: a case under one schedule after the other. */
 #include "stress/explorer/run.h"
 #include "lib/base/os.h"
+#include "stress/explorer/calls.h"
 #include "stress/explorer/choice.h"
 #include "stress/explorer/crew.h"
 #include "stress/explorer/distinct.h"
@@ -79,6 +80,7 @@ struct run_counts run_case(const struct explored_case *explored, const struct ru
     reuses_threads = !options->with_fresh_threads;
     hooked_use_history(options->with_history);
     distinct_clear();
+    calls_clear();
     while (goes_on && (options->schedules == 0 || counts.schedules < options->schedules)) {
         choice_begin(options->first + counts.schedules);
         run_schedule();
