@@ -3925,7 +3925,9 @@ typedef struct haft_allocator {
 
 /*
  * haft_allocator_malloc - the C library's malloc, realloc and free: its blocks may be freed with
- * free(), and free() blocks of malloc's.  An alignment that is not a power of two gets NULL.
+ * free(), and free() blocks of malloc's.  On Windows they may not: there it is _aligned_malloc and
+ * _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two gets
+ * NULL.
  *
  * Threads   any, and so may its functions be called.
  * Progress  wait-free; its functions as malloc.

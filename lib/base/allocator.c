@@ -1,4 +1,5 @@
 /* haft_allocator over malloc. */
+#include "lib/base/os.h"
 #include <assert.h>
 #include <haft/arena.h>
 #include <stdbool.h>
@@ -14,31 +15,38 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
+/* Where free() does not end blocks of larger alignments, none is malloc's. */
+static bool malloc_does(size_t alignment)
+{
+    return alignment <= USUAL_ALIGNMENT && os_free_takes_aligned();
+}
+
 static void *malloc_alloc(void *context, size_t size, size_t alignment)
 {
     (void)context;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
         return NULL;
     }
-    if (alignment <= USUAL_ALIGNMENT) {
+    if (malloc_does(alignment)) {
         return malloc(at_least(size, 1));
     }
-    /* aligned_alloc wants whole multiples. */
-    return aligned_alloc(alignment, (at_least(size, 1) + alignment - 1) / alignment * alignment);
+    const size_t whole = (at_least(size, 1) + alignment - 1) / alignment * alignment;
+
+    return os_alloc_aligned(alignment, whole);
 }
 
 static void *malloc_resize(void *context, void *memory, size_t old_size, size_t new_size,
                            size_t alignment)
 {
     assert(memory != NULL || old_size == 0);
-    if (memory != NULL && alignment != 0 && alignment <= USUAL_ALIGNMENT) {
+    if (memory != NULL && alignment != 0 && malloc_does(alignment)) {
         return realloc(memory, at_least(new_size, 1));
     }
     void *moved = malloc_alloc(context, new_size, alignment);
 
     if (moved != NULL && memory != NULL) {
         memcpy(moved, memory, old_size < new_size ? old_size : new_size);
-        free(memory);
+        os_free_aligned(memory);
     }
     return moved;
 }
@@ -47,7 +55,7 @@ static void malloc_free(void *context, void *memory, size_t size)
 {
     (void)context;
     (void)size;
-    free(memory);
+    os_free_aligned(memory);
 }
 
 haft_allocator haft_allocator_malloc(void)

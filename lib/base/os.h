@@ -1,9 +1,10 @@
 /*
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
- * os_posix.c implements them; os_bare.c for programs without a system (-DHAFT_OS_BARE).  No other
- * file of lib/ and concurrent/ calls the system or includes its headers, except the files of an
- * export.  A port is another file with these functions.
+ * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
+ * (-DHAFT_OS_BARE).  All are compiled, and all but one are empty.  No other file of lib/ and
+ * concurrent/ calls the system or includes its headers, except the files of an export.  A port is
+ * another file with these functions.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -45,6 +46,14 @@ bool os_populate(char *base, size_t size);
 /* The system may take huge pages for a reservation, if it has them. */
 void os_ask_for_huge_pages(char *base, size_t size);
 
+/*
+ * A block of the C library's heap, of a size that is a whole multiple of `alignment`, a power of
+ * two; NULL if there is none.  os_free_takes_aligned: whether free() ends it as well.
+ */
+void *os_alloc_aligned(size_t alignment, size_t size);
+void os_free_aligned(void *memory);
+bool os_free_takes_aligned(void);
+
 /* --- chance, time, numbers, words --- */
 
 /* Random bits, without waiting for them. */
@@ -67,6 +76,7 @@ struct os_symbol {
     const char *function;
     uintptr_t file_offset;
     uintptr_t function_offset;
+    char room[260]; /* for the texts, where the system lends none */
 };
 
 bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);

@@ -8,8 +8,8 @@
 
 #ifdef HAFT_OS_BARE
 #include <assert.h>
-#include <haft/arena.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BARE_PAGE ((size_t)4096)
@@ -23,8 +23,9 @@ size_t os_page_size(void)
 
 char *os_reserve(size_t size, bool *in_steps)
 {
-    const haft_allocator heap = haft_allocator_malloc();
-    char *base = heap.alloc(heap.context, size, BARE_PAGE);
+    const bool is_possible = size <= SIZE_MAX - BARE_PAGE;
+    const size_t whole = (size + BARE_PAGE - 1) / BARE_PAGE * BARE_PAGE;
+    char *base = is_possible ? os_alloc_aligned(BARE_PAGE, whole) : NULL;
 
     *in_steps = false;
     return base != NULL ? memset(base, 0, size) : NULL;
@@ -39,9 +40,8 @@ bool os_commit(char *base, size_t size)
 
 void os_release(char *base, size_t size)
 {
-    const haft_allocator heap = haft_allocator_malloc();
-
-    heap.free(heap.context, base, size);
+    (void)size;
+    os_free_aligned(base);
 }
 
 bool os_discard(char *base, size_t size)
@@ -62,6 +62,21 @@ void os_ask_for_huge_pages(char *base, size_t size)
 {
     (void)base;
     (void)size;
+}
+
+void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+void os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+bool os_free_takes_aligned(void)
+{
+    return true;
 }
 
 /* --- chance, time, numbers, words --- */

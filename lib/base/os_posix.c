@@ -1,10 +1,10 @@
 /* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
-#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
+#if !defined(HAFT_OS_BARE) && !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
 #include "lib/base/os.h"
 
-#ifndef HAFT_OS_BARE
+#if !defined(HAFT_OS_BARE) && !defined(_WIN32)
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -79,6 +80,21 @@ bool os_populate(char *base, size_t size)
 void os_ask_for_huge_pages(char *base, size_t size)
 {
     madvise(base, size, MADV_HUGEPAGE);
+}
+
+void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+void os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+bool os_free_takes_aligned(void)
+{
+    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -154,8 +170,6 @@ void os_sleep(uint64_t ns)
 
     nanosleep(&time, NULL);
 }
-
-#define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
 FITS(pthread_t, ((struct os_thread *)NULL)->room);
 FITS(pthread_mutex_t, struct os_mutex);
@@ -298,7 +312,7 @@ bool os_key_open(struct os_key *key, void (*at_end)(void *value))
     if (pthread_key_create(&opened, at_end) != 0) {
         return false;
     }
-    key->number = (uint64_t)opened;
+    *key = (struct os_key){(uint64_t)opened, at_end};
     return true;
 }
 
@@ -316,4 +330,4 @@ bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(
 {
     return pthread_atfork(before, in_parent, in_child) == 0;
 }
-#endif /* HAFT_OS_BARE */
+#endif /* !_WIN32 */

@@ -1,12 +1,16 @@
 /*
  * lib/base/os_types.h - room for the system's own types, which os.h works on.
  *
- * os_posix.c checks that its types fit; so no header of the system is included here.
+ * os_posix.c and os_windows.c check that their types fit; so no header of a system is included
+ * here.
  */
 #ifndef HAFT_LIB_OS_TYPES_H
 #define HAFT_LIB_OS_TYPES_H
 
 #include <stdint.h>
+
+/* Where a file puts a type of its system into the room that is here. */
+#define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
 /* One that is all zero is free: static ones need nothing else. */
 struct os_mutex {
@@ -30,6 +34,7 @@ struct os_thread {
 
 struct os_key {
     uint64_t number;
+    void (*at_end)(void *value);
 };
 
 #endif /* HAFT_LIB_OS_TYPES_H */

@@ -8,9 +8,9 @@
 #include "lib/slots/image_file.h"
 
 static const char *const number_texts[] = {
-#define TEXT(name, text) text,
-    PACKED_NUMBERS(TEXT)
-#undef TEXT
+#define TEXT_OF(name, text) text,
+    PACKED_NUMBERS(TEXT_OF)
+#undef TEXT_OF
 };
 
 static struct image_slots slots_in(const haft_packed *packed, const struct image *image)

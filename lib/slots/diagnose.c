@@ -9,6 +9,7 @@
  */
 #include "lib/slots/diagnose.h"
 #include "lib/base/os.h"
+#include <inttypes.h>
 #include <string.h>
 
 /*
@@ -101,12 +102,13 @@ void site_tell(struct text *text, const void *site)
     if (site == NULL) {
         text_add(text, "somewhere");
     } else if (!os_symbol_of(address, &symbol)) {
-        text_add(text, "%#jx", (uintmax_t)address);
+        text_add(text, "%#" PRIx64, (uint64_t)address);
     } else if (symbol.function == NULL) {
-        text_add(text, "%s+%#jx", file_name(symbol.file), (uintmax_t)symbol.file_offset);
+        text_add(text, "%s+%#" PRIx64, file_name(symbol.file), (uint64_t)symbol.file_offset);
     } else {
-        text_add(text, "%s+%#jx (%s+%#jx)", symbol.function, (uintmax_t)symbol.function_offset,
-                 file_name(symbol.file), (uintmax_t)symbol.file_offset);
+        text_add(text, "%s+%#" PRIx64 " (%s+%#" PRIx64 ")", symbol.function,
+                 (uint64_t)symbol.function_offset, file_name(symbol.file),
+                 (uint64_t)symbol.file_offset);
     }
 }
 

@@ -7,7 +7,7 @@ load("//stress:own_sanitizer.bzl", "HOOKED_COPTS", "OWN_SANITIZER")
 # cases/commit.c, cases/trim.c; and asserts that do not hold: report.c.
 WRAPPED = ["-Wl,--wrap=" + function for function in [
     "__assert_fail",
-    "aligned_alloc",
+    "os_alloc_aligned",
     "os_commit",
     "os_condition_wait",
     "os_condition_wake_all",

@@ -46,7 +46,7 @@ Test(fork_in_the_middle_of, opening_a_worker_it_does_not_count_as_open_in_the_ch
     must(haft_worker_close(open_worker(shared.table)) == HAFT_OK);
     sem_init(&inside, 0, 0);
     sem_init(&go_on, 0, 0);
-    faults.before_aligned_alloc = stay; /* when the clock takes note of a further thread */
+    faults.before_alloc_aligned = stay; /* when the clock takes note of a further thread */
     must(pthread_create(&thread, NULL, open_and_close, shared.table) == 0);
     sem_wait(&inside);
     haft_before_fork();

@@ -74,7 +74,7 @@ bool __real_os_key_set(const struct os_key *key, void *value);
 bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 bool __real_os_semaphore_open(struct os_semaphore *semaphore);
 bool __real_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
-void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__real_os_alloc_aligned(size_t alignment, size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_malloc(size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -102,7 +102,7 @@ bool __wrap_os_key_set(const struct os_key *key, void *value);
 bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 bool __wrap_os_semaphore_open(struct os_semaphore *semaphore);
 bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_os_alloc_aligned(size_t alignment, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *memory, size_t size);
@@ -161,10 +161,10 @@ static void *acquired(void *memory)
     return memory;
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
+void *__wrap_os_alloc_aligned(size_t alignment, size_t size)
 {
-    call_once(&faults.before_aligned_alloc);
-    return fails(SITE) ? NULL : acquired(__real_aligned_alloc(alignment, size));
+    call_once(&faults.before_alloc_aligned);
+    return fails(SITE) ? NULL : acquired(__real_os_alloc_aligned(alignment, size));
 }
 
 void *__wrap_calloc(size_t count, size_t size)

@@ -26,7 +26,7 @@ struct faults {
     int short_writes;          /* number that write one byte, each behind one that is interrupted */
     void (*before_lock)(void); /* once: what another process does before a file is locked */
     void (*before_commit)(void);        /* once: what other threads do meanwhile */
-    void (*before_aligned_alloc)(void); /* once: what the program does meanwhile */
+    void (*before_alloc_aligned)(void); /* once: what the program does meanwhile */
 };
 
 extern struct faults faults;

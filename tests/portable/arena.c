@@ -92,6 +92,18 @@ static void test_marks(enum circumstance circumstance)
     CHECK(cleaned == 2);
 }
 
+static void try_heap(haft_allocator heap, size_t alignment)
+{
+    char *bytes = heap.alloc(heap.context, 100, alignment);
+
+    if (CHECK(bytes != NULL && (uintptr_t)bytes % alignment == 0)) {
+        bytes[99] = 9;
+        bytes = heap.resize(heap.context, bytes, 100, 1000, alignment);
+        CHECK(bytes != NULL && bytes[99] == 9);
+        heap.free(heap.context, bytes, 1000);
+    }
+}
+
 static void test_allocator(enum circumstance circumstance)
 {
     haft_arena *arena = NULL;
@@ -111,12 +123,9 @@ static void test_allocator(enum circumstance circumstance)
     CHECK(inside.alloc(inside.context, 5000, 16) == NULL);
     inside.free(inside.context, bytes, 100);
     haft_arena_close(arena);
-    bytes = heap.alloc(heap.context, 100, 64);
-    CHECK(bytes != NULL && (uintptr_t)bytes % 64 == 0);
-    bytes[99] = 9;
-    bytes = heap.resize(heap.context, bytes, 100, 1000, 64);
-    CHECK(bytes != NULL && bytes[99] == 9);
-    heap.free(heap.context, bytes, 1000);
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 8) {
+        try_heap(heap, alignment);
+    }
 }
 
 const struct test arena_tests[] = {

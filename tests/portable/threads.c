@@ -1,5 +1,4 @@
-/* Threads, as thin as they can be: POSIX's, which every C library here has; none with
- * -DHAFT_OS_BARE. */
+/* Threads, as thin as they can be: POSIX's, those of Windows; none with -DHAFT_OS_BARE. */
 #include "portable.h"
 #include <stdlib.h>
 
@@ -55,6 +54,89 @@ void lock_wait(struct lock *lock)
 void lock_wake_all(struct lock *lock)
 {
     (void)lock;
+}
+#elif defined(_WIN32)
+#include <process.h>
+#include <windows.h>
+
+struct lock {
+    SRWLOCK lock;
+    CONDITION_VARIABLE condition;
+};
+
+struct thread {
+    HANDLE thread;
+    void (*run)(void *arg);
+    void *arg;
+};
+
+static unsigned __stdcall start(void *arg)
+{
+    struct thread *thread = arg;
+
+    thread->run(thread->arg);
+    return 0;
+}
+
+struct thread *thread_start(void (*run)(void *arg), void *arg)
+{
+    struct thread *thread = malloc(sizeof *thread);
+
+    if (thread == NULL) {
+        return NULL;
+    }
+    thread->run = run;
+    thread->arg = arg;
+    thread->thread = (HANDLE)_beginthreadex(NULL, 0, start, thread, 0, NULL);
+    if (thread->thread == NULL) {
+        free(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+void thread_join(struct thread *thread)
+{
+    if (thread != NULL) {
+        CHECK(WaitForSingleObject(thread->thread, INFINITE) == WAIT_OBJECT_0);
+        CloseHandle(thread->thread);
+        free(thread);
+    }
+}
+
+void thread_yield(void)
+{
+    SwitchToThread();
+}
+
+struct lock *lock_open(void)
+{
+    return calloc(1, sizeof(struct lock)); /* zero is SRWLOCK_INIT and CONDITION_VARIABLE_INIT */
+}
+
+void lock_close(struct lock *lock)
+{
+    free(lock);
+}
+
+void lock_take(struct lock *lock)
+{
+    AcquireSRWLockExclusive(&lock->lock);
+}
+
+void lock_give(struct lock *lock)
+{
+    ReleaseSRWLockExclusive(&lock->lock);
+}
+
+void lock_wait(struct lock *lock)
+{
+    SleepConditionVariableSRW(&lock->condition, &lock->lock, INFINITE, 0);
+}
+
+void lock_wake_all(struct lock *lock)
+{
+    WakeAllConditionVariable(&lock->condition);
 }
 #else
 #include <pthread.h>

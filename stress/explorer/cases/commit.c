@@ -18,17 +18,17 @@ static bool is_refused[MOST_SCHEDULED];    /* each thread's own */
 
 bool __real_os_commit(char *base, size_t size);
 bool __wrap_os_commit(char *base, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__real_os_alloc_aligned(size_t alignment, size_t size);
+void *__wrap_os_alloc_aligned(size_t alignment, size_t size);
 
 static bool is_refused_now(void)
 {
     return schedule_self() != NO_THREAD && is_refused[schedule_self()];
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
+void *__wrap_os_alloc_aligned(size_t alignment, size_t size)
 {
-    return is_refused_now() ? NULL : __real_aligned_alloc(alignment, size);
+    return is_refused_now() ? NULL : __real_os_alloc_aligned(alignment, size);
 }
 
 bool __wrap_os_commit(char *base, size_t size)
