@@ -1659,6 +1659,11 @@ void haft_thread_online(haft_domain *domain);
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
  * taken back when a search needs them, by haft_trim(), or when the table closes.
+ *
+ * A call takes back slots that are due when it begins; also of a table that tells a callback
+ * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
+ * whatever callbacks free while grace periods end.  haft_table_close() and haft_unshare() go on
+ * until no freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -3570,10 +3575,10 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
  * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
- * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
- * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told
- * HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay are put in order of
- * index.
+ * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
+ * the table provides.  Then it has all free slots in hand until it returns: other threads take
+ * fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay
+ * are put in order of index.
  *
  * In the statistics, slots whose memory was released are `released` until a worker draws them;
  * `high_water` and `live` stay as they were.
@@ -3595,10 +3600,11 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
  * table's `wrap`, where no slot is ever exhausted.
  *
- * First it takes back due slots, so on_reclaim may run here.  An object that was freed in its last
- * life and is still pinned or waits for its grace period is not exhausted yet, and its slot is not
- * taken.  Slots of the restore range can be restored again.  Afterwards haft_diagnose() says
- * HAFT_STALE of ids that these slots had, and may say so of ids that were never issued.
+ * First it takes back the slots that are due then, so on_reclaim may run here.  An object that was
+ * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
+ * and its slot is not taken.  Slots of the restore range can be restored again.  Afterwards
+ * haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of ids that were
+ * never issued.
  *
  * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
  *           changed:

@@ -71,11 +71,14 @@ static void wait_for_readers(haft_table *table)
  */
 static bool take_all_back(haft_worker *worker)
 {
-    bool found = supply_gather_all(worker);
+    struct reclaim_call call;
     struct batch *batch;
 
+    reclaim_begin(&call, worker);
+    bool found = supply_gather_all(worker, &call);
+
     while ((batch = shelf_take_waiting(worker)) != NULL) {
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, &call, batch);
         found = true;
     }
     return found;

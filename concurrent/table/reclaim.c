@@ -5,6 +5,10 @@
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
+ * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
+ * takes back only batches that are due when it begins.  No batch is given a ticket that is done:
+ * each one that is taken back makes them fewer.
+ *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
  *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
@@ -14,26 +18,18 @@
  */
 #include "concurrent/table/reclaim.h"
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/object.h"
 #include <stddef.h>
 
-#define REFUSALS_MOST 8 /* remembered; of more, the last ones */
-
-/* A search that found nothing inside a callback. */
-struct refusal {
-    uint64_t table; /* its number */
-    haft_worker *worker;
-};
-
 /* The batch that the calling thread takes back. */
 static _Thread_local struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
-    struct refusal refusals[REFUSALS_MOST];
-    unsigned refused;
+    struct reclaim_call *call;
 } taking;
 
 /* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
@@ -112,12 +108,11 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch)
     }
 }
 
-static void call_back_for(haft_worker *worker, struct batch *source)
+static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     struct batch *destination = shelf_empty_batch(worker);
 
-    taking.table = worker->table;
-    taking.destination = destination;
+    taking = (struct taking){worker->table, destination, call};
     for (uint32_t i = 0; i < source->count; i++) {
         if (sift(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
@@ -129,46 +124,56 @@ static void call_back_for(haft_worker *worker, struct batch *source)
     shelf_ready(worker, destination);
 }
 
-static void take_back(haft_worker *worker, struct batch *source)
+static void take_back(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     if (reclaim_calls_back(worker->table)) {
-        call_back_for(worker, source);
+        call_back_for(worker, call, source);
     } else {
         reclaim_quietly(worker, source);
         shelf_ready(worker, source);
     }
 }
 
-static void take_due_batch(haft_worker *worker)
+static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint64_t done)
 {
-    struct batch *batch = shelf_find_due(worker);
+    struct batch *batch = shelf_find_due(worker, done);
 
     if (batch != NULL) {
-        take_back(worker, batch);
+        take_back(worker, call, batch);
     }
 }
 
-static void serve(const struct refusal *refusal)
+static void serve(struct reclaim_call *call, const struct refusal *refusal)
 {
     if (refusal->worker != NULL) {
-        take_due_batch(refusal->worker);
+        take_due_batch(refusal->worker, call, refusal->done);
         return;
     }
     haft_worker *worker = worker_borrow_by_number(refusal->table);
 
     if (worker != NULL) {
-        take_due_batch(worker);
+        take_due_batch(worker, call, refusal->done);
         worker_return(worker);
     }
 }
 
-void reclaim_batch(haft_worker *worker, struct batch *source)
+void reclaim_begin(struct reclaim_call *call, const haft_worker *worker)
 {
-    take_back(worker, source);
-    while (taking.refused != 0) {
-        const struct refusal refusal = taking.refusals[--taking.refused];
+    call->done = domain_done(worker->table->domain);
+    call->refused = 0;
+}
 
-        serve(&refusal);
+/* Each table once: callbacks that run for one may be refused by another, or by one before it. */
+void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source)
+{
+    take_back(worker, call, source);
+    for (unsigned i = 0; i < call->refused; i++) {
+        struct refusal *refusal = &call->refusals[i];
+
+        if (refusal->is_open) {
+            refusal->is_open = false;
+            serve(call, refusal);
+        }
     }
 }
 
@@ -177,18 +182,32 @@ struct batch *reclaim_destination(const haft_table *table)
     return taking.table == table && taking.destination->count != 0 ? taking.destination : NULL;
 }
 
+/* The call's refusal by this table, or a new one; NULL: no room. */
+static struct refusal *refusal_by(struct reclaim_call *call, const haft_table *table,
+                                  haft_worker *worker)
+{
+    for (unsigned i = 0; i < call->refused; i++) {
+        if (call->refusals[i].table == table->number) {
+            return &call->refusals[i];
+        }
+    }
+    if (call->refused == REFUSALS_MOST) {
+        return NULL;
+    }
+    struct refusal *added = &call->refusals[call->refused++];
+
+    *added = (struct refusal){table->number, worker, domain_done(table->domain), false};
+    return added;
+}
+
 void reclaim_later(const haft_table *table, haft_worker *worker)
 {
     if (taking.table == NULL) {
         return; /* a callback outside: by the next take-back its worker may be closed */
     }
-    for (unsigned i = 0; i < taking.refused; i++) {
-        if (taking.refusals[i].table == table->number) {
-            return;
-        }
+    struct refusal *refusal = refusal_by(taking.call, table, worker);
+
+    if (refusal != NULL) {
+        refusal->is_open = true;
     }
-    if (taking.refused == REFUSALS_MOST) {
-        taking.refused--;
-    }
-    taking.refusals[taking.refused++] = (struct refusal){table->number, worker};
 }

@@ -12,11 +12,35 @@ static inline bool reclaim_calls_back(const haft_table *table)
     return table->on_reclaim != NULL;
 }
 
+#define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
+
+/* A search that found nothing inside a callback. */
+struct refusal {
+    uint64_t table; /* its number */
+    haft_worker *worker;
+    uint64_t done; /* what is due there for this call */
+    bool is_open;  /* not served yet */
+};
+
 /*
- * Take back the slots of a batch whose ticket is done; those that may be used again are ready for
- * any worker.  The worker's thread, outside callbacks and the door; lock-free, except on_reclaim.
+ * A call that takes slots back: those that are due when it begins; of a table that refuses its
+ * callbacks, those that are due at the first refusal.  So it returns, whatever callbacks free.
  */
-void reclaim_batch(haft_worker *worker, struct batch *source);
+struct reclaim_call {
+    uint64_t done; /* the highest ticket done when the call began */
+    struct refusal refusals[REFUSALS_MOST];
+    unsigned refused;
+};
+
+/* The call begins; it may take back for this worker's table. */
+void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
+
+/*
+ * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * worker.  Then a due batch of each table that has refused the callbacks.  The worker's thread,
+ * outside callbacks and the door; lock-free, except on_reclaim.
+ */
+void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
 
 /*
  * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
@@ -31,9 +55,9 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch);
 struct batch *reclaim_destination(const haft_table *table);
 
 /*
- * Inside a callback: a search has found nothing.  The thread takes a due batch of the table back
- * when the callback's batch is done; nothing in a callback outside a take-back (on_fill).
- * `worker`: NULL if it is a borrowed one.
+ * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
+ * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
+ * NULL if it is a borrowed one.
  */
 void reclaim_later(const haft_table *table, haft_worker *worker);
 

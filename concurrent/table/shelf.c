@@ -151,10 +151,9 @@ struct batch *shelf_take_ready(haft_worker *worker)
     return batch;
 }
 
-struct batch *shelf_take_due(haft_worker *worker)
+struct batch *shelf_take_due(haft_worker *worker, uint64_t done)
 {
     haft_table *table = worker->table;
-    const uint64_t done = domain_done(table->domain);
     struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
 
     if (batch == NULL) {
@@ -177,7 +176,7 @@ struct batch *shelf_steal_ready(haft_worker *worker)
     return batch;
 }
 
-static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
+struct batch *shelf_steal_due(haft_worker *worker, uint64_t done)
 {
     const haft_table *table = worker->table;
     struct batch *batch = NULL;
@@ -190,11 +189,6 @@ static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
     return batch;
 }
 
-struct batch *shelf_steal_due(haft_worker *worker)
-{
-    return steal_waiting(worker, domain_done(worker->table->domain));
-}
-
 struct batch *shelf_find_ready(haft_worker *worker)
 {
     struct batch *batch = shelf_take_ready(worker);
@@ -202,17 +196,17 @@ struct batch *shelf_find_ready(haft_worker *worker)
     return batch != NULL ? batch : shelf_steal_ready(worker);
 }
 
-struct batch *shelf_find_due(haft_worker *worker)
+struct batch *shelf_find_due(haft_worker *worker, uint64_t done)
 {
-    struct batch *batch = shelf_take_due(worker);
+    struct batch *batch = shelf_take_due(worker, done);
 
-    return batch != NULL ? batch : shelf_steal_due(worker);
+    return batch != NULL ? batch : shelf_steal_due(worker, done);
 }
 
 struct batch *shelf_take_waiting(haft_worker *worker)
 {
     haft_table *table = worker->table;
-    struct batch *batch = steal_waiting(worker, UINT64_MAX);
+    struct batch *batch = shelf_steal_due(worker, UINT64_MAX);
 
     return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
 }

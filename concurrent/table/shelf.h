@@ -33,15 +33,15 @@ struct batch *shelf_take_ready(haft_worker *worker);
 struct batch *shelf_steal_ready(haft_worker *worker);
 
 /*
- * A batch whose ticket is done: the worker's own, or the depot's; or from the rings of others.
- * NULL: none.
+ * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
+ * the depot's; or from the rings of others.  NULL: none.
  */
-struct batch *shelf_take_due(haft_worker *worker);
-struct batch *shelf_steal_due(haft_worker *worker);
+struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
+struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
 
 /* Such a batch, the worker's own or the depot's before those of other workers. */
 struct batch *shelf_find_ready(haft_worker *worker);
-struct batch *shelf_find_due(haft_worker *worker);
+struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
 
 /* Any batch that waits, when no other thread uses the table.  NULL: none. */
 struct batch *shelf_take_waiting(haft_worker *worker);

@@ -9,7 +9,8 @@
  *   6. the ready batches of other workers, then their due ones
  *
  * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
- * over when the batch has been taken back.  Inside a callback it leaves due batches alone.
+ * over when the batch has been taken back.  Inside a callback it leaves due batches alone.  Batches
+ * that become due after it has begun are for the next search.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -32,7 +33,6 @@
 #include "concurrent/table/hand.h"
 #include "concurrent/table/legacy.h"
 #include "concurrent/table/lists.h"
-#include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
@@ -66,8 +66,9 @@ static bool use_destination(haft_worker *worker)
     return true;
 }
 
-/* The results of a search besides slots. */
+/* A search, and its results besides slots. */
 struct search {
+    struct reclaim_call call;
     struct batch *due;  /* to be taken back, before the search starts over */
     haft_status status; /* why there are no fresh slots */
 };
@@ -99,7 +100,7 @@ static bool look_at_own(haft_worker *worker, struct search *search)
     if (use_destination(worker) || use(worker, shelf_take_ready(worker))) {
         return true;
     }
-    while (takes_due(worker) && (batch = shelf_take_due(worker)) != NULL) {
+    while (takes_due(worker) && (batch = shelf_take_due(worker, search->call.done)) != NULL) {
         if (use_due(worker, search, batch)) {
             return true;
         }
@@ -199,7 +200,7 @@ static bool look_at_others(haft_worker *worker, struct search *search)
     if (use(worker, shelf_steal_ready(worker))) {
         return true;
     }
-    while (takes_due(worker) && (batch = shelf_steal_due(worker)) != NULL) {
+    while (takes_due(worker) && (batch = shelf_steal_due(worker, search->call.done)) != NULL) {
         if (use_due(worker, search, batch)) {
             return true;
         }
@@ -242,14 +243,15 @@ haft_status supply_shortage(haft_worker *worker, haft_status fresh)
 }
 
 /*
- * One search, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
+ * One look, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
  * `*units` search still; or there were callbacks, and it is time to look again.
  */
-static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
+static haft_status fill(haft_worker *worker, struct search *search, uint64_t most, uint64_t *units)
 {
     haft_table *table = worker->table;
-    struct search search = {NULL, HAFT_OK};
 
+    search->due = NULL;
+    search->status = HAFT_OK;
     if (table->is_exact) {
         const haft_status status = door_enter(table, most, units);
 
@@ -257,9 +259,9 @@ static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
             return status == HAFT_FULL ? status : supply_shortage(worker, status);
         }
     }
-    const bool found = find_slots(worker, &search);
+    const bool found = find_slots(worker, search);
 
-    if (found && search.due == NULL) {
+    if (found && search->due == NULL) {
         keep_share(worker);
         return HAFT_OK;
     }
@@ -268,10 +270,23 @@ static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
         *units = 0;
     }
     if (!found) {
-        return supply_shortage(worker, search.status);
+        return supply_shortage(worker, search->status);
     }
-    reclaim_batch(worker, search.due);
+    reclaim_batch(worker, &search->call, search->due);
     return HAFT_OK;
+}
+
+/* Until the filling batch has slots: HAFT_OK, or why it has none. */
+static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *units)
+{
+    struct search search;
+    haft_status status = HAFT_OK;
+
+    reclaim_begin(&search.call, worker);
+    while (status == HAFT_OK && hand_filling_count(worker) == 0) {
+        status = fill(worker, &search, most, units);
+    }
+    return status;
 }
 
 /* Count up to `*count` slots at hand at the door; `units` search already. */
@@ -295,11 +310,9 @@ haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *suppl
     haft_status status;
 
     supply->is_new = hand_filling_count(worker) == 0;
-    while (hand_filling_count(worker) == 0) {
-        status = fill(worker, most, &units);
-        if (status != HAFT_OK) {
-            return status;
-        }
+    status = supply->is_new ? search_slots(worker, most, &units) : HAFT_OK;
+    if (status != HAFT_OK) {
+        return status;
     }
     const uint32_t found = hand_filling_count(worker);
     uint64_t count = most < found ? most : found;
@@ -314,7 +327,7 @@ haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *suppl
     return HAFT_OK;
 }
 
-void supply_gather(haft_worker *worker)
+void supply_gather(haft_worker *worker, struct reclaim_call *call)
 {
     struct batch *batch;
 
@@ -325,23 +338,18 @@ void supply_gather(haft_worker *worker)
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, call, batch);
     }
 }
 
-/* Looks at the lists, or batches, that can follow one another: other threads may go on. */
-static uint64_t most_looks(const haft_table *table)
+bool supply_gather_all(haft_worker *worker, struct reclaim_call *call)
 {
-    return table->slots.limit - HAFT_FIRST_INDEX;
-}
-
-bool supply_gather_all(haft_worker *worker)
-{
-    const uint64_t most = most_looks(worker->table);
+    /* Slots that can follow one another: other threads may go on. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
-        supply_gather(worker);
+        supply_gather(worker, call);
         looks++;
     }
     return looks != 0;
@@ -349,11 +357,12 @@ bool supply_gather_all(haft_worker *worker)
 
 void supply_take_back(haft_worker *worker)
 {
-    const uint64_t most = most_looks(worker->table);
+    struct reclaim_call call;
     struct batch *batch;
 
-    supply_gather_all(worker);
-    for (uint64_t i = 0; i < most && (batch = shelf_find_due(worker)) != NULL; i++) {
-        reclaim_batch(worker, batch);
+    reclaim_begin(&call, worker);
+    supply_gather_all(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
     }
 }

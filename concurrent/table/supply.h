@@ -4,7 +4,7 @@
 #ifndef HAFT_CONCURRENT_SUPPLY_H
 #define HAFT_CONCURRENT_SUPPLY_H
 
-#include "concurrent/table/state.h"
+#include "concurrent/table/reclaim.h"
 
 /* Slots that the filling batch has. */
 struct supply {
@@ -23,12 +23,12 @@ haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *suppl
  * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
  * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
  */
-void supply_gather(haft_worker *worker);
+void supply_gather(haft_worker *worker, struct reclaim_call *call);
 
 /* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
-bool supply_gather_all(haft_worker *worker);
+bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
 
-/* supply_gather_all(), then take back all due batches; outside callbacks. */
+/* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
 void supply_take_back(haft_worker *worker);
 
 /* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */

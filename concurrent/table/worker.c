@@ -61,27 +61,30 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 }
 
 /* Take back some of the worker's own due batches, if the table looks at slots taken back. */
-static void reclaim_due(haft_worker *worker)
+static void reclaim_due(haft_worker *worker, struct reclaim_call *call)
 {
     haft_table *table = worker->table;
 
     for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->waiting, &table->pool, domain_done(table->domain));
+        struct batch *batch = ring_take(&worker->waiting, &table->pool, call->done);
 
         if (batch == NULL) {
             return;
         }
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, call, batch);
     }
 }
 
 void worker_do_duties(haft_worker *worker)
 {
+    struct reclaim_call call;
+
     if (callback_is_running()) {
         return;
     }
-    reclaim_due(worker);
-    supply_gather(worker);
+    reclaim_begin(&call, worker);
+    reclaim_due(worker, &call);
+    supply_gather(worker, &call);
 }
 
 void worker_flush(haft_worker *worker)

@@ -53,10 +53,10 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
  * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
- * First it takes back due slots, so on_reclaim may run here, with a worker that the table provides.
- * Then it has all free slots in hand until it returns: other threads take fresh ones, or are told
- * HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay are put in order of
- * index.
+ * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
+ * the table provides.  Then it has all free slots in hand until it returns: other threads take
+ * fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay
+ * are put in order of index.
  *
  * In the statistics, slots whose memory was released are `released` until a worker draws them;
  * `high_water` and `live` stay as they were.
@@ -78,10 +78,11 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
  * table's `wrap`, where no slot is ever exhausted.
  *
- * First it takes back due slots, so on_reclaim may run here.  An object that was freed in its last
- * life and is still pinned or waits for its grace period is not exhausted yet, and its slot is not
- * taken.  Slots of the restore range can be restored again.  Afterwards haft_diagnose() says
- * HAFT_STALE of ids that these slots had, and may say so of ids that were never issued.
+ * First it takes back the slots that are due then, so on_reclaim may run here.  An object that was
+ * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
+ * and its slot is not taken.  Slots of the restore range can be restored again.  Afterwards
+ * haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of ids that were
+ * never issued.
  *
  * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
  *           changed:

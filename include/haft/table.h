@@ -70,6 +70,11 @@ typedef struct haft_worker haft_worker;
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
  * taken back when a search needs them, by haft_trim(), or when the table closes.
+ *
+ * A call takes back slots that are due when it begins; also of a table that tells a callback
+ * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
+ * whatever callbacks free while grace periods end.  haft_table_close() and haft_unshare() go on
+ * until no freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 

@@ -130,11 +130,11 @@ TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
     store_relaxed(OWN, &batch->ticket, domain_ticket(shared.domain));
     shelf_wait(shared.worker, batch);
     cr_expect(eq(ptr, shelf_take_ready(shared.worker), NULL));
-    cr_expect(eq(ptr, shelf_take_due(shared.worker), NULL));
-    cr_expect(eq(ptr, shelf_steal_due(other), NULL));
+    cr_expect(eq(ptr, shelf_take_due(shared.worker, domain_done(shared.domain)), NULL));
+    cr_expect(eq(ptr, shelf_steal_due(other, domain_done(shared.domain)), NULL));
     assert_status(haft_domain_wait(shared.domain), HAFT_OK);
     cr_expect(eq(ptr, shelf_steal_ready(other), NULL));
-    cr_expect(eq(ptr, shelf_steal_due(other), batch));
+    cr_expect(eq(ptr, shelf_steal_due(other, domain_done(shared.domain)), batch));
     batch->count = 0;
     shelf_give_batch(other, batch);
     haft_worker_close(other);

@@ -2,6 +2,7 @@
  * White-box: batches that wait and batches that are due, where their queues are full or their
  * tickets come in another order.
  */
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/shelf.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>
@@ -102,7 +103,7 @@ static void due_head_body(uint32_t thread)
     race_begin();
     if (thread == 0) {
         shelf_wait(workers[0], late);
-    } else if ((batch = shelf_steal_due(workers[thread])) != NULL) {
+    } else if ((batch = shelf_steal_due(workers[thread], domain_done(fixture.domain))) != NULL) {
         find(batch, true);
     }
     race_end();
