@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,11 @@
 struct settings {
     uint64_t seed;
     uint64_t operations;
+    uint64_t inputs;  /* 0: until there are the operations */
     const char *keep; /* where the bytes of a difference go */
 };
 
-static struct settings settings = {1, 200000, "fuzz-difference.bin"};
+static struct settings settings = {1, 200000, 0, "fuzz-difference.bin"};
 static uint8_t bytes[MOST_BYTES];
 static size_t input_size;
 static uint64_t input_seed; /* 0: the input is a file */
@@ -41,6 +43,7 @@ static void usage(FILE *to)
           "with a model.  Exits with 3 if they differ, after printing the operations.\n"
           "\n"
           "  -n, --operations N   pseudo-random operations at least (200000; 0: files only)\n"
+          "  -i, --inputs N       pseudo-random inputs, exactly, instead\n"
           "  -s, --seed N         of the first pseudo-random input (1); each takes the next\n"
           "  -t, --tell           print each operation\n"
           "  -k, --keep FILE      where the input goes that shows a difference\n"
@@ -49,7 +52,8 @@ static void usage(FILE *to)
           "Examples:\n"
           "  run --operations 10000000 fuzz/corpus/operations\n"
           "  run --operations 0 --tell fuzz-difference.bin\n"
-          "  run --operations 1 --seed 4711\n",
+          "  run --inputs 1 --seed 4711\n"
+          "  run --inputs 1000000\n",
           to);
 }
 
@@ -181,18 +185,21 @@ static uint64_t time_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The operations wanted, and a few more; how many inputs they took. */
+/* The inputs wanted; or the operations, and a few more.  How many inputs, and what they came to. */
 static uint64_t draw_inputs(uint64_t *done)
 {
     const uint64_t began = time_ns();
-    uint64_t seed = settings.seed;
+    const bool counts = settings.inputs != 0;
+    const uint64_t wanted = counts ? settings.inputs : settings.operations;
+    uint64_t inputs = 0;
 
-    for (*done = 0; *done < settings.operations; seed++) {
-        progress_show("operations", *done, settings.operations, time_ns() - began);
-        *done += carry_out_seed(seed);
+    for (*done = 0; (counts ? inputs : *done) < wanted; inputs++) {
+        progress_show(counts ? "inputs" : "operations", counts ? inputs : *done, wanted,
+                      time_ns() - began);
+        *done += carry_out_seed(settings.seed + inputs);
     }
     progress_end();
-    return seed - settings.seed;
+    return inputs;
 }
 
 /* --- arguments --- */
@@ -213,6 +220,7 @@ static void read_options(int argc, char **argv)
 {
     static const struct option options[] = {
         {"operations", required_argument, NULL, 'n'},
+        {"inputs", required_argument, NULL, 'i'},
         {"seed", required_argument, NULL, 's'},
         {"tell", no_argument, NULL, 't'},
         {"keep", required_argument, NULL, 'k'},
@@ -221,10 +229,14 @@ static void read_options(int argc, char **argv)
     };
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "n:s:tk:h", options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "n:i:s:tk:h", options, NULL)) != -1) {
         switch (letter) {
         case 'n':
             settings.operations = number_from(optarg);
+            settings.inputs = 0;
+            break;
+        case 'i':
+            settings.inputs = number_from(optarg);
             break;
         case 's':
             settings.seed = number_from(optarg);

@@ -24,10 +24,10 @@ options_of()
             ;;
         fuzz)
             echo --seconds=0..1000000000 "--target=$(fuzz_targets)" --operations=0..1000000000000 \
-                '-[!-]*=*'
+                --inputs=0..1000000000000 '-[!-]*=*'
             ;;
         fuzz-operations)
-            echo --operations=0..1000000000000 "--target=$(fuzz_targets)" \
+            echo --operations=0..1000000000000 --inputs=0..1000000000000 "--target=$(fuzz_targets)" \
                 --seed=0..9223372036854775807 --tell --keep=TEXT
             ;;
         torture)
@@ -307,7 +307,7 @@ check_arguments()
     case $table in
         bench) check_bench "$@" ;;
         fuzz)
-            [[ " $* " != *" --operations"[\ =]* ]] || table=fuzz-operations
+            [[ ! " $* " =~ " --"(operations|inputs)[\ =] ]] || table=fuzz-operations
             check_options "$table" "$@"
             refuse_words
             ;;
