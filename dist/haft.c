@@ -5614,10 +5614,13 @@ HAFT_INTERNAL void local_end_image(const haft_local *local)
 
 HAFT_INTERNAL haft_status local_prepare(haft_local *local, const uint64_t *numbers)
 {
-    const haft_status status = slots_commit(&local->slots, numbers[LOCAL_USED]);
+    const uint64_t used = numbers[LOCAL_USED] > local->used ? numbers[LOCAL_USED] : local->used;
+    struct runs *runs = &local->slots.runs;
+    const haft_status status = slots_commit(&local->slots, used);
 
-    return status == HAFT_OK && numbers[LOCAL_RUNS] != 0
-               ? runs_prepare(&local->slots.runs, numbers[LOCAL_USED])
+    /* Records that were only reserved, for a shared table, are cleared as others are. */
+    return status == HAFT_OK && (numbers[LOCAL_RUNS] != 0 || runs->records != NULL)
+               ? runs_prepare(runs, used)
                : status;
 }
 
@@ -6717,6 +6720,8 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
         status = local_prepare(local, loading.image.numbers);
     }
     status = status == HAFT_OK ? local_end_values(local) : status;
+    /* on_end may have inserted. */
+    status = status == HAFT_OK ? local_prepare(local, loading.image.numbers) : status;
     if (status == HAFT_OK) {
         local_become(local, &loading.image);
     }
@@ -6791,7 +6796,7 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     haft_status status = prepare_rewind(local, history, number);
 
     status = status == HAFT_OK ? local_end_values(local) : status;
-    /* on_end may have taken snapshots of other tables. */
+    /* on_end may have inserted, and taken snapshots of other tables. */
     status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);

@@ -118,10 +118,13 @@ void local_end_image(const haft_local *local)
 
 haft_status local_prepare(haft_local *local, const uint64_t *numbers)
 {
-    const haft_status status = slots_commit(&local->slots, numbers[LOCAL_USED]);
+    const uint64_t used = numbers[LOCAL_USED] > local->used ? numbers[LOCAL_USED] : local->used;
+    struct runs *runs = &local->slots.runs;
+    const haft_status status = slots_commit(&local->slots, used);
 
-    return status == HAFT_OK && numbers[LOCAL_RUNS] != 0
-               ? runs_prepare(&local->slots.runs, numbers[LOCAL_USED])
+    /* Records that were only reserved, for a shared table, are cleared as others are. */
+    return status == HAFT_OK && (numbers[LOCAL_RUNS] != 0 || runs->records != NULL)
+               ? runs_prepare(runs, used)
                : status;
 }
 

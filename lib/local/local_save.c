@@ -397,6 +397,8 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
         status = local_prepare(local, loading.image.numbers);
     }
     status = status == HAFT_OK ? local_end_values(local) : status;
+    /* on_end may have inserted. */
+    status = status == HAFT_OK ? local_prepare(local, loading.image.numbers) : status;
     if (status == HAFT_OK) {
         local_become(local, &loading.image);
     }

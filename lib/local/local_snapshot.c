@@ -47,7 +47,7 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     haft_status status = prepare_rewind(local, history, number);
 
     status = status == HAFT_OK ? local_end_values(local) : status;
-    /* on_end may have taken snapshots of other tables. */
+    /* on_end may have inserted, and taken snapshots of other tables. */
     status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);

@@ -1,5 +1,6 @@
 /* Snapshots, clones and saved tables when the system refuses: a clean status, nothing changed. */
 #include "tests/base/faults.h"
+#include <haft/share.h>
 #include <haft/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,5 +302,29 @@ Test(snapshot_failing, loading_into_a_table_that_has_no_memory_yet)
     haft_local_close(small);
     haft_packed_close(few);
     free(bytes);
+    close_tables();
+}
+
+/* Records of page runs are reserved for a shared table: none can be written to yet. */
+Test(snapshot_failing, a_table_that_was_shared_goes_back_to_what_it_was_before)
+{
+    const haft_domain_options callers = {.clock = HAFT_CLOCK_FRAME};
+    haft_history *history;
+    haft_domain *domain;
+    haft_table *table;
+
+    faults.strict = true;
+    open_tables(LARGE);
+    assert_status(haft_history_open(1, &history), HAFT_OK);
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    assert_status(haft_domain_open(&callers, &domain), HAFT_OK);
+    assert_status(haft_share(local, domain, NULL, &table), HAFT_OK);
+    assert_status(haft_unshare(table, &local), HAFT_OK);
+    faults.no_protect = true;
+    expect_status(haft_local_rewind(local, history, 0), HAFT_NO_MEMORY);
+    faults.no_protect = false;
+    expect_status(haft_local_rewind(local, history, 0), HAFT_OK);
+    assert_status(haft_domain_close(domain), HAFT_OK);
+    haft_history_close(history);
     close_tables();
 }
