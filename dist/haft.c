@@ -9,7 +9,8 @@
  * It needs the C library with its threads and nothing else, and no options.  There are these:
  *
  *   -DNDEBUG                no asserts, which notice misuse
- *   -DHAFT_WITHOUT_EXPORT   without haft_export_open() and its kin, which write files
+ *   -DHAFT_WITHOUT_EXPORT   without haft_export_open() and its kin, which write files; on Windows
+ *                           they are left out anyway
  *   -DHAFT_OS_BARE          for one thread without an operating system; no export either
  */
 #ifndef _GNU_SOURCE
@@ -17,7 +18,7 @@
 #endif
 #include "haft.h"
 
-#if defined(HAFT_OS_BARE) && !defined(HAFT_WITHOUT_EXPORT)
+#if (defined(HAFT_OS_BARE) || defined(_WIN32)) && !defined(HAFT_WITHOUT_EXPORT)
 #define HAFT_WITHOUT_EXPORT
 #endif
 
@@ -48,6 +49,165 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * lib/base/os_types.h - room for the system's own types, which os.h works on.
+ *
+ * os_posix.c and os_windows.c check that their types fit; so no header of a system is included
+ * here.
+ */
+
+/* Where a file puts a type of its system into the room that is here. */
+#define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
+
+/* One that is all zero is free: static ones need nothing else. */
+struct os_mutex {
+    uint64_t room[6];
+};
+
+struct os_condition {
+    uint64_t room[6];
+};
+
+struct os_semaphore {
+    uint64_t room[4];
+};
+
+/* It stays where it is until it is joined. */
+struct os_thread {
+    uint64_t room[1];
+    void (*run)(void *arg);
+    void *arg;
+};
+
+struct os_key {
+    uint64_t number;
+    void (*at_end)(void *value);
+};
+
+/*
+ * lib/base/os.h - the functions that haft needs of an operating system.
+ *
+ * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
+ * (-DHAFT_OS_BARE).  All are compiled, and all but one are empty.  No other file of lib/ and
+ * concurrent/ calls the system or includes its headers, except the files of an export.  A port is
+ * another file with these functions.
+ *
+ * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
+ */
+
+/* --- memory --- */
+
+/* Bytes in a page: a power of two. */
+HAFT_INTERNAL size_t os_page_size(void);
+
+/*
+ * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
+ * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
+ * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
+ */
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps);
+
+/* Make the bytes from the start of a reservation on writable; some of them may be already. */
+HAFT_INTERNAL bool os_commit(char *base, size_t size);
+
+/* Give a whole reservation back. */
+HAFT_INTERNAL void os_release(char *base, size_t size);
+
+/* The bytes, whole pages, become zero, and their memory goes back to the system. */
+HAFT_INTERNAL bool os_discard(char *base, size_t size);
+
+/*
+ * Have the system find memory now for the bytes, which are writable, from a page's start.  True
+ * also where the system cannot be asked: then memory comes when they are written.
+ */
+HAFT_INTERNAL bool os_populate(char *base, size_t size);
+
+/* The system may take huge pages for a reservation, if it has them. */
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size);
+
+/*
+ * A block of the C library's heap, of a size that is a whole multiple of `alignment`, a power of
+ * two; NULL if there is none.  os_free_takes_aligned: whether free() ends it as well.
+ */
+HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size);
+HAFT_INTERNAL void os_free_aligned(void *memory);
+HAFT_INTERNAL bool os_free_takes_aligned(void);
+
+/* --- chance, time, numbers, words --- */
+
+/* Random bits, without waiting for them. */
+HAFT_INTERNAL bool os_random(uint64_t *bits);
+
+/* Monotonic time, ns. */
+HAFT_INTERNAL uint64_t os_now_ns(void);
+
+/* The system's number for the calling thread, as debuggers show it; and for the process. */
+HAFT_INTERNAL uint64_t os_thread_number(void);
+HAFT_INTERNAL uint64_t os_process_number(void);
+
+/* A line for the user of the program: to stderr, behind "haft: ". */
+HAFT_INTERNAL void os_print(const char *line);
+
+/* Where an address lies: in `file`, `file_offset` bytes from where tools count; names of functions
+ * that the file does not tell are NULL. */
+struct os_symbol {
+    const char *file;
+    const char *function;
+    uintptr_t file_offset;
+    uintptr_t function_offset;
+    char room[260]; /* for the texts, where the system lends none */
+};
+
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
+
+/* --- threads --- */
+
+/* Let other threads run: now, or for that long at least. */
+HAFT_INTERNAL void os_yield(void);
+HAFT_INTERNAL void os_sleep(uint64_t ns);
+
+/* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread);
+
+/* os_mutex_try_lock: false if another thread has it.  Not recursive. */
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex);
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex);
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex);
+
+/*
+ * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
+ * `until_ns`.
+ */
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition);
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition);
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition);
+
+/* os_semaphore_post never blocks; each wait takes one post. */
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore);
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore);
+
+/*
+ * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
+ * another one.
+ */
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value));
+HAFT_INTERNAL void os_key_close(const struct os_key *key);
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
+
+/*
+ * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
+ * none.  The `before` handed over last runs first.
+ */
+HAFT_INTERNAL
+bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+
 /* lib/base/allocator.c */
 
 /* haft_allocator over malloc. */
@@ -60,31 +220,38 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
+/* Where free() does not end blocks of larger alignments, none is malloc's. */
+static bool malloc_does(size_t alignment)
+{
+    return alignment <= USUAL_ALIGNMENT && os_free_takes_aligned();
+}
+
 static void *malloc_alloc(void *context, size_t size, size_t alignment)
 {
     (void)context;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
         return NULL;
     }
-    if (alignment <= USUAL_ALIGNMENT) {
+    if (malloc_does(alignment)) {
         return malloc(at_least(size, 1));
     }
-    /* aligned_alloc wants whole multiples. */
-    return aligned_alloc(alignment, (at_least(size, 1) + alignment - 1) / alignment * alignment);
+    const size_t whole = (at_least(size, 1) + alignment - 1) / alignment * alignment;
+
+    return os_alloc_aligned(alignment, whole);
 }
 
 static void *malloc_resize(void *context, void *memory, size_t old_size, size_t new_size,
                            size_t alignment)
 {
     assert(memory != NULL || old_size == 0);
-    if (memory != NULL && alignment != 0 && alignment <= USUAL_ALIGNMENT) {
+    if (memory != NULL && alignment != 0 && malloc_does(alignment)) {
         return realloc(memory, at_least(new_size, 1));
     }
     void *moved = malloc_alloc(context, new_size, alignment);
 
     if (moved != NULL && memory != NULL) {
         memcpy(moved, memory, old_size < new_size ? old_size : new_size);
-        free(memory);
+        os_free_aligned(memory);
     }
     return moved;
 }
@@ -93,7 +260,7 @@ static void malloc_free(void *context, void *memory, size_t size)
 {
     (void)context;
     (void)size;
-    free(memory);
+    os_free_aligned(memory);
 }
 
 haft_allocator haft_allocator_malloc(void)
@@ -281,150 +448,6 @@ HAFT_INTERNAL size_t size_with_name(size_t size, const char *name)
     return size + strlen(name) + 1;
 }
 
-/*
- * lib/base/os_types.h - room for the system's own types, which os.h works on.
- *
- * os_posix.c checks that its types fit; so no header of the system is included here.
- */
-
-/* One that is all zero is free: static ones need nothing else. */
-struct os_mutex {
-    uint64_t room[6];
-};
-
-struct os_condition {
-    uint64_t room[6];
-};
-
-struct os_semaphore {
-    uint64_t room[4];
-};
-
-/* It stays where it is until it is joined. */
-struct os_thread {
-    uint64_t room[1];
-    void (*run)(void *arg);
-    void *arg;
-};
-
-struct os_key {
-    uint64_t number;
-};
-
-/*
- * lib/base/os.h - the functions that haft needs of an operating system.
- *
- * os_posix.c implements them; os_bare.c for programs without a system (-DHAFT_OS_BARE).  No other
- * file of lib/ and concurrent/ calls the system or includes its headers, except the files of an
- * export.  A port is another file with these functions.
- *
- * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
- */
-
-/* --- memory --- */
-
-/* Bytes in a page: a power of two. */
-HAFT_INTERNAL size_t os_page_size(void);
-
-/*
- * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
- * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
- * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
- */
-HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps);
-
-/* Make the bytes from the start of a reservation on writable; some of them may be already. */
-HAFT_INTERNAL bool os_commit(char *base, size_t size);
-
-/* Give a whole reservation back. */
-HAFT_INTERNAL void os_release(char *base, size_t size);
-
-/* The bytes, whole pages, become zero, and their memory goes back to the system. */
-HAFT_INTERNAL bool os_discard(char *base, size_t size);
-
-/*
- * Have the system find memory now for the bytes, which are writable, from a page's start.  True
- * also where the system cannot be asked: then memory comes when they are written.
- */
-HAFT_INTERNAL bool os_populate(char *base, size_t size);
-
-/* The system may take huge pages for a reservation, if it has them. */
-HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size);
-
-/* --- chance, time, numbers, words --- */
-
-/* Random bits, without waiting for them. */
-HAFT_INTERNAL bool os_random(uint64_t *bits);
-
-/* Monotonic time, ns. */
-HAFT_INTERNAL uint64_t os_now_ns(void);
-
-/* The system's number for the calling thread, as debuggers show it; and for the process. */
-HAFT_INTERNAL uint64_t os_thread_number(void);
-HAFT_INTERNAL uint64_t os_process_number(void);
-
-/* A line for the user of the program: to stderr, behind "haft: ". */
-HAFT_INTERNAL void os_print(const char *line);
-
-/* Where an address lies: in `file`, `file_offset` bytes from where tools count; names of functions
- * that the file does not tell are NULL. */
-struct os_symbol {
-    const char *file;
-    const char *function;
-    uintptr_t file_offset;
-    uintptr_t function_offset;
-};
-
-HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
-
-/* --- threads --- */
-
-/* Let other threads run: now, or for that long at least. */
-HAFT_INTERNAL void os_yield(void);
-HAFT_INTERNAL void os_sleep(uint64_t ns);
-
-/* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
-HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
-HAFT_INTERNAL void os_thread_join(struct os_thread *thread);
-
-/* os_mutex_try_lock: false if another thread has it.  Not recursive. */
-HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex);
-HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex);
-HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex);
-HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex);
-HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex);
-
-/*
- * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
- * `until_ns`.
- */
-HAFT_INTERNAL void os_condition_open(struct os_condition *condition);
-HAFT_INTERNAL void os_condition_close(struct os_condition *condition);
-HAFT_INTERNAL
-bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
-HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition);
-
-/* os_semaphore_post never blocks; each wait takes one post. */
-HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore);
-HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore);
-HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore);
-HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore);
-
-/*
- * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one.
- */
-HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value));
-HAFT_INTERNAL void os_key_close(const struct os_key *key);
-HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
-
-/*
- * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
- * none.  The `before` handed over last runs first.
- */
-HAFT_INTERNAL
-bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
-
 /* lib/base/os_bare.c */
 
 /*
@@ -437,6 +460,7 @@ bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(
 #ifdef HAFT_OS_BARE
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BARE_PAGE ((size_t)4096)
@@ -450,8 +474,9 @@ HAFT_INTERNAL size_t os_page_size(void)
 
 HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
 {
-    const haft_allocator heap = haft_allocator_malloc();
-    char *base = heap.alloc(heap.context, size, BARE_PAGE);
+    const bool is_possible = size <= SIZE_MAX - BARE_PAGE;
+    const size_t whole = (size + BARE_PAGE - 1) / BARE_PAGE * BARE_PAGE;
+    char *base = is_possible ? os_alloc_aligned(BARE_PAGE, whole) : NULL;
 
     *in_steps = false;
     return base != NULL ? memset(base, 0, size) : NULL;
@@ -466,9 +491,8 @@ HAFT_INTERNAL bool os_commit(char *base, size_t size)
 
 HAFT_INTERNAL void os_release(char *base, size_t size)
 {
-    const haft_allocator heap = haft_allocator_malloc();
-
-    heap.free(heap.context, base, size);
+    (void)size;
+    os_free_aligned(base);
 }
 
 HAFT_INTERNAL bool os_discard(char *base, size_t size)
@@ -489,6 +513,21 @@ HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
     (void)base;
     (void)size;
+}
+
+HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+HAFT_INTERNAL void os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+HAFT_INTERNAL bool os_free_takes_aligned(void)
+{
+    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -665,11 +704,11 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 /* lib/base/os_posix.c */
 
 /* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
-#if !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
+#if !defined(HAFT_OS_BARE) && !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
 
-#ifndef HAFT_OS_BARE
+#if !defined(HAFT_OS_BARE) && !defined(_WIN32)
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -679,6 +718,7 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -744,6 +784,21 @@ HAFT_INTERNAL bool os_populate(char *base, size_t size)
 HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
     madvise(base, size, MADV_HUGEPAGE);
+}
+
+HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+HAFT_INTERNAL void os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+HAFT_INTERNAL bool os_free_takes_aligned(void)
+{
+    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -819,8 +874,6 @@ HAFT_INTERNAL void os_sleep(uint64_t ns)
 
     nanosleep(&time, NULL);
 }
-
-#define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
 FITS(pthread_t, ((struct os_thread *)NULL)->room);
 FITS(pthread_mutex_t, struct os_mutex);
@@ -964,7 +1017,7 @@ HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
     if (pthread_key_create(&opened, at_end) != 0) {
         return false;
     }
-    key->number = (uint64_t)opened;
+    *key = (struct os_key){(uint64_t)opened, at_end};
     return true;
 }
 
@@ -982,7 +1035,7 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 {
     return pthread_atfork(before, in_parent, in_child) == 0;
 }
-#endif /* HAFT_OS_BARE */
+#endif /* !_WIN32 */
 
 /*
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
@@ -1052,6 +1105,425 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
+/* lib/base/os_windows.c */
+
+/*
+ * The operating system: Windows, from version 10 on, 64-bit.  Nothing is linked but what mingw-w64
+ * links unasked (kernel32, and advapi32 for random bits).
+ *
+ * Memory is committed when it is reserved: what is reserved only cannot be read, and a forged id
+ * may read any word of a table.  So the system counts all of it from the start, though a page takes
+ * memory only when it is first written.
+ *
+ * There is no fork.
+ *
+ * Edges in this file.
+ *   OWN   the caller of os_discard() owns what the bytes are for; others may read words there
+ */
+
+#if defined(_WIN32) && !defined(HAFT_OS_BARE)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <limits.h>
+#include <malloc.h>
+#include <process.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include <ntsecapi.h> /* behind windows.h */
+
+#define A_SECOND UINT64_C(1000000000)
+#define A_MS UINT64_C(1000000)
+#define LONGEST_WAIT ((DWORD)3600000) /* ms */
+
+/* --- memory --- */
+
+HAFT_INTERNAL size_t os_page_size(void)
+{
+    SYSTEM_INFO info;
+
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
+{
+    *in_steps = false;
+    return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+HAFT_INTERNAL bool os_commit(char *base, size_t size)
+{
+    return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
+}
+
+HAFT_INTERNAL void os_release(char *base, size_t size)
+{
+    (void)size;
+    VirtualFree(base, 0, MEM_RELEASE);
+}
+
+/*
+ * Decommitted pages could not be read until they are committed again, and a thread with a stale id
+ * may read there at any time.  So the bytes become zero first; then the system need not keep them:
+ * a page that it takes comes back as zero, too.  What VirtualUnlock() is for here is that the pages
+ * leave the process at once; it says no where none was locked.
+ */
+HAFT_INTERNAL bool os_discard(char *base, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(atomic_u64)) {
+        store_relaxed(OWN, (atomic_u64 *)(void *)(base + at), 0);
+    }
+    if (VirtualAlloc(base, size, MEM_RESET, PAGE_READWRITE) != NULL) {
+        VirtualUnlock(base, size);
+    }
+    return true;
+}
+
+/* The system has promised memory when it was committed. */
+HAFT_INTERNAL bool os_populate(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+/* These need a privilege, and never leave memory. */
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
+HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return _aligned_malloc(size, alignment);
+}
+
+HAFT_INTERNAL void os_free_aligned(void *memory)
+{
+    _aligned_free(memory);
+}
+
+HAFT_INTERNAL bool os_free_takes_aligned(void)
+{
+    return false;
+}
+
+/* --- chance, time, numbers, words --- */
+
+HAFT_INTERNAL bool os_random(uint64_t *bits)
+{
+    return RtlGenRandom(bits, sizeof *bits);
+}
+
+HAFT_INTERNAL uint64_t os_now_ns(void)
+{
+    LARGE_INTEGER now;
+    LARGE_INTEGER second;
+
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&second);
+    const uint64_t ticks = (uint64_t)now.QuadPart;
+    const uint64_t in_second = (uint64_t)second.QuadPart;
+
+    return ticks / in_second * A_SECOND + ticks % in_second * A_SECOND / in_second;
+}
+
+HAFT_INTERNAL uint64_t os_thread_number(void)
+{
+    return GetCurrentThreadId();
+}
+
+HAFT_INTERNAL uint64_t os_process_number(void)
+{
+    return GetCurrentProcessId();
+}
+
+HAFT_INTERNAL void os_print(const char *line)
+{
+    fprintf(stderr, "haft: %s\n", line);
+}
+
+/* Tools that know the file's names want an offset in the image, as in "program.exe+0x1234". */
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
+{
+    const DWORD flags =
+        GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+    HMODULE image;
+
+    if (!GetModuleHandleExA(flags, (const char *)address, &image) ||
+        GetModuleFileNameA(image, symbol->room, sizeof symbol->room) == 0) {
+        return false;
+    }
+    symbol->file = symbol->room;
+    symbol->function = NULL;
+    symbol->file_offset = address - (uintptr_t)image;
+    symbol->function_offset = 0;
+    return true;
+}
+
+/* --- threads --- */
+
+HAFT_INTERNAL void os_yield(void)
+{
+    SwitchToThread();
+}
+
+/* Until then, or LONGEST_WAIT if that is sooner; whole ms, at least one before the time. */
+static DWORD ms_until(uint64_t until_ns)
+{
+    const uint64_t now = os_now_ns();
+    const uint64_t ms = now < until_ns ? (until_ns - now + A_MS - 1) / A_MS : 0;
+
+    return ms < LONGEST_WAIT ? (DWORD)ms : LONGEST_WAIT;
+}
+
+#ifndef CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
+#define CREATE_WAITABLE_TIMER_HIGH_RESOLUTION 2 /* which older headers lack */
+#endif
+
+/* By a timer of units of 100 ns: Sleep() may take 16 ms for one.  False: there is none. */
+static bool sleep_by_timer(uint64_t ns)
+{
+    const LARGE_INTEGER from_now = {.QuadPart = -(LONGLONG)((ns + 99) / 100)};
+    HANDLE timer = CreateWaitableTimerExA(NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
+                                          TIMER_MODIFY_STATE | SYNCHRONIZE);
+    bool done;
+
+    if (timer == NULL) {
+        return false;
+    }
+    done = SetWaitableTimer(timer, &from_now, 0, NULL, NULL, FALSE) &&
+           WaitForSingleObject(timer, INFINITE) == WAIT_OBJECT_0;
+    CloseHandle(timer);
+    return done;
+}
+
+/* Both may wake a thread a little before its time. */
+HAFT_INTERNAL void os_sleep(uint64_t ns)
+{
+    const uint64_t until = os_now_ns() + ns;
+
+    for (uint64_t now = until - ns; now < until; now = os_now_ns()) {
+        if (!sleep_by_timer(until - now)) {
+            Sleep(ms_until(until));
+        }
+    }
+}
+
+FITS(HANDLE, ((struct os_thread *)NULL)->room);
+FITS(SRWLOCK, struct os_mutex);
+FITS(CONDITION_VARIABLE, struct os_condition);
+FITS(HANDLE, struct os_semaphore);
+
+static HANDLE handle_in(const uint64_t *room)
+{
+    return (HANDLE)(uintptr_t)*room;
+}
+
+static bool keep_handle(uint64_t *room, uintptr_t handle)
+{
+    *room = handle;
+    return handle != 0;
+}
+
+static unsigned __stdcall run_thread(void *arg)
+{
+    const struct os_thread *thread = arg;
+
+    thread->run(thread->arg);
+    return 0;
+}
+
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
+{
+    thread->run = run;
+    thread->arg = arg;
+    return keep_handle(thread->room, _beginthreadex(NULL, 0, run_thread, thread, 0, NULL));
+}
+
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
+{
+    WaitForSingleObject(handle_in(thread->room), INFINITE);
+    CloseHandle(handle_in(thread->room));
+}
+
+static SRWLOCK *lock_of(struct os_mutex *mutex)
+{
+    return (SRWLOCK *)mutex->room;
+}
+
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
+{
+    InitializeSRWLock(lock_of(mutex));
+}
+
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex)
+{
+    (void)mutex;
+}
+
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex)
+{
+    AcquireSRWLockExclusive(lock_of(mutex));
+}
+
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex)
+{
+    return TryAcquireSRWLockExclusive(lock_of(mutex));
+}
+
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex)
+{
+    ReleaseSRWLockExclusive(lock_of(mutex));
+}
+
+static CONDITION_VARIABLE *condition_of(struct os_condition *condition)
+{
+    return (CONDITION_VARIABLE *)condition->room;
+}
+
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
+{
+    InitializeConditionVariable(condition_of(condition));
+}
+
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
+{
+    (void)condition;
+}
+
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    return SleepConditionVariableSRW(condition_of(condition), lock_of(mutex), ms_until(until_ns),
+                                     0) ||
+           os_now_ns() < until_ns;
+}
+
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition)
+{
+    WakeAllConditionVariable(condition_of(condition));
+}
+
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    HANDLE opened = CreateSemaphoreA(NULL, 0, LONG_MAX, NULL);
+
+    return keep_handle(semaphore->room, (uintptr_t)opened);
+}
+
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    CloseHandle(handle_in(semaphore->room));
+}
+
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    ReleaseSemaphore(handle_in(semaphore->room), 1, NULL);
+}
+
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    WaitForSingleObject(handle_in(semaphore->room), INFINITE);
+}
+
+/* --- keys --- */
+
+/*
+ * A key is fiber-local storage: its callback runs when a thread ends, before the thread-local
+ * variables go and outside the loader's lock; so it may use both.  The callback also runs
+ *
+ *   when a fiber ends      on the thread that deletes it: only its own thread's value counts
+ *   when the key is freed  for the values of all threads: then for none
+ *   when the process ends  after all other threads, whose locks stay taken: then for none
+ */
+struct thread_value {
+    void (*at_end)(void *value);
+    void *value;
+    DWORD thread;
+};
+
+static _Thread_local bool is_closing_key;
+
+static bool process_ends(void)
+{
+    typedef BOOLEAN(NTAPI * question)(void);
+    HMODULE system = GetModuleHandleA("ntdll.dll");
+    const question asked =
+        (question)(void (*)(void))GetProcAddress(system, "RtlDllShutdownInProgress");
+
+    return asked != NULL && asked();
+}
+
+static void NTAPI key_ended(void *arg)
+{
+    if (process_ends()) {
+        return; /* the heap's lock may be taken, too */
+    }
+    const struct thread_value ended = *(struct thread_value *)arg;
+
+    free(arg);
+    if (!is_closing_key && ended.thread == GetCurrentThreadId()) {
+        ended.at_end(ended.value);
+    }
+}
+
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    const DWORD number = FlsAlloc(key_ended);
+
+    if (number == FLS_OUT_OF_INDEXES) {
+        return false;
+    }
+    *key = (struct os_key){number, at_end};
+    return true;
+}
+
+HAFT_INTERNAL void os_key_close(const struct os_key *key)
+{
+    is_closing_key = true;
+    FlsFree((DWORD)key->number);
+    is_closing_key = false;
+}
+
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
+{
+    const DWORD number = (DWORD)key->number;
+    struct thread_value *before = FlsGetValue(number);
+    struct thread_value *kept = value != NULL ? malloc(sizeof *kept) : NULL;
+
+    if ((value != NULL && kept == NULL) || !FlsSetValue(number, kept)) {
+        free(kept);
+        return false;
+    }
+    if (kept != NULL) {
+        *kept = (struct thread_value){key->at_end, value, GetCurrentThreadId()};
+    }
+    free(before);
+    return true;
+}
+
+HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)before;
+    (void)in_parent;
+    (void)in_child;
+    return false;
+}
+
+/* Words that windows.h takes from sources behind it, in dist/haft.c. */
+#undef far
+#undef near
+#endif /* _WIN32 */
 
 /*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
@@ -2412,12 +2884,13 @@ HAFT_INTERNAL void site_tell(struct text *text, const void *site)
     if (site == NULL) {
         text_add(text, "somewhere");
     } else if (!os_symbol_of(address, &symbol)) {
-        text_add(text, "%#jx", (uintmax_t)address);
+        text_add(text, "%#" PRIx64, (uint64_t)address);
     } else if (symbol.function == NULL) {
-        text_add(text, "%s+%#jx", file_name(symbol.file), (uintmax_t)symbol.file_offset);
+        text_add(text, "%s+%#" PRIx64, file_name(symbol.file), (uint64_t)symbol.file_offset);
     } else {
-        text_add(text, "%s+%#jx (%s+%#jx)", symbol.function, (uintmax_t)symbol.function_offset,
-                 file_name(symbol.file), (uintmax_t)symbol.file_offset);
+        text_add(text, "%s+%#" PRIx64 " (%s+%#" PRIx64 ")", symbol.function,
+                 (uint64_t)symbol.function_offset, file_name(symbol.file),
+                 (uint64_t)symbol.file_offset);
     }
 }
 
@@ -7837,9 +8310,9 @@ haft_status haft_packed_clear(haft_packed *packed)
  */
 
 static const char *const number_texts[] = {
-#define TEXT(name, text) text,
-    PACKED_NUMBERS(TEXT)
-#undef TEXT
+#define TEXT_OF(name, text) text,
+    PACKED_NUMBERS(TEXT_OF)
+#undef TEXT_OF
 };
 
 static struct image_slots slots_in(const haft_packed *packed, const struct image *image)
@@ -12619,6 +13092,66 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
 HAFT_INTERNAL uint64_t stats_idle(const haft_table *table);
 
 /*
+ * concurrent/table/reclaim.h - taking slots back after their grace period.
+ */
+
+/* Whether the table's callback runs for slots that are taken back. */
+static inline bool reclaim_calls_back(const haft_table *table)
+{
+    return table->on_reclaim != NULL;
+}
+
+#define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
+
+/* A search that found nothing inside a callback. */
+struct refusal {
+    uint64_t table; /* its number */
+    haft_worker *worker;
+    uint64_t done; /* what is due there for this call */
+    bool is_open;  /* not served yet */
+};
+
+/*
+ * A call that takes slots back: those that are due when it begins; of a table that refuses its
+ * callbacks, those that are due at the first refusal.  So it returns, whatever callbacks free.
+ */
+struct reclaim_call {
+    uint64_t done; /* the highest ticket done when the call began */
+    struct refusal refusals[REFUSALS_MOST];
+    unsigned refused;
+};
+
+/* The call begins; it may take back for this worker's table. */
+HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
+
+/*
+ * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * worker.  Then a due batch of each table that has refused the callbacks.  The worker's thread,
+ * outside callbacks and the door; lock-free, except on_reclaim.
+ */
+HAFT_INTERNAL
+void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
+
+/*
+ * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
+ * The batch stays the caller's, with the slots that may be used again.
+ */
+HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch);
+
+/*
+ * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * table; else NULL.
+ */
+HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
+
+/*
+ * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
+ * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
+ * NULL if it is a borrowed one.
+ */
+HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
+
+/*
  * concurrent/table/supply.h - where a worker finds slots.
  */
 
@@ -12639,12 +13172,12 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
  * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
  * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
  */
-HAFT_INTERNAL void supply_gather(haft_worker *worker);
+HAFT_INTERNAL void supply_gather(haft_worker *worker, struct reclaim_call *call);
 
 /* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
-HAFT_INTERNAL bool supply_gather_all(haft_worker *worker);
+HAFT_INTERNAL bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
 
-/* supply_gather_all(), then take back all due batches; outside callbacks. */
+/* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
 HAFT_INTERNAL void supply_take_back(haft_worker *worker);
 
 /* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
@@ -13657,41 +14190,6 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
 }
 
 /*
- * concurrent/table/reclaim.h - taking slots back after their grace period.
- */
-
-/* Whether the table's callback runs for slots that are taken back. */
-static inline bool reclaim_calls_back(const haft_table *table)
-{
-    return table->on_reclaim != NULL;
-}
-
-/*
- * Take back the slots of a batch whose ticket is done; those that may be used again are ready for
- * any worker.  The worker's thread, outside callbacks and the door; lock-free, except on_reclaim.
- */
-HAFT_INTERNAL void reclaim_batch(haft_worker *worker, struct batch *source);
-
-/*
- * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
- * The batch stays the caller's, with the slots that may be used again.
- */
-HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch);
-
-/*
- * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
- * table; else NULL.
- */
-HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
-
-/*
- * Inside a callback: a search has found nothing.  The thread takes a due batch of the table back
- * when the callback's batch is done; nothing in a callback outside a take-back (on_fill).
- * `worker`: NULL if it is a borrowed one.
- */
-HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
-
-/*
  * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
  *
  * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
@@ -13722,15 +14220,15 @@ HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker);
 HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker);
 
 /*
- * A batch whose ticket is done: the worker's own, or the depot's; or from the rings of others.
- * NULL: none.
+ * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
+ * the depot's; or from the rings of others.  NULL: none.
  */
-HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker);
-HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
 
 /* Such a batch, the worker's own or the depot's before those of other workers. */
 HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker);
-HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
 
 /* Any batch that waits, when no other thread uses the table.  NULL: none. */
 HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
@@ -13744,6 +14242,10 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
+ * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
+ * takes back only batches that are due when it begins.  No batch is given a ticket that is done:
+ * each one that is taken back makes them fewer.
+ *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
  *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
@@ -13752,20 +14254,11 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
  *   OWN     this worker has the batch, and so the words of its slots
  */
 
-#define REFUSALS_MOST 8 /* remembered; of more, the last ones */
-
-/* A search that found nothing inside a callback. */
-struct refusal {
-    uint64_t table; /* its number */
-    haft_worker *worker;
-};
-
 /* The batch that the calling thread takes back. */
 static _Thread_local struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
-    struct refusal refusals[REFUSALS_MOST];
-    unsigned refused;
+    struct reclaim_call *call;
 } taking;
 
 /* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
@@ -13844,12 +14337,11 @@ HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch)
     }
 }
 
-static void call_back_for(haft_worker *worker, struct batch *source)
+static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     struct batch *destination = shelf_empty_batch(worker);
 
-    taking.table = worker->table;
-    taking.destination = destination;
+    taking = (struct taking){worker->table, destination, call};
     for (uint32_t i = 0; i < source->count; i++) {
         if (sift(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
@@ -13861,46 +14353,57 @@ static void call_back_for(haft_worker *worker, struct batch *source)
     shelf_ready(worker, destination);
 }
 
-static void take_back(haft_worker *worker, struct batch *source)
+static void take_back(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     if (reclaim_calls_back(worker->table)) {
-        call_back_for(worker, source);
+        call_back_for(worker, call, source);
     } else {
         reclaim_quietly(worker, source);
         shelf_ready(worker, source);
     }
 }
 
-static void take_due_batch(haft_worker *worker)
+static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint64_t done)
 {
-    struct batch *batch = shelf_find_due(worker);
+    struct batch *batch = shelf_find_due(worker, done);
 
     if (batch != NULL) {
-        take_back(worker, batch);
+        take_back(worker, call, batch);
     }
 }
 
-static void serve(const struct refusal *refusal)
+static void serve(struct reclaim_call *call, const struct refusal *refusal)
 {
     if (refusal->worker != NULL) {
-        take_due_batch(refusal->worker);
+        take_due_batch(refusal->worker, call, refusal->done);
         return;
     }
     haft_worker *worker = worker_borrow_by_number(refusal->table);
 
     if (worker != NULL) {
-        take_due_batch(worker);
+        take_due_batch(worker, call, refusal->done);
         worker_return(worker);
     }
 }
 
-HAFT_INTERNAL void reclaim_batch(haft_worker *worker, struct batch *source)
+HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *worker)
 {
-    take_back(worker, source);
-    while (taking.refused != 0) {
-        const struct refusal refusal = taking.refusals[--taking.refused];
+    call->done = domain_done(worker->table->domain);
+    call->refused = 0;
+}
 
-        serve(&refusal);
+/* Each table once: callbacks that run for one may be refused by another, or by one before it. */
+HAFT_INTERNAL
+void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source)
+{
+    take_back(worker, call, source);
+    for (unsigned i = 0; i < call->refused; i++) {
+        struct refusal *refusal = &call->refusals[i];
+
+        if (refusal->is_open) {
+            refusal->is_open = false;
+            serve(call, refusal);
+        }
     }
 }
 
@@ -13909,20 +14412,34 @@ HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table)
     return taking.table == table && taking.destination->count != 0 ? taking.destination : NULL;
 }
 
+/* The call's refusal by this table, or a new one; NULL: no room. */
+static struct refusal *refusal_by(struct reclaim_call *call, const haft_table *table,
+                                  haft_worker *worker)
+{
+    for (unsigned i = 0; i < call->refused; i++) {
+        if (call->refusals[i].table == table->number) {
+            return &call->refusals[i];
+        }
+    }
+    if (call->refused == REFUSALS_MOST) {
+        return NULL;
+    }
+    struct refusal *added = &call->refusals[call->refused++];
+
+    *added = (struct refusal){table->number, worker, domain_done(table->domain), false};
+    return added;
+}
+
 HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker)
 {
     if (taking.table == NULL) {
         return; /* a callback outside: by the next take-back its worker may be closed */
     }
-    for (unsigned i = 0; i < taking.refused; i++) {
-        if (taking.refusals[i].table == table->number) {
-            return;
-        }
+    struct refusal *refusal = refusal_by(taking.call, table, worker);
+
+    if (refusal != NULL) {
+        refusal->is_open = true;
     }
-    if (taking.refused == REFUSALS_MOST) {
-        taking.refused--;
-    }
-    taking.refusals[taking.refused++] = (struct refusal){table->number, worker};
 }
 
 /* concurrent/table/released.c */
@@ -14495,10 +15012,9 @@ HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker)
     return batch;
 }
 
-HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker)
+HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker, uint64_t done)
 {
     haft_table *table = worker->table;
-    const uint64_t done = domain_done(table->domain);
     struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
 
     if (batch == NULL) {
@@ -14521,7 +15037,7 @@ HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker)
     return batch;
 }
 
-static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
+HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker, uint64_t done)
 {
     const haft_table *table = worker->table;
     struct batch *batch = NULL;
@@ -14534,11 +15050,6 @@ static struct batch *steal_waiting(haft_worker *worker, uint64_t done)
     return batch;
 }
 
-HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker)
-{
-    return steal_waiting(worker, domain_done(worker->table->domain));
-}
-
 HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker)
 {
     struct batch *batch = shelf_take_ready(worker);
@@ -14546,17 +15057,17 @@ HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker)
     return batch != NULL ? batch : shelf_steal_ready(worker);
 }
 
-HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker)
+HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker, uint64_t done)
 {
-    struct batch *batch = shelf_take_due(worker);
+    struct batch *batch = shelf_take_due(worker, done);
 
-    return batch != NULL ? batch : shelf_steal_due(worker);
+    return batch != NULL ? batch : shelf_steal_due(worker, done);
 }
 
 HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
 {
     haft_table *table = worker->table;
-    struct batch *batch = steal_waiting(worker, UINT64_MAX);
+    struct batch *batch = shelf_steal_due(worker, UINT64_MAX);
 
     return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
 }
@@ -14787,7 +15298,8 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
  *   6. the ready batches of other workers, then their due ones
  *
  * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
- * over when the batch has been taken back.  Inside a callback it leaves due batches alone.
+ * over when the batch has been taken back.  Inside a callback it leaves due batches alone.  Batches
+ * that become due after it has begun are for the next search.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -14829,8 +15341,9 @@ static bool use_destination(haft_worker *worker)
     return true;
 }
 
-/* The results of a search besides slots. */
+/* A search, and its results besides slots. */
 struct search {
+    struct reclaim_call call;
     struct batch *due;  /* to be taken back, before the search starts over */
     haft_status status; /* why there are no fresh slots */
 };
@@ -14862,7 +15375,7 @@ static bool look_at_own(haft_worker *worker, struct search *search)
     if (use_destination(worker) || use(worker, shelf_take_ready(worker))) {
         return true;
     }
-    while (takes_due(worker) && (batch = shelf_take_due(worker)) != NULL) {
+    while (takes_due(worker) && (batch = shelf_take_due(worker, search->call.done)) != NULL) {
         if (use_due(worker, search, batch)) {
             return true;
         }
@@ -14962,7 +15475,7 @@ static bool look_at_others(haft_worker *worker, struct search *search)
     if (use(worker, shelf_steal_ready(worker))) {
         return true;
     }
-    while (takes_due(worker) && (batch = shelf_steal_due(worker)) != NULL) {
+    while (takes_due(worker) && (batch = shelf_steal_due(worker, search->call.done)) != NULL) {
         if (use_due(worker, search, batch)) {
             return true;
         }
@@ -15005,14 +15518,15 @@ HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh
 }
 
 /*
- * One search, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
+ * One look, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
  * `*units` search still; or there were callbacks, and it is time to look again.
  */
-static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
+static haft_status fill(haft_worker *worker, struct search *search, uint64_t most, uint64_t *units)
 {
     haft_table *table = worker->table;
-    struct search search = {NULL, HAFT_OK};
 
+    search->due = NULL;
+    search->status = HAFT_OK;
     if (table->is_exact) {
         const haft_status status = door_enter(table, most, units);
 
@@ -15020,9 +15534,9 @@ static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
             return status == HAFT_FULL ? status : supply_shortage(worker, status);
         }
     }
-    const bool found = find_slots(worker, &search);
+    const bool found = find_slots(worker, search);
 
-    if (found && search.due == NULL) {
+    if (found && search->due == NULL) {
         keep_share(worker);
         return HAFT_OK;
     }
@@ -15031,10 +15545,23 @@ static haft_status fill(haft_worker *worker, uint64_t most, uint64_t *units)
         *units = 0;
     }
     if (!found) {
-        return supply_shortage(worker, search.status);
+        return supply_shortage(worker, search->status);
     }
-    reclaim_batch(worker, search.due);
+    reclaim_batch(worker, &search->call, search->due);
     return HAFT_OK;
+}
+
+/* Until the filling batch has slots: HAFT_OK, or why it has none. */
+static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *units)
+{
+    struct search search;
+    haft_status status = HAFT_OK;
+
+    reclaim_begin(&search.call, worker);
+    while (status == HAFT_OK && hand_filling_count(worker) == 0) {
+        status = fill(worker, &search, most, units);
+    }
+    return status;
 }
 
 /* Count up to `*count` slots at hand at the door; `units` search already. */
@@ -15058,11 +15585,9 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
     haft_status status;
 
     supply->is_new = hand_filling_count(worker) == 0;
-    while (hand_filling_count(worker) == 0) {
-        status = fill(worker, most, &units);
-        if (status != HAFT_OK) {
-            return status;
-        }
+    status = supply->is_new ? search_slots(worker, most, &units) : HAFT_OK;
+    if (status != HAFT_OK) {
+        return status;
     }
     const uint32_t found = hand_filling_count(worker);
     uint64_t count = most < found ? most : found;
@@ -15077,7 +15602,7 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void supply_gather(haft_worker *worker)
+HAFT_INTERNAL void supply_gather(haft_worker *worker, struct reclaim_call *call)
 {
     struct batch *batch;
 
@@ -15088,23 +15613,18 @@ HAFT_INTERNAL void supply_gather(haft_worker *worker)
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, call, batch);
     }
 }
 
-/* Looks at the lists, or batches, that can follow one another: other threads may go on. */
-static uint64_t most_looks(const haft_table *table)
+HAFT_INTERNAL bool supply_gather_all(haft_worker *worker, struct reclaim_call *call)
 {
-    return table->slots.limit - HAFT_FIRST_INDEX;
-}
-
-HAFT_INTERNAL bool supply_gather_all(haft_worker *worker)
-{
-    const uint64_t most = most_looks(worker->table);
+    /* Slots that can follow one another: other threads may go on. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
-        supply_gather(worker);
+        supply_gather(worker, call);
         looks++;
     }
     return looks != 0;
@@ -15112,12 +15632,13 @@ HAFT_INTERNAL bool supply_gather_all(haft_worker *worker)
 
 HAFT_INTERNAL void supply_take_back(haft_worker *worker)
 {
-    const uint64_t most = most_looks(worker->table);
+    struct reclaim_call call;
     struct batch *batch;
 
-    supply_gather_all(worker);
-    for (uint64_t i = 0; i < most && (batch = shelf_find_due(worker)) != NULL; i++) {
-        reclaim_batch(worker, batch);
+    reclaim_begin(&call, worker);
+    supply_gather_all(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
     }
 }
 
@@ -15606,27 +16127,30 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 }
 
 /* Take back some of the worker's own due batches, if the table looks at slots taken back. */
-static void reclaim_due(haft_worker *worker)
+static void reclaim_due(haft_worker *worker, struct reclaim_call *call)
 {
     haft_table *table = worker->table;
 
     for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->waiting, &table->pool, domain_done(table->domain));
+        struct batch *batch = ring_take(&worker->waiting, &table->pool, call->done);
 
         if (batch == NULL) {
             return;
         }
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, call, batch);
     }
 }
 
 HAFT_INTERNAL void worker_do_duties(haft_worker *worker)
 {
+    struct reclaim_call call;
+
     if (callback_is_running()) {
         return;
     }
-    reclaim_due(worker);
-    supply_gather(worker);
+    reclaim_begin(&call, worker);
+    reclaim_due(worker, &call);
+    supply_gather(worker, &call);
 }
 
 HAFT_INTERNAL void worker_flush(haft_worker *worker)
@@ -16015,11 +16539,14 @@ static void wait_for_readers(haft_table *table)
  */
 static bool take_all_back(haft_worker *worker)
 {
-    bool found = supply_gather_all(worker);
+    struct reclaim_call call;
     struct batch *batch;
 
+    reclaim_begin(&call, worker);
+    bool found = supply_gather_all(worker, &call);
+
     while ((batch = shelf_take_waiting(worker)) != NULL) {
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, &call, batch);
         found = true;
     }
     return found;

@@ -127,6 +127,16 @@ namespace haft
 /* Whether a table's objects can be pinned: see haft/pin.h. */
 enum class pins : bool { no, yes };
 
+/*
+ * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
+ * or destructor.  So can most types: those without pointers into themselves, such as
+ * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
+ * authors say it:
+ *
+ *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
+ */
+template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
+
 namespace detail
 {
 
@@ -158,6 +168,27 @@ template <class T, class... Args> T *construct(void *bytes, Args &&...args)
         return ::new (bytes) T(std::forward<Args>(args)...);
     } else {
         return ::new (bytes) T{std::forward<Args>(args)...};
+    }
+}
+
+template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
+{
+    if constexpr (std::is_constructible_v<T, Args...>) {
+        return std::is_nothrow_constructible_v<T, Args...>;
+    } else {
+        return noexcept(T{std::declval<Args>()...});
+    }
+}
+
+/* The same as a value, to be moved to its place: the constructor may throw, the move may not. */
+template <class T, class... Args> T make(Args &&...args)
+{
+    static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+                  "an object whose constructor may throw is made first, and moved to its place");
+    if constexpr (std::is_constructible_v<T, Args...>) {
+        return T(std::forward<Args>(args)...);
+    } else {
+        return T{std::forward<Args>(args)...};
     }
 }
 
@@ -253,9 +284,19 @@ template <class T> struct entry {
 namespace detail
 {
 
+/* From the last object to the first, in a table of one thread. */
+struct backward_run {
+    haft_run run;
+};
+
 inline bool next(haft_run &walk, haft_id &id, void *&object) noexcept
 {
     return haft_run_next(&walk, &id, &object);
+}
+
+inline bool next(backward_run &walk, haft_id &id, void *&object) noexcept
+{
+    return haft_local_run_last(&walk.run, &id, &object);
 }
 
 inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
@@ -266,8 +307,8 @@ inline bool next(haft_cursor &walk, haft_id &id, void *&object) noexcept
 } // namespace detail
 
 /*
- * scan - live objects, in order of index, for one range-for.  The loop may free any object, the one
- * it was given too, and insert.  The function that makes the scan promises more.
+ * scan - live objects, in order of index or against it, for one range-for.  The loop may free any
+ * object, the one it was given too, and insert.  The function that makes the scan promises more.
  */
 template <class T, class Walk> class scan
 {
@@ -319,6 +360,10 @@ template <class T, class Walk> class scan
  *
  * A new, moved-from or closed one is empty: it may be tested, assigned to, closed and destroyed,
  * and nothing else.
+ *
+ * Moving and std::swap() throw nothing, call no function of C, and move no object.  Ids, views,
+ * pointers, sides, histories and workers belong to the object of C, wherever it is owned: after
+ * std::swap(a, b) an id that `a` had issued is found in `b`, and not in `a`.
  */
 
 namespace haft::detail
@@ -757,6 +802,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     using typename base::id_type;
     using typename base::view_type;
     using scan_type = haft::scan<T, haft_run>;
+    using backward_scan_type = haft::scan<T, detail::backward_run>;
 
     local() noexcept = default;
 
@@ -808,6 +854,31 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
                                         handle_.get(), std::forward<Args>(args)...);
     }
 
+    /*
+     * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and
+     * where a constructor throws, nothing has changed: it can be restored again.  A T whose
+     * constructor may throw is made first, and moved to its slot.
+     */
+    template <class... Args> haft_status restore(id_type id, Args &&...args)
+    {
+        if constexpr (detail::constructs_nothrow<T, Args...>()) {
+            return restore_by(id, [&](void *bytes) noexcept {
+                detail::construct<T>(bytes, std::forward<Args>(args)...);
+            });
+        } else {
+            T made = detail::make<T>(std::forward<Args>(args)...);
+
+            return restore_by(id, [&](void *bytes) noexcept { ::new (bytes) T(std::move(made)); });
+        }
+    }
+    haft_status restore_free(id_type next) noexcept
+    {
+        return haft_local_restore_free(handle_.get(), next.untyped());
+    }
+    /* Around many of both. */
+    void load_begin() noexcept { haft_local_load_begin(handle_.get()); }
+    void load_end() noexcept { haft_local_load_end(handle_.get()); }
+
     haft_status free(id_type id) noexcept
     {
         return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
@@ -844,6 +915,12 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     scan_type scan() const noexcept
     {
         return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
+    }
+    /* The same from the highest index to the lowest. */
+    backward_scan_type backwards() const noexcept
+    {
+        return backward_scan_type(
+            {haft_run_over(view_.untyped(), haft_local_used_range(handle_.get()))});
     }
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
@@ -911,6 +988,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
 
   private:
+    template <class Construct> haft_status restore_by(id_type id, Construct construct) noexcept
+    {
+        void *bytes;
+        const haft_status status = haft_local_reserve_at(handle_.get(), id.untyped(), &bytes);
+
+        if (status == HAFT_OK) {
+            construct(bytes);
+            haft_local_publish(handle_.get(), id.untyped());
+        }
+        return status;
+    }
+
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
     static local own(haft_local *table) noexcept
     {
@@ -930,6 +1019,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
  *   for (particle &each : particles) { ... }
  *   for (auto [id, each] : particles.entries()) { if (each.is_done()) particles.kill(id); }
  *   particles.refresh();
+ *   for (auto [id, each] : particles.backwards()) { if (each.is_done()) particles.free(id); }
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
@@ -940,16 +1030,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 namespace haft
 {
 
-/*
- * Whether a T may be moved by copying its bytes and forgetting the old ones, without a constructor
- * or destructor.  So can most types: those without pointers into themselves, such as
- * std::unique_ptr.  The language cannot tell for types that are not trivially copyable, so their
- * authors say it:
- *
- *   template <> inline constexpr bool haft::is_trivially_relocatable<particle> = true;
- */
-template <class T> inline constexpr bool is_trivially_relocatable = std::is_trivially_copyable_v<T>;
-
 template <class T>
 class packed : public detail::owner<haft_packed, detail::closer<haft_packed_close>>
 {
@@ -957,8 +1037,10 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     using object_type = T;
     using id_type = haft::id<T>;
     using iterator = T *;
+    using reverse_iterator = std::reverse_iterator<T *>;
 
     class entry_list;
+    class backward_list;
 
     packed() noexcept = default;
 
@@ -1003,10 +1085,23 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status refresh() noexcept { return haft_packed_refresh(handle_.get()); }
     haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
 
-    /* haft_packed_sort() by less(a, b), which is as std::sort() takes it. */
+    /* haft_packed_sort(), _sort_n() by less(a, b), which is as std::sort() takes it. */
     template <class Less> haft_status sort(Less less)
     {
         return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
+    }
+    template <class Less> haft_status sort_n(uint64_t n, Less less)
+    {
+        return haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(less));
+    }
+    haft_status sort_as(const id_type *ids, uint64_t count) noexcept
+    {
+        return haft_packed_sort_as(handle_.get(), haft::untyped(ids), count);
+    }
+    /* haft_packed_swap(): two objects.  std::swap() is for whole tables. */
+    haft_status swap(id_type a, id_type b) noexcept
+    {
+        return haft_packed_swap(handle_.get(), a.untyped(), b.untyped());
     }
 
     T *resolve(id_type id) const noexcept
@@ -1031,6 +1126,8 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* The objects, dead ones among them, and their ids: arrays of count() elements. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
+    reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
+    reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
     id_type id_in(uint64_t position) const noexcept
     {
         return id_type(haft_packed_id_in(handle_.get(), position));
@@ -1048,6 +1145,8 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
     }
+    /* The same from the last to the first: the loop may free the object that it is at. */
+    backward_list backwards() const noexcept { return backward_list(entries()); }
 
     /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
     result<packed> clone() const noexcept
@@ -1121,7 +1220,7 @@ template <class T> class packed<T>::entry_list
     class iterator
     {
       public:
-        using iterator_category = std::input_iterator_tag;
+        using iterator_category = std::bidirectional_iterator_tag;
         using value_type = entry<T>;
         using reference = entry<T>;
         using pointer = void;
@@ -1140,6 +1239,19 @@ template <class T> class packed<T>::entry_list
             const iterator before = *this;
 
             ++*this;
+            return before;
+        }
+        iterator &operator--() noexcept
+        {
+            --object_;
+            --id_;
+            return *this;
+        }
+        iterator operator--(int) noexcept
+        {
+            const iterator before = *this;
+
+            --*this;
             return before;
         }
         friend bool operator==(iterator a, iterator b) noexcept { return a.object_ == b.object_; }
@@ -1161,6 +1273,19 @@ template <class T> class packed<T>::entry_list
     T *objects_;
     const haft_id *ids_;
     uint64_t count_;
+};
+
+template <class T> class packed<T>::backward_list
+{
+  public:
+    using iterator = std::reverse_iterator<typename entry_list::iterator>;
+
+    explicit backward_list(entry_list entries) noexcept : entries_(entries) {}
+    iterator begin() const noexcept { return iterator(entries_.end()); }
+    iterator end() const noexcept { return iterator(entries_.begin()); }
+
+  private:
+    entry_list entries_;
 };
 
 } // namespace haft
@@ -1227,9 +1352,9 @@ template <class T> class pin
 /*
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/table.h or
- * haft/threads.h, whose contract holds.  Only a constructor of T
- * throws, and then the reservation has been given up.
+ * Each function is one call of the function of its name in haft/table.h, haft/share.h or
+ * haft/threads.h, whose contract holds.  Only a constructor of T throws, and then the reservation
+ * has been given up.
  */
 
 namespace haft
@@ -1258,6 +1383,25 @@ template <class T> class worker_ref
     {
         return detail::emplace<T>(haft_reserve_wait, haft_abort, haft_publish, worker_,
                                   std::forward<Args>(args)...);
+    }
+
+    /*
+     * haft_restore() of a T made of `args`.  Fails as that; then, and where a constructor throws,
+     * nothing has changed.  The T is made first, and its bytes go to the slot.
+     */
+    template <class... Args> haft_status restore(id_type id, Args &&...args) const
+    {
+        static_assert(is_trivially_relocatable<T>,
+                      "a restored object is moved by its bytes: specialise "
+                      "haft::is_trivially_relocatable where T may be moved so");
+        alignas(T) unsigned char bytes[sizeof(T)];
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        const haft_status status = haft_restore(worker_, id.untyped(), bytes);
+
+        if (status != HAFT_OK) {
+            std::destroy_at(made);
+        }
+        return status; /* HAFT_OK: the bytes in the table are the object now */
     }
 
     /* ~T() runs after the grace period, on the worker that takes the slot back. */
@@ -1576,7 +1720,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
                 ::new (bytes) V(std::forward<Args>(args)...);
             });
         } else {
-            auto made = make(std::forward<Args>(args)...);
+            V made = detail::make<V>(std::forward<Args>(args)...);
 
             return place(id, is_plain ? &made : nullptr,
                          [&]([[maybe_unused]] void *bytes) noexcept {
@@ -1630,17 +1774,6 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     }
 
     haft_entries entries() const noexcept { return haft_entries{base_, mask_, stride}; }
-
-    template <class... Args> static V make(Args &&...args)
-    {
-        static_assert(is_plain || std::is_nothrow_move_constructible_v<V>,
-                      "a value whose constructor may throw is made first, and moved to its place");
-        if constexpr (std::is_constructible_v<V, Args...>) {
-            return V(std::forward<Args>(args)...);
-        } else {
-            return V{std::forward<Args>(args)...};
-        }
-    }
 
     template <class Construct>
     result<V *> place(id_type id, const void *value, Construct construct) noexcept
