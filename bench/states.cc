@@ -38,9 +38,10 @@ class Changing
         options.capacity = size;
         options.object_size = sizeof(Object);
         require(haft_local_open(&options, &local));
-        haft_history_options options = {};
-        options.keep = keep;
-        require(haft_history_open(&options, &history));
+        haft_history_options kept = {};
+
+        kept.keep = keep;
+        require(haft_history_open(&kept, &history));
         for (haft_id &id : ids) {
             require(haft_local_insert(local, &object, &id));
         }

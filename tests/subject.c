@@ -1,32 +1,24 @@
 /* A table of one of the kinds, for tests that hold for several. */
 #include "tests/support.h"
+#include <string.h>
 
 /* A pointer that a refused opening leaves alone. */
 static void *const untouched = (void *)&layouts;
 
+/* Those that every kind of table begins with. */
+struct common_options {
+    HAFT_COMMON_OPTIONS;
+};
+
 static haft_status open_local(const haft_table_options *options, struct subject *subject)
 {
-    const haft_local_options local = {
-        .name = options->name,
-        .capacity = options->capacity,
-        .object_size = options->object_size,
-        .object_alignment = options->object_alignment,
-        .layout = options->layout,
-        .tag = options->tag,
-        .first_generation = options->first_generation,
-        .warn_at = options->warn_at,
-        .on_fill = options->on_fill,
-        .fill_arg = options->fill_arg,
-        .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
+    haft_local_options local = {
         .huge_pages = options->huge_pages,
-        .sites = options->sites,
         .wrap = options->wrap,
         .reuse = subject->kind == FIFO ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
-        .on_leak = options->on_leak,
-        .leak_arg = options->leak_arg,
     };
 
+    memcpy(&local, options, sizeof(struct common_options));
     subject->local = untouched;
     const haft_status status = haft_local_open(&local, &subject->local);
 
@@ -63,22 +55,10 @@ static haft_status open_table(const haft_table_options *options, struct subject 
 
 static haft_status open_packed(const haft_table_options *options, struct subject *subject)
 {
-    const haft_packed_options packed = {
-        .name = options->name,
-        .capacity = options->capacity,
-        .object_size = options->object_size != 0 ? options->object_size : 8,
-        .object_alignment = options->object_alignment,
-        .layout = options->layout,
-        .tag = options->tag,
-        .first_generation = options->first_generation,
-        .warn_at = options->warn_at,
-        .on_fill = options->on_fill,
-        .fill_arg = options->fill_arg,
-        .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
-        .keep_order = subject->kind == KILLED,
-    };
+    haft_packed_options packed = {.keep_order = subject->kind == KILLED};
 
+    memcpy(&packed, options, sizeof(struct common_options));
+    packed.object_size = options->object_size != 0 ? options->object_size : 8;
     subject->packed = untouched;
     const haft_status status = haft_packed_open(&packed, &subject->packed);
 

@@ -60,30 +60,10 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
 /* Options for slots in as much address space. */
 static struct slots_options like_slots(const struct slots *slots)
 {
-    const struct word_format *format = &slots->format;
-    const haft_layout layout = format->layout;
-    const haft_id first = {format->first};
+    struct slots_options wanted = {.common = slots->common, .pins = slots->has_pins};
 
-    return (struct slots_options){
-        .common =
-            {
-                .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
-                .object_size = slots->object_size,
-                .object_alignment = slots_alignment(slots),
-                .layout = layout,
-                .tag = haft_id_tag(layout, first),
-                .first_generation = haft_id_generation(layout, first),
-                .on_bad_access = slots->on_bad_access,
-                .bad_access_arg = slots->bad_access_arg,
-                .warn_at = slots->fill.warn_at,
-                .on_fill = slots->fill.on_fill,
-                .fill_arg = slots->fill.arg,
-                .sites = slots->sites.records != NULL,
-                .on_leak = slots->sites.on_leak,
-                .leak_arg = slots->sites.leak_arg,
-            },
-        .pins = slots->has_pins,
-    };
+    wanted.common.capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX;
+    return wanted;
 }
 
 /* A new table like that one, without objects. */

@@ -10,6 +10,7 @@
 #include "lib/slots/diagnose.h"
 #include "lib/slots/leaks.h"
 #include <assert.h>
+#include <string.h>
 
 OPTIONS_BEGIN_WITH_COMMON(haft_packed_options);
 
@@ -172,30 +173,19 @@ static haft_status open_packed(const haft_packed_options *options, haft_packed *
 
 haft_status packed_open_like(const haft_packed *packed, haft_packed **clone)
 {
-    const struct slots *slots = &packed->slots;
-    const haft_id first = {slots->format.first};
-    const haft_packed_options options = {
-        .name = packed->name,
-        .capacity = packed->capacity,
-        .object_size = (size_t)packed->view.object_size,
-        .layout = slots->format.layout,
-        .tag = haft_id_tag(slots->format.layout, first),
-        .first_generation = haft_id_generation(slots->format.layout, first),
-        .on_bad_access = slots->on_bad_access,
-        .bad_access_arg = slots->bad_access_arg,
-        .warn_at = slots->fill.warn_at,
-        .on_fill = slots->fill.on_fill,
-        .fill_arg = slots->fill.arg,
-        .sites = slots->sites.records != NULL,
-        .on_leak = slots->sites.on_leak,
-        .leak_arg = slots->sites.leak_arg,
+    const struct common_options *common = &packed->slots.common;
+    haft_packed_options options = {
         .growth_step = packed->is_touched ? packed->step : 0,
         .keep_order = packed->keep_order,
         .on_destroy = packed->on_destroy,
         .destroy_arg = packed->destroy_arg,
-        .allocator = &slots->heap,
     };
 
+    memcpy(&options, common, sizeof *common);
+    options.name = packed->name;
+    options.object_size = (size_t)packed->view.object_size;
+    options.object_alignment = 0;
+    options.allocator = &packed->slots.heap;
     return open_packed(&options, clone);
 }
 

@@ -33,8 +33,8 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
         .status = status,
     };
 
-    if (slots->on_bad_access == NULL) {
+    if (slots->common.on_bad_access == NULL) {
         end_program(slots, &access);
     }
-    slots->on_bad_access(&access, slots->bad_access_arg);
+    slots->common.on_bad_access(&access, slots->common.bad_access_arg);
 }

@@ -83,7 +83,7 @@ static int more_first(const void *a, const void *b)
 
 void leaks_report(const struct slots *slots, const char *table, uint64_t end)
 {
-    haft_on_leak *on_leak = slots->sites.on_leak != NULL ? slots->sites.on_leak : print_leak;
+    haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
     struct groups groups = {.count = 0};
 
     if (slots->sites.records == NULL) {
@@ -94,6 +94,6 @@ void leaks_report(const struct slots *slots, const char *table, uint64_t end)
     for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
         groups.leaks[i].table = table;
         groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->sites.leak_arg);
+        on_leak(&groups.leaks[i], slots->common.leak_arg);
     }
 }

@@ -29,9 +29,7 @@ struct site {
 
 struct sites {
     struct reservation memory;
-    struct site *records;  /* one a slot; NULL: the table keeps none */
-    haft_on_leak *on_leak; /* NULL: lines on stderr */
-    void *leak_arg;
+    struct site *records; /* one a slot; NULL: the table keeps none */
 };
 
 /* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */

@@ -32,21 +32,24 @@ static uint64_t first_generation(const struct common_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/* Keep the options that are needed as they are. */
+/* Keep the options: those that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
-    slots->format = word_format_of(options->layout, options->tag, first_generation(options));
+    slots->common = *options;
+    slots->common.name = NULL;
+    slots->common.first_generation = first_generation(options);
+    slots->common.random_first_generation = false;
+    slots->common.memory = NULL;
+    slots->common.memory_size = 0;
+    slots->common.allocator = NULL; /* slots->heap is a copy */
+    slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
-    slots->on_bad_access = options->on_bad_access;
-    slots->bad_access_arg = options->bad_access_arg;
     slots->fill.warn_at = options->warn_at;
     slots->fill.on_fill = options->on_fill;
     slots->fill.arg = options->fill_arg;
     store_relaxed(OWN, &slots->fill.warned, 0);
     slots->fill.is_warning = false;
     slots->sites.records = NULL;
-    slots->sites.on_leak = options->on_leak;
-    slots->sites.leak_arg = options->leak_arg;
     store_relaxed(OWN, &slots->recycled, 0);
 }
 

@@ -23,12 +23,11 @@ struct slots {
     struct reservation memory;
     haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
     struct runs runs;
-    haft_on_bad_access *on_bad_access; /* NULL: abort */
-    void *bad_access_arg;
     struct sites sites;
     struct fill fill;
     atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
+    struct common_options common; /* of the table, without its name, memory and allocator */
 };
 
 /* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */

@@ -218,6 +218,64 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
     subject_close(&clone);
 }
 
+/* Calls of each callback; of on_leak the objects. */
+struct heard {
+    uint64_t fills, bad_accesses, leaks;
+};
+
+static void hear_fill(const haft_fill *fill, void *arg)
+{
+    (void)fill;
+    ((struct heard *)arg)->fills++;
+}
+
+static void hear_bad_access(const haft_bad_access *access, void *arg)
+{
+    (void)access;
+    ((struct heard *)arg)->bad_accesses++;
+}
+
+static void hear_leak(const haft_leak *leak, void *arg)
+{
+    ((struct heard *)arg)->leaks += leak->count;
+}
+
+static void *require(const struct subject *subject, haft_id id)
+{
+    return subject->packed != NULL
+               ? haft_packed_require(subject->packed, haft_packed_view(subject->packed), id)
+               : haft_local_require(subject->local, subject->view, id);
+}
+
+TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_options_of_its_original)
+{
+    struct heard heard = {0, 0, 0};
+    haft_table_options each = options;
+    haft_id id;
+
+    each.layout = (haft_layout){16, 6, 8, 0};
+    each.tag = 5;
+    each.warn_at = 3;
+    each.on_fill = hear_fill;
+    each.sites = true;
+    each.on_leak = hear_leak;
+    each.on_bad_access = hear_bad_access;
+    each.fill_arg = each.leak_arg = each.bad_access_arg = &heard;
+    struct subject subject = subject_open(*kind, &each);
+    struct subject clone = clone_of(&subject);
+
+    subject_close(&subject);
+    for (int i = 0; i < 3; i++) {
+        assert_status(subject_insert(&clone, NULL, &id), HAFT_OK);
+        cr_expect(eq(u64, haft_id_tag(each.layout, id), 5));
+    }
+    cr_expect(require(&clone, HAFT_NIL) == NULL);
+    subject_close(&clone);
+    cr_expect(eq(u64, heard.fills, 1));
+    cr_expect(eq(u64, heard.bad_accesses, 1));
+    cr_expect(eq(u64, heard.leaks, 3));
+}
+
 TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
 {
     struct subject subject = subject_open(*kind, &options);

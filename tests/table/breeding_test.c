@@ -5,7 +5,6 @@
  */
 #include "concurrent/clock/tickets.h"
 #include "tests/support.h"
-#include <haft/many.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
