@@ -81,16 +81,8 @@ struct clock {
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 
-/* All clocks, in files clock_*.c; haft/domain.h says what each is. */
-#define CLOCKS(X)                                                                                  \
-    X(WORKERS, workers_clock)                                                                      \
-    X(THREAD, thread_clock)                                                                        \
-    X(CALLER, caller_clock)                                                                        \
-    X(FRAME, frame_clock)
-
-extern const struct clock workers_clock;
-extern const struct clock thread_clock;
-extern const struct clock caller_clock;
-extern const struct clock frame_clock;
+/* workers_clock in clock_workers.c and so on: haft/domain.h says what each is. */
+#define CLOCK_OBJECT(UPPER, lower) extern const struct clock lower##_clock;
+HAFT_CLOCKS(CLOCK_OBJECT)
 
 #endif /* HAFT_CONCURRENT_CLOCK_H */

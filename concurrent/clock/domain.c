@@ -20,8 +20,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define NUMBERED(name, object) [HAFT_CLOCK_##name] = &object,
-static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {CLOCKS(NUMBERED)};
+#define NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &lower##_clock,
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(NUMBERED)};
 
 static uint64_t domain_number(void)
 {

@@ -41,20 +41,24 @@ extern "C" {
 
 typedef struct haft_domain haft_domain;
 
+/*
+ * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
+ *
+ *   HAFT_CLOCK_WORKERS   the default.  Workers announce their quiescent points, and any thread adds
+ *                        the announcements up: no fence, no system call, no other thread.  What
+ *                        waits (haft_worker_quiescent, haft_..._wait, haft_table_close) gives the
+ *                        processor up and looks again.  No foreign clock
+ *   HAFT_CLOCK_THREAD    a foreign clock, and a background thread per domain that waits for its
+ *                        grace periods, asleep when nothing is requested
+ *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
+ *   HAFT_CLOCK_FRAME     the program's haft_domain_tick() between frames; no foreign clock
+ */
+#define HAFT_CLOCKS(X) X(WORKERS, workers) X(THREAD, thread) X(CALLER, caller) X(FRAME, frame)
+#define HAFT_NUMBERED_CLOCK(UPPER, lower) HAFT_CLOCK_##UPPER,
+
 typedef enum haft_clock {
-    /*
-     * The default.  Workers announce their quiescent points, and any thread adds the announcements
-     * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
-     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No foreign clock.
-     */
-    HAFT_CLOCK_WORKERS,
-
-    /* A foreign clock, and the thread that waits for its grace periods: */
-    HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
-    HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
-
-    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no foreign clock */
-    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
+    HAFT_CLOCKS(HAFT_NUMBERED_CLOCK) /* from 0 on */
+    HAFT_CLOCK_COUNT                 /* how many there are; not a clock */
 } haft_clock;
 
 /* What the stall callback is told. */

@@ -23,14 +23,14 @@ extern "C" {
 typedef enum haft_status {
     HAFT_OK = 0,
 
-    /* What is wrong with an id. */
+    /* What is wrong with an id: haft_diagnose() and its kin. */
     HAFT_NO_ID,        /* HAFT_NIL, which never names an object */
     HAFT_MALFORMED,    /* bits above the table's layout, or an index no table issues */
     HAFT_FOREIGN,      /* the tag is another table's */
     HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
-    HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+    HAFT_EXHAUSTED,    /* the same, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */

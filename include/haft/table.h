@@ -230,16 +230,8 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   a snapshot, as haft_is_live():
- *             HAFT_OK             the id names a live object
- *             HAFT_NO_ID          it is HAFT_NIL
- *             HAFT_MALFORMED      bits above the layout, or an index that no table issues
- *             HAFT_FOREIGN        another table's tag
- *             HAFT_NEVER_ISSUED   this table has not issued it
- *             HAFT_RESERVED       reserved and not yet published
- *             HAFT_STALE          freed, or its reservation given up; with wrap, any dead id of a
- *                                 used slot
- *             HAFT_EXHAUSTED      the same, and the slot will not be used again
+ * Returns   a snapshot, as haft_is_live(): HAFT_OK, the id names a live object; else what is wrong
+ *           with it, of haft/status.h.  With wrap, any dead id of a used slot is HAFT_STALE.
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 

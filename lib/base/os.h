@@ -2,9 +2,9 @@
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  All are compiled, and all but one are empty.  No other file of lib/ and
- * concurrent/ calls the system or includes its headers, except the files of an export.  A port is
- * another file with these functions.
+ * (-DHAFT_OS_BARE).  A port is another os_*.c, with an #if that says in the same way when it is the
+ * one: all are compiled, and all but one are empty.  No other file of lib/ and concurrent/ calls
+ * the system or includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */

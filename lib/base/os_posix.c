@@ -1,10 +1,10 @@
 /* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
-#if !defined(HAFT_OS_BARE) && !defined(_WIN32) && !defined(_GNU_SOURCE)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
 #include "lib/base/os.h"
 
-#if !defined(HAFT_OS_BARE) && !defined(_WIN32)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -330,4 +330,4 @@ bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(
 {
     return pthread_atfork(before, in_parent, in_child) == 0;
 }
-#endif /* !_WIN32 */
+#endif /* __unix__ */
