@@ -12806,6 +12806,20 @@ static inline void debug_check(const haft_worker *worker)
  *   OWN   counts that this worker alone writes
  */
 
+/*
+ * What calls may do in place, as programs with the members of these names.  In debug builds those
+ * leave everything to the calls.
+ */
+static inline uint64_t hand_used_from(const haft_worker *worker)
+{
+    return debug_is_on() ? worker->table->used_from : worker->used_from;
+}
+
+static inline uint64_t hand_last_life(const haft_worker *worker)
+{
+    return debug_is_on() ? worker->table->last_life : worker->last_life;
+}
+
 /* --- the filling batch --- */
 
 static inline uint32_t hand_filling_count(const haft_worker *worker)
@@ -13185,7 +13199,12 @@ HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh
 
 /* concurrent/table/allocate.c */
 
-/* The way in: reserve, publish, insert. */
+/*
+ * The way in: reserve, publish, insert.
+ *
+ * Edges in this file.
+ *   OWN   a slot of the filling batch is the worker's until it is published
+ */
 
 /* The word of slot `index`, and the id of its next life. */
 static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, haft_id *id)
@@ -13255,9 +13274,19 @@ void haft_publish(haft_worker *worker, haft_id id)
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
-    const haft_status status = worker_reserve(worker, id, object, CALLER);
+    struct haft_front_slot slot;
 
-    return status;
+    if (!haft_worker_front_take(worker, worker->view, hand_used_from(worker), &slot)) {
+        return worker_reserve(worker, id, object, CALLER);
+    }
+    hand_take(worker, 1);
+    tally(&worker->counters.reserved, 1);
+    store_relaxed(OWN, slot.word, (slot.id.bits & worker->above_index) | MARK_RESERVED);
+    *id = slot.id;
+    if (object != NULL) {
+        *object = slots_object(slot.word);
+    }
+    return HAFT_OK;
 }
 
 /*
@@ -13384,12 +13413,6 @@ HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *cal
 
 /* What haft_free() does not do in place: a free as called from `caller`. */
 HAFT_INTERNAL haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
-
-/* What calls may do in place.  With debug builds the worker has another value, for programs. */
-static inline uint64_t worker_last_life(const haft_worker *worker)
-{
-    return debug_is_on() ? worker->table->last_life : worker->last_life;
-}
 
 /*
  * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
@@ -14560,7 +14583,7 @@ void *haft_require_failed(const haft_table *table, haft_id id, const void *slots
  * The way out: free and abort, and closing the batches they fill.
  *
  * Edges in this file.
- *   OWN     only this worker has the batch
+ *   OWN     only this worker has the batch, and a slot that it reserved
  */
 
 static void remember(struct backlog *backlog, uint64_t ticket)
@@ -14606,9 +14629,10 @@ HAFT_INTERNAL void retire_hand_on(haft_worker *worker)
 
 /*
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
- * keeps allocation sites.
+ * keeps allocation sites.  Not inlined: it would cost haft_abort a stack frame.
  */
-static void look_further(haft_worker *worker, uint64_t index, const void *caller)
+static __attribute__((noinline)) void look_further(haft_worker *worker, uint64_t index,
+                                                   const void *caller)
 {
     haft_table *table = worker->table;
 
@@ -14652,13 +14676,14 @@ haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    if (haft_worker_front_free(worker, worker->view, worker_last_life(worker), id)) {
+    if (haft_worker_front_free(worker, worker->view, hand_last_life(worker), id)) {
         return HAFT_OK;
     }
     return worker_free(worker, id, CALLER);
 }
 
-HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *caller)
+HAFT_INTERNAL
+__attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t index = word_index(&table->slots.format, id.bits);
@@ -14674,11 +14699,29 @@ HAFT_INTERNAL void worker_abort(haft_worker *worker, haft_id id, const void *cal
     }
 }
 
+/* In place, as haft_worker_front_free(): not a last life, and no more to do than for the slot. */
+static inline void abort_here(haft_worker *worker, haft_id id, const void *caller)
+{
+    const uint64_t index = id.bits & worker->view.mask;
+    atomic_u64 *word = (atomic_u64 *)(void *)(worker->view.base + index * worker->view.stride);
+
+    assert(life_is_reserved(&worker->table->slots, id));
+    count_up(&worker->counters.aborted, 1);
+    store_relaxed(OWN, word, id.bits - index - worker->above_index + MARK_END);
+    if (hand_add_aborted(worker, index)) {
+        look_further(worker, index, caller);
+    }
+}
+
 void haft_abort(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    worker_abort(worker, id, CALLER);
+    if (id.bits < hand_last_life(worker)) {
+        abort_here(worker, id, CALLER);
+    } else {
+        worker_abort(worker, id, CALLER);
+    }
 }
 
 /* concurrent/table/roster.c */
@@ -17093,18 +17136,40 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
     }
 }
 
-/* Fill the slot's object, and publish it. */
-static void insert_into(const struct slots *slots, uint64_t index, const void *object, haft_id *id)
+/* The objects are a few whole words each. */
+static void insert_words(const haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const char *objects, haft_id *ids)
 {
-    atomic_u64 *word = slots_word(slots, index);
+    const struct slots slots = {.view = worker->view, .format = worker->table->slots.format};
+    const size_t size = worker->object_size;
 
-    *id = life_next_id(slots, word, index);
-    if (object != NULL && slots_has_words(slots)) {
-        object_copy_words(slots_object(word), object, slots->object_size);
-    } else {
-        slots_fill(slots, slots_object(word), object);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(&slots, indices, count, i);
+        atomic_u64 *word = slots_word(&slots, index);
+        const haft_id id = life_next_id(&slots, word, index);
+
+        object_copy_words(slots_object(word), objects + i * size, size);
+        life_publish(word, id);
+        ids[i] = id;
     }
-    life_publish(word, *id);
+}
+
+/* Objects of any size, or zeros. */
+static void insert_sized(haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const void *caller, const char *objects, haft_id *ids)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
+        atomic_u64 *word = slots_word(slots, index);
+
+        ids[i] = life_next_id(slots, word, index);
+        sites_note_birth(&slots->sites, index, caller);
+        slots_fill(slots, slots_object(word),
+                   objects != NULL ? objects + i * slots->object_size : NULL);
+        life_publish(word, ids[i]);
+    }
 }
 
 static void insert_found(haft_worker *worker, uint32_t count, const void *caller,
@@ -17115,12 +17180,10 @@ static void insert_found(haft_worker *worker, uint32_t count, const void *caller
 
     tally(&worker->counters.inserted, count);
     fetch_first(slots, indices, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t index = slot_at(slots, indices, count, i);
-
-        sites_note_birth(&slots->sites, index, caller);
-        insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
-                    &ids[i]);
+    if (objects != NULL && worker->table->is_quick && slots->sites.records == NULL) {
+        insert_words(worker, indices, count, objects, ids);
+    } else {
+        insert_sized(worker, indices, count, caller, objects, ids);
     }
 }
 
@@ -17151,7 +17214,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 {
     debug_check(worker);
     const struct slots *slots = &worker->table->slots;
-    const uint64_t last_life = worker_last_life(worker);
+    const uint64_t last_life = hand_last_life(worker);
     const void *caller = CALLER;
     size_t done = 0;
 

@@ -103,18 +103,40 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
     }
 }
 
-/* Fill the slot's object, and publish it. */
-static void insert_into(const struct slots *slots, uint64_t index, const void *object, haft_id *id)
+/* The objects are a few whole words each. */
+static void insert_words(const haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const char *objects, haft_id *ids)
 {
-    atomic_u64 *word = slots_word(slots, index);
+    const struct slots slots = {.view = worker->view, .format = worker->table->slots.format};
+    const size_t size = worker->object_size;
 
-    *id = life_next_id(slots, word, index);
-    if (object != NULL && slots_has_words(slots)) {
-        object_copy_words(slots_object(word), object, slots->object_size);
-    } else {
-        slots_fill(slots, slots_object(word), object);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(&slots, indices, count, i);
+        atomic_u64 *word = slots_word(&slots, index);
+        const haft_id id = life_next_id(&slots, word, index);
+
+        object_copy_words(slots_object(word), objects + i * size, size);
+        life_publish(word, id);
+        ids[i] = id;
     }
-    life_publish(word, *id);
+}
+
+/* Objects of any size, or zeros. */
+static void insert_sized(haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const void *caller, const char *objects, haft_id *ids)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = slot_at(slots, indices, count, i);
+        atomic_u64 *word = slots_word(slots, index);
+
+        ids[i] = life_next_id(slots, word, index);
+        sites_note_birth(&slots->sites, index, caller);
+        slots_fill(slots, slots_object(word),
+                   objects != NULL ? objects + i * slots->object_size : NULL);
+        life_publish(word, ids[i]);
+    }
 }
 
 static void insert_found(haft_worker *worker, uint32_t count, const void *caller,
@@ -125,12 +147,10 @@ static void insert_found(haft_worker *worker, uint32_t count, const void *caller
 
     tally(&worker->counters.inserted, count);
     fetch_first(slots, indices, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t index = slot_at(slots, indices, count, i);
-
-        sites_note_birth(&slots->sites, index, caller);
-        insert_into(slots, index, objects != NULL ? objects + i * slots->object_size : NULL,
-                    &ids[i]);
+    if (objects != NULL && worker->table->is_quick && slots->sites.records == NULL) {
+        insert_words(worker, indices, count, objects, ids);
+    } else {
+        insert_sized(worker, indices, count, caller, objects, ids);
     }
 }
 
@@ -161,7 +181,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 {
     debug_check(worker);
     const struct slots *slots = &worker->table->slots;
-    const uint64_t last_life = worker_last_life(worker);
+    const uint64_t last_life = hand_last_life(worker);
     const void *caller = CALLER;
     size_t done = 0;
 

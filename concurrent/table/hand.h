@@ -18,6 +18,20 @@
 #include <haft/detail/table_front.h>
 #include <string.h>
 
+/*
+ * What calls may do in place, as programs with the members of these names.  In debug builds those
+ * leave everything to the calls.
+ */
+static inline uint64_t hand_used_from(const haft_worker *worker)
+{
+    return debug_is_on() ? worker->table->used_from : worker->used_from;
+}
+
+static inline uint64_t hand_last_life(const haft_worker *worker)
+{
+    return debug_is_on() ? worker->table->last_life : worker->last_life;
+}
+
 /* --- the filling batch --- */
 
 static inline uint32_t hand_filling_count(const haft_worker *worker)

@@ -2,7 +2,7 @@
  * The way out: free and abort, and closing the batches they fill.
  *
  * Edges in this file.
- *   OWN     only this worker has the batch
+ *   OWN     only this worker has the batch, and a slot that it reserved
  */
 #include "concurrent/table/retire.h"
 #include "concurrent/clock/tickets.h"
@@ -10,6 +10,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/diagnose.h"
+#include <assert.h>
 
 static void remember(struct backlog *backlog, uint64_t ticket)
 {
@@ -54,9 +55,10 @@ void retire_hand_on(haft_worker *worker)
 
 /*
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
- * keeps allocation sites.
+ * keeps allocation sites.  Not inlined: it would cost haft_abort a stack frame.
  */
-static void look_further(haft_worker *worker, uint64_t index, const void *caller)
+static __attribute__((noinline)) void look_further(haft_worker *worker, uint64_t index,
+                                                   const void *caller)
 {
     haft_table *table = worker->table;
 
@@ -100,13 +102,13 @@ haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    if (haft_worker_front_free(worker, worker->view, worker_last_life(worker), id)) {
+    if (haft_worker_front_free(worker, worker->view, hand_last_life(worker), id)) {
         return HAFT_OK;
     }
     return worker_free(worker, id, CALLER);
 }
 
-void worker_abort(haft_worker *worker, haft_id id, const void *caller)
+__attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t index = word_index(&table->slots.format, id.bits);
@@ -122,9 +124,27 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller)
     }
 }
 
+/* In place, as haft_worker_front_free(): not a last life, and no more to do than for the slot. */
+static inline void abort_here(haft_worker *worker, haft_id id, const void *caller)
+{
+    const uint64_t index = id.bits & worker->view.mask;
+    atomic_u64 *word = (atomic_u64 *)(void *)(worker->view.base + index * worker->view.stride);
+
+    assert(life_is_reserved(&worker->table->slots, id));
+    count_up(&worker->counters.aborted, 1);
+    store_relaxed(OWN, word, id.bits - index - worker->above_index + MARK_END);
+    if (hand_add_aborted(worker, index)) {
+        look_further(worker, index, caller);
+    }
+}
+
 void haft_abort(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    worker_abort(worker, id, CALLER);
+    if (id.bits < hand_last_life(worker)) {
+        abort_here(worker, id, CALLER);
+    } else {
+        worker_abort(worker, id, CALLER);
+    }
 }

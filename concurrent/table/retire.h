@@ -24,10 +24,4 @@ void worker_abort(haft_worker *worker, haft_id id, const void *caller);
 /* What haft_free() does not do in place: a free as called from `caller`. */
 haft_status worker_free(haft_worker *worker, haft_id id, const void *caller);
 
-/* What calls may do in place.  With debug builds the worker has another value, for programs. */
-static inline uint64_t worker_last_life(const haft_worker *worker)
-{
-    return debug_is_on() ? worker->table->last_life : worker->last_life;
-}
-
 #endif /* HAFT_CONCURRENT_RETIRE_H */
