@@ -35,7 +35,8 @@ inline Table opened(const haft::domain &domain, uint64_t capacity = 1000)
 }
 
 /* Until freed objects have been taken back. */
-template <class T> inline void next_frame(const haft::domain &domain, haft::worker_ref<T> worker)
+template <class T, haft::pins P>
+inline void next_frame(const haft::domain &domain, haft::worker_ref<T, P> worker)
 {
     expect_status(worker.flush(), HAFT_OK);
     expect_status(domain.tick(), HAFT_OK);

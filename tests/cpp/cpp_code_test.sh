@@ -1,6 +1,7 @@
 #!/bin/bash
 # haft/haft.hpp resolves with exactly the instructions of the C headers, in each kind of table and
-# for objects of several sizes and alignments; gcc, and clang where there is one.
+# for objects of several sizes and alignments; gcc, and clang where there is one.  It frees in place
+# as they do: registers may be others, so instructions are counted, and those that lock.
 #
 # Usage: cpp_code_test.sh <include/haft/typed.h>
 # Environment: CC (gcc), CXX (g++)
@@ -46,6 +47,7 @@ struct $1 *$1_of_packed(const $1_packed *packed, $1_id id)
 {
     return $1_packed_resolve(packed->view, id);
 }
+haft_status $1_free_by_worker(const $1_worker *worker, $1_id id) { return $1_free(*worker, id); }
 C
 }
 
@@ -61,6 +63,10 @@ bool $1_is_live_in_view(haft::view<$types> view, haft::id<$1> id) { return view.
 $1 *$1_of_local(const haft::local<$types> *local, haft::id<$1> id) { return local->resolve(id); }
 $1 *$1_of_table(const haft::table<$types> *table, haft::id<$1> id) { return table->resolve(id); }
 $1 *$1_of_packed(const haft::packed<$1> *packed, haft::id<$1> id) { return packed->resolve(id); }
+haft_status $1_free_by_worker(const haft::worker<$types> *worker, haft::id<$1> id)
+{
+    return worker->free(id);
+}
 }
 CC
 }
@@ -78,13 +84,23 @@ code()
     objdump -d --no-show-raw-insn --section=".text.$2" "$work/$1.o" | sed -n 's/^ *[0-9a-f]*:\t//p'
 }
 
+# is_as_short <assembly> <other>: as many instructions, or up to two less, and as many that lock
+is_as_short()
+{
+    local all most
+    all=$(wc -l <"$1")
+    most=$(wc -l <"$2")
+    ((all > 0 && all <= most && all >= most - 2)) &&
+        [[ $(grep -c lock "$1") == $(grep -c lock "$2") ]]
+}
+
 # compare <C compiler> <C++ compiler>
 compare()
 {
     local name function same=0
     local options=(-O2 -ffunction-sections -I"$include" -I"$work" -c)
     "$1" -std=c11 "${options[@]}" "$work/c.c" -o "$work/c.o"
-    "$2" -std=c++17 "${options[@]}" "$work/cxx.cc" -o "$work/cxx.o"
+    "$2" -std=c++17 -fno-exceptions "${options[@]}" "$work/cxx.cc" -o "$work/cxx.o"
     for name in "${names[@]}"; do
         for function in "${functions[@]/#/${name}_}"; do
             code c "$function" >"$work/c.s"
@@ -97,6 +113,13 @@ compare()
                 failed=1
             fi
         done
+        code c "${name}_free_by_worker" >"$work/c.s"
+        code cxx "${name}_free_by_worker" >"$work/cxx.s"
+        if ! is_as_short "$work/cxx.s" "$work/c.s"; then
+            echo "$1, $2: ${name}_free_by_worker is longer in C++, or not in place:"
+            cat "$work/cxx.s"
+            failed=1
+        fi
     done
     echo "$1, $2: $same functions have the same instructions in C and in C++"
 }

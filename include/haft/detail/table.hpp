@@ -59,7 +59,8 @@ class table : public detail::slot_owner<T, P, haft_table,
   public:
     using typename base::id_type;
     using typename base::view_type;
-    using worker_type = haft::worker<T>;
+    using worker_type = haft::worker<T, P>;
+    using worker_ref_type = haft::worker_ref<T, P>;
     using scan_type = haft::scan<T, haft_cursor>;
 
     table() noexcept = default;
@@ -100,12 +101,12 @@ class table : public detail::slot_owner<T, P, haft_table,
 
         return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
     }
-    result<worker_ref<T>> current_worker() const noexcept
+    result<worker_ref_type> current_worker() const noexcept
     {
         haft_worker *current;
         const haft_status status = haft_worker_current(handle_.get(), &current);
 
-        return status == HAFT_OK ? result<worker_ref<T>>(worker_ref<T>(current)) : status;
+        return status == HAFT_OK ? result<worker_ref_type>(worker_ref_type(current)) : status;
     }
 
     /* Without a worker: haft/threads.h. */
