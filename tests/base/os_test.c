@@ -1,6 +1,6 @@
 /*
- * White-box: lib/base/os.h, whose answers the rest of the library relies on; on POSIX, also when
- * the system refuses.
+ * White-box: lib/base/os.h on POSIX: what it answers when the system refuses, and what signals,
+ * forks and pages do there.  os_contract.c tests what holds on every system.
  *
  * This program is linked so that os_posix.c's calls of the system come here first.
  */
@@ -138,14 +138,6 @@ static char *reserve(bool in_steps)
     return base;
 }
 
-Test(os, reserved_memory_is_zero_and_can_be_written_at_once)
-{
-    char *base = reserve(false);
-
-    memset(base, 1, size_of_pages());
-    os_release(base, size_of_pages());
-}
-
 Test(os, memory_that_may_not_be_writable_at_once_can_be_read_and_committed)
 {
     no.writable_memory = true;
@@ -174,18 +166,6 @@ Test(os, reserve_does_without_advice_on_huge_pages)
 {
     no.advice = EINVAL;
     os_release(reserve(false), size_of_pages());
-}
-
-Test(os, discarded_pages_are_zero_and_others_as_before)
-{
-    char *base = reserve(false);
-
-    memset(base, 1, size_of_pages());
-    cr_assert(os_discard(base + os_page_size(), os_page_size()));
-    cr_expect(is_all(base, os_page_size(), 1));
-    cr_expect(is_all(base + os_page_size(), os_page_size(), 0));
-    cr_expect(is_all(base + 2 * os_page_size(), size_of_pages() - 2 * os_page_size(), 1));
-    os_release(base, size_of_pages());
 }
 
 Test(os, discard_that_is_refused_changes_nothing)
@@ -239,27 +219,13 @@ Test(os, populate_is_refused_for_want_of_memory_alone)
 
 /* --- chance, time, numbers, words --- */
 
-Test(os, random_bits_differ)
+Test(os, random_bits_may_be_refused)
 {
-    uint64_t first = 0;
-    uint64_t second = 0;
+    uint64_t bits = 0;
 
-    cr_assert(os_random(&first) && os_random(&second));
-    cr_expect(ne(u64, first, second));
+    cr_expect(os_random(&bits));
     no.chance = true;
-    cr_expect(not(os_random(&first)));
-}
-
-Test(os, time_goes_on_by_what_a_thread_sleeps)
-{
-    const uint64_t before = os_now_ns();
-
-    os_sleep(20 * MS);
-    const uint64_t after = os_now_ns();
-
-    cr_expect(ge(u64, after, before + 20 * MS));
-    os_sleep(1000 * MS + 1); /* more than a second has two parts */
-    cr_expect(ge(u64, os_now_ns(), after + 1000 * MS + 1));
+    cr_expect(not(os_random(&bits)));
 }
 
 Test(os, a_line_goes_to_stderr_behind_the_name, .init = cr_redirect_stderr)
@@ -321,93 +287,7 @@ Test(os, thread_runs_apart_and_leaves_signals_to_others)
     cr_expect(takes_signals());
 }
 
-static struct os_mutex mutex; /* all zero */
-static struct os_condition condition;
 static struct os_semaphore semaphore;
-static bool is_ready;
-
-static void try_lock(void *arg)
-{
-    bool *had = arg;
-
-    *had = os_mutex_try_lock(&mutex);
-    if (*had) {
-        os_mutex_unlock(&mutex);
-    }
-}
-
-static bool another_thread_has_it(void)
-{
-    struct os_thread thread;
-    bool had = false;
-
-    cr_assert(os_thread_start(&thread, try_lock, &had));
-    os_thread_join(&thread);
-    return had;
-}
-
-static void expect_exclusive(void)
-{
-    os_mutex_lock(&mutex);
-    cr_expect(not(another_thread_has_it()));
-    os_mutex_unlock(&mutex);
-    cr_expect(another_thread_has_it());
-}
-
-Test(os, mutex_that_is_all_zero_is_one_and_so_is_one_that_is_opened)
-{
-    expect_exclusive();
-    memset(&mutex, 0x5a, sizeof mutex);
-    os_mutex_open(&mutex);
-    expect_exclusive();
-    os_mutex_close(&mutex);
-}
-
-Test(os, condition_that_no_thread_wakes_waits_until_the_time)
-{
-    os_condition_open(&condition);
-    os_mutex_lock(&mutex);
-    const uint64_t until = os_now_ns() + 30 * MS;
-
-    while (os_condition_wait(&condition, &mutex, until)) {
-        /* for no reason */
-    }
-    cr_expect(ge(u64, os_now_ns(), until));
-    os_mutex_unlock(&mutex);
-    os_condition_close(&condition);
-}
-
-static void wait_until_ready(void *arg)
-{
-    (void)arg;
-    os_mutex_lock(&mutex);
-    os_semaphore_post(&semaphore);
-    while (!is_ready) {
-        must(os_condition_wait(&condition, &mutex, os_now_ns() + 3600000 * MS));
-    }
-    os_mutex_unlock(&mutex);
-}
-
-Test(os, condition_wakes_all_threads_that_wait)
-{
-    struct os_thread threads[2];
-
-    os_condition_open(&condition);
-    cr_assert(os_semaphore_open(&semaphore));
-    for (int i = 0; i < 2; i++) {
-        cr_assert(os_thread_start(&threads[i], wait_until_ready, NULL));
-        os_semaphore_wait(&semaphore);
-    }
-    os_mutex_lock(&mutex); /* a thread has given it up by waiting */
-    is_ready = true;
-    os_condition_wake_all(&condition);
-    os_mutex_unlock(&mutex);
-    for (int i = 0; i < 2; i++) {
-        os_thread_join(&threads[i]);
-    }
-    os_condition_close(&condition);
-    os_semaphore_close(&semaphore);
-}
 
 static void post_later(int signal)
 {
@@ -440,40 +320,16 @@ Test(os, semaphore_wait_goes_on_when_it_is_interrupted)
     cr_expect(not(os_semaphore_open(&semaphore)));
 }
 
-static struct os_key key;
-static void *ended_with;
-
-static void note_end(void *value)
+Test(os, key_and_value_may_be_refused)
 {
-    ended_with = value;
-}
+    struct os_key key;
 
-static void set_and_end(void *value)
-{
-    must(os_key_set(&key, value));
-}
-
-static void run_thread(void *value)
-{
-    struct os_thread thread;
-
-    ended_with = NULL;
-    cr_assert(os_thread_start(&thread, set_and_end, value));
-    os_thread_join(&thread);
-}
-
-Test(os, key_tells_of_a_thread_that_ends_with_a_value)
-{
-    cr_assert(os_key_open(&key, note_end));
-    run_thread(&key);
-    cr_expect(eq(ptr, ended_with, &key));
-    run_thread(NULL);
-    cr_expect(eq(ptr, ended_with, NULL));
+    cr_assert(os_key_open(&key, free));
     no.value = true;
     cr_expect(not(os_key_set(&key, &key)));
     os_key_close(&key);
     no.key = true;
-    cr_expect(not(os_key_open(&key, note_end)));
+    cr_expect(not(os_key_open(&key, free)));
 }
 
 static char order[8];
