@@ -1,6 +1,7 @@
 """Which commands Debian's packages bring."""
 
 import functools
+import pathlib
 import re
 import subprocess
 
@@ -16,6 +17,7 @@ BRINGS = {
     "man-db": "man",
     "musl-tools": "musl-gcc",
     "qemu-user": "qemu-aarch64",
+    "wine": "wine wineserver",
 }
 FIELDS = ("Package", "binary:Package", "db:Status-Status", "Essential", "Priority", "Pre-Depends", "Depends", "Provides")
 FOLDERS = re.compile(r"^(?:/usr)?/s?bin/([^/]+)$", re.M)
@@ -80,9 +82,10 @@ def always():
 
 @functools.cache
 def _leads_to(command):
-    """The commands that an alternative may be a link to."""
+    """The commands that an alternative, or one that goes along with another, may be a link to."""
     said = _asked("update-alternatives", "--query", command)
-    return re.findall(r"^Alternative: .*/(.*)$", said, re.M)
+    link = pathlib.Path("/etc/alternatives", command)
+    return re.findall(r"^Alternative: .*/(.*)$", said, re.M) or ([link.readlink().name] if link.is_symlink() else [])
 
 
 @functools.cache
