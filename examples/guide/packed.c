@@ -26,6 +26,20 @@ static void step(haft_packed *sparks)
 }
 /* end */
 
+/* guide: backwards */
+/* From the last to the first: a free moves only objects that the loop has visited. */
+static void put_out(haft_packed *sparks, int lifetime)
+{
+    const struct spark *spark = haft_packed_objects(sparks);
+
+    for (uint64_t i = haft_packed_count(sparks); i-- > 0;) {
+        if (spark[i].lifetime < lifetime) {
+            must(haft_packed_free(sparks, haft_packed_ids(sparks)[i]));
+        }
+    }
+}
+/* end */
+
 int main(void)
 {
     haft_packed *sparks;
@@ -47,6 +61,15 @@ int main(void)
     /* end */
     printf("%d left; the last one moved to position %d, and has %d steps left\n",
            (int)haft_packed_count(sparks), (int)position, last->lifetime);
+    /* guide: order */
+    const haft_id drawn[] = {ids[3], ids[4]}; /* in this order, say by another table's objects */
+
+    must(haft_packed_sort_as(sparks, drawn, 2)); /* all others behind them */
+    /* end */
+    printf("drawn first: the one with %d steps left\n",
+           ((const struct spark *)haft_packed_objects(sparks))->lifetime);
+    put_out(sparks, 3);
+    printf("put out: %d left\n", (int)haft_packed_count(sparks));
     haft_packed_close(sparks);
     return fflush(stdout) != 0;
 }
