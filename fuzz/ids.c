@@ -185,6 +185,11 @@ static void end(struct tables *tables, enum kind kind, unsigned how, haft_id id)
     look(tables, kind, id);
 }
 
+static bool is_in_front(const struct tables *tables, haft_id id)
+{
+    return !haft_id_is_nil(id) && haft_id_equal(haft_packed_id_in(tables->packed, 0), id);
+}
+
 static void kill(struct tables *tables, haft_id id)
 {
     const haft_status before = haft_packed_diagnose(tables->packed, id);
@@ -192,6 +197,22 @@ static void kill(struct tables *tables, haft_id id)
     const haft_status said = haft_packed_kill(tables->packed, id);
 
     must(said == (was_dead ? HAFT_DEAD : before), "kill", id);
+    look(tables, PACKED, id);
+}
+
+/* To the front of the packed table, and to the place of its last object. */
+static void reorder(struct tables *tables, haft_id id)
+{
+    const haft_status before = haft_packed_diagnose(tables->packed, id);
+    const uint64_t count = haft_packed_count(tables->packed);
+
+    must(haft_packed_sort_as(tables->packed, &id, 1) == HAFT_OK, "sort_as", id);
+    must((before == HAFT_OK) == is_in_front(tables, id), "the front of a sorted table", id);
+    if (count != 0) {
+        const haft_id last = haft_packed_id_in(tables->packed, count - 1);
+
+        must(haft_packed_swap(tables->packed, last, id) == before, "swap", id);
+    }
     look(tables, PACKED, id);
 }
 
@@ -210,14 +231,30 @@ static void check_restored(struct tables *tables, enum kind kind, haft_id id, ha
     must(said != HAFT_OK || find(tables, kind, id, false) == NULL, "restored twice", id);
 }
 
-static void restore_local(struct tables *tables, bool frees, haft_id id)
+/* As haft_local_restore(), in steps. */
+static haft_status reserve_and_publish(struct tables *tables, haft_id id, uint64_t value)
+{
+    void *object = NULL;
+    const haft_status said = haft_local_reserve_at(tables->local, id, &object);
+
+    must((said == HAFT_OK) == (object != NULL), "reserve_at", id);
+    if (said == HAFT_OK) {
+        must(haft_local_diagnose(tables->local, id) == HAFT_RESERVED, "reserved at", id);
+        memcpy(object, &value, sizeof value);
+        haft_local_publish(tables->local, id);
+    }
+    return said;
+}
+
+static void restore_local(struct tables *tables, bool frees, unsigned how, haft_id id)
 {
     const uint64_t value = ++tables->values;
 
     if (frees) {
         (void)haft_local_restore_free(tables->local, id);
     } else {
-        const haft_status said = haft_local_restore(tables->local, id, &value);
+        const haft_status said = how % 2 == 0 ? haft_local_restore(tables->local, id, &value)
+                                              : reserve_and_publish(tables, id, value);
 
         check_restored(tables, LOCAL, id, said);
         if (said == HAFT_OK) {
@@ -272,7 +309,7 @@ static void one_more(struct tables *tables, unsigned how, bool other, haft_id id
 {
     switch (how) {
     case 0:
-        kill(tables, id);
+        (other ? reorder : kill)(tables, id);
         break;
     case 1:
         (other ? unpin : pin)(tables, id);
@@ -313,7 +350,7 @@ static void one(struct tables *tables, uint8_t entry, haft_id id)
         if (how == 3) {
             restore_shared(tables, id);
         } else {
-            restore_local(tables, other, id);
+            restore_local(tables, other, how, id);
         }
         break;
     default:

@@ -359,6 +359,7 @@ static void must_be_no_id(struct subject *subject)
     must(must_be_refused(subject, HAFT_NIL) == HAFT_NO_ID);
     if (subject->local != NULL) {
         must(haft_local_restore(subject->local, HAFT_NIL, NULL) == HAFT_NO_ID);
+        must(haft_local_reserve_at(subject->local, HAFT_NIL, NULL) == HAFT_NO_ID);
         must(haft_local_restore_free(subject->local, HAFT_NIL) == HAFT_NO_ID);
     }
 }
