@@ -4490,8 +4490,11 @@ haft_status side_open(const struct slots *slots, const haft_side_options *option
 HAFT_INTERNAL void sides_add(atomic_u64 *list, haft_side *side);
 HAFT_INTERNAL void sides_remove(haft_side *side);
 
-/* Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id. */
-HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index);
+/*
+ * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
+ * How many of a local table's there were; on_end may set others meanwhile.
+ */
+HAFT_INTERNAL uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 HAFT_INTERNAL void sides_forget_all(const atomic_u64 *list);
@@ -4681,8 +4684,10 @@ static uint64_t forget_all(const haft_side *side)
     return count;
 }
 
-HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index)
+HAFT_INTERNAL uint64_t sides_forget(const atomic_u64 *list, uint64_t index)
 {
+    uint64_t ended = 0;
+
     for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
         if (index >= load_relaxed(ONWARD, &side->used)) {
             continue;
@@ -4690,9 +4695,10 @@ HAFT_INTERNAL void sides_forget(const atomic_u64 *list, uint64_t index)
         if (side->is_shared) {
             store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
         } else {
-            forget(side, index);
+            ended += forget(side, index);
         }
     }
+    return ended;
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
@@ -6726,7 +6732,8 @@ static bool end_values_of(const haft_local *local, uint64_t index)
 {
     const atomic_u64 *at = slots_word(&local->slots, index);
 
-    sides_forget(&local->sides, index);
+    while (sides_forget(&local->sides, index)) { /* on_end may have set others */
+    }
     return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
 }
 
@@ -6739,13 +6746,11 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
         if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
+            store_relaxed(HINT, &local->slots.recycled, 1);
             local_push(local, index, format->first);
             local->exhausted--;
             count++;
         }
-    }
-    if (count != 0) {
-        store_relaxed(HINT, &local->slots.recycled, 1);
     }
     return count;
 }

@@ -160,7 +160,9 @@ void on_destroy(void *object, haft_id id, void *arg)
     must_be(object_is(play, object, slot->value), "the object is intact in on_destroy");
     must_be(haft_resolve(play->view, id) == NULL, "the id is stale in on_destroy");
     check_counts(play);
+    play->destroying++;
     play_nested(play);
+    play->destroying--;
     must_be(slot->state == ENDING && object_is(play, object, slot->value),
             "the object is intact until on_destroy returns");
     model_settle(model, haft_id_index(model->layout, id));
@@ -439,7 +441,10 @@ void local_check(struct play *play)
     for_each(play);
     for_each_slot(play);
     play_check_ids(play);
+    sides_check(play);
 }
+
+#define FIRST_BESIDE 208 /* codes from here on are those of sides.c */
 
 void local_step(struct play *play)
 {
@@ -460,7 +465,11 @@ void local_step(struct play *play)
     if (play->model.is_loading && play->now.code % 8 == 0) {
         load(play); /* not for long: much is refused meanwhile */
     }
-    steps[play->now.code % 32](play);
+    if (play->now.code >= FIRST_BESIDE) {
+        sides_step(play);
+    } else {
+        steps[play->now.code % 32](play);
+    }
     if (play->kind == LOCAL) {
         check_counts(play);
     }
@@ -468,6 +477,7 @@ void local_step(struct play *play)
 
 void local_close(struct play *play)
 {
+    sides_close(play);
     tell(play, "close");
     play->closing = true;
     play->clearing = true;

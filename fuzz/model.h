@@ -43,6 +43,7 @@ struct model {
     uint64_t limit;   /* first index that is never issued */
     bool wraps;       /* after the last generation comes 1 */
     bool wrapped;     /* it has come */
+    bool recycled;    /* exhausted slots have begun again */
     bool wears_early; /* packed: exhausted is said while the last life's destructor runs */
     uint64_t moment;
 

@@ -191,6 +191,8 @@ haft_id play_id(struct play *play)
         return id_in_state(play, TAKEN);
     case 13:
         return id_in_state(play, WORN);
+    case 14:
+        return haft_id_is_nil(play->at_hand) ? id_from_fields(play) : play->at_hand;
     default:
         return id_from_fields(play);
     }
@@ -215,7 +217,8 @@ void play_must_diagnose(struct play *play, haft_id id, haft_status said, const c
                            slot->state == RETIRED && slot->generation == 0) ||
                           (expected == HAFT_EXHAUSTED && said == HAFT_STALE && play->closing);
     const bool was_given_back = expected == HAFT_NEVER_ISSUED && said == HAFT_STALE &&
-                                slot != NULL && slot->state == FRESH && play->model.wrapped;
+                                slot != NULL && slot->state == FRESH &&
+                                (play->model.wrapped || play->model.recycled);
 
     if (said != expected && !was_last && !was_given_back) {
         differ("%s of id %llx answers %s, the model %s", call, (unsigned long long)id.bits,
@@ -417,6 +420,7 @@ uint64_t play(const uint8_t *data, size_t size)
     play->kind = play->setup.kind;
     model_from(&play->model, &play->setup);
     tell_setup(play);
+    sides_open(play);
     kinds[play->kind].open(play);
     for (size_t at = SETUP_BYTES; at + OPERATION_BYTES <= size && !play->is_over;
          at += OPERATION_BYTES) {
@@ -430,6 +434,7 @@ uint64_t play(const uint8_t *data, size_t size)
     }
     kinds[play->kind].check(play);
     kinds[play->kind].close(play);
+    sides_end(play);
     const uint64_t operations = play->number;
 
     free(play);

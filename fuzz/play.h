@@ -65,9 +65,12 @@ struct play {
     bool has_trimmed; /* it has given runs back: which of them workers draw is not known, so */
     bool is_over;     /* when it is local again, the model cannot say which slot is next */
     bool in_section;
-    unsigned depth;  /* of callbacks */
-    unsigned budget; /* operations that callbacks may still do, in this operation */
-    bool closing;    /* of the table: what may be reclaimed, all may be */
+    unsigned depth;      /* of callbacks */
+    unsigned budget;     /* operations that callbacks may still do, in this operation */
+    unsigned destroying; /* on_destroy of a local table that runs */
+    haft_id at_hand;     /* what the call around a callback is about; nil: any */
+    struct sides *sides; /* sides.c: what a local table has beside it */
+    bool closing;        /* of the table: what may be reclaimed, all may be */
 
     /* local: haft_local_clear() or _close() under way */
     bool clearing;
@@ -108,6 +111,14 @@ void shared_check(struct play *play);
 void local_close(struct play *play);
 void packed_close(struct play *play);
 void shared_close(struct play *play);
+
+/* sides.c: one operation on a local table's sides and states, and the rest as above. */
+void sides_open(struct play *play);
+void sides_step(struct play *play);
+void sides_check(struct play *play);
+void sides_close(struct play *play);
+void sides_end(struct play *play); /* without a table */
+bool sides_are_open(const struct play *play);
 
 /* From local to shared and back: local.c and shared.c each do their own half. */
 void local_share(struct play *play);

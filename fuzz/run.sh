@@ -14,7 +14,7 @@ readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-fr
 libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
-        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore}.c) ;;
+        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore,sides}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
     recording) sources=(fuzz/recording.c fuzz/recording_world.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;

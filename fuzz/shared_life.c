@@ -219,9 +219,10 @@ void local_share(struct play *play)
     const haft_share_options options = {.on_reclaim = on_reclaim, .reclaim_arg = play};
     const bool overrides = play->setup.destroys && (play->now.x & 1) != 0;
     const haft_status expected =
-        model->is_loading && !play->closing                                  ? HAFT_LOADING
-        : play->closing || model->counts[TAKEN] + model->counts[ENDING] != 0 ? HAFT_IN_USE
-                                                                             : HAFT_OK;
+        model->is_loading && !play->closing ? HAFT_LOADING
+        : play->closing || model->counts[TAKEN] + model->counts[ENDING] != 0 || sides_are_open(play)
+            ? HAFT_IN_USE
+            : HAFT_OK;
 
     if (expected == HAFT_OK && play->now.y % 2 == 0) {
         return;

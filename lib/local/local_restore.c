@@ -132,7 +132,8 @@ static bool end_values_of(const haft_local *local, uint64_t index)
 {
     const atomic_u64 *at = slots_word(&local->slots, index);
 
-    sides_forget(&local->sides, index);
+    while (sides_forget(&local->sides, index)) { /* on_end may have set others */
+    }
     return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
 }
 
@@ -145,13 +146,11 @@ uint64_t haft_local_recycle_exhausted(haft_local *local)
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
         if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
+            store_relaxed(HINT, &local->slots.recycled, 1);
             local_push(local, index, format->first);
             local->exhausted--;
             count++;
         }
-    }
-    if (count != 0) {
-        store_relaxed(HINT, &local->slots.recycled, 1);
     }
     return count;
 }

@@ -47,8 +47,11 @@ haft_status side_open(const struct slots *slots, const haft_side_options *option
 void sides_add(atomic_u64 *list, haft_side *side);
 void sides_remove(haft_side *side);
 
-/* Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id. */
-void sides_forget(const atomic_u64 *list, uint64_t index);
+/*
+ * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
+ * How many of a local table's there were; on_end may set others meanwhile.
+ */
+uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 void sides_forget_all(const atomic_u64 *list);

@@ -636,6 +636,62 @@ Test(local_side, a_slot_that_on_end_recycles_is_recycled_once)
     close_meddler(&meddler);
 }
 
+static void look_at_recycled(struct meddler *meddler)
+{
+    expect_status(haft_local_diagnose(meddler->local, meddler->id), HAFT_STALE);
+}
+
+Test(local_side, while_slots_are_recycled_ids_of_those_before_are_stale)
+{
+    struct meddler meddler;
+    haft_id ids[2];
+
+    open_meddler(&meddler);
+    for (int life = 0; life < 3; life++) {
+        ids[0] = insert_in(meddler.local);
+        ids[1] = insert_in(meddler.local);
+        must(life != 2 || haft_side_set(meddler.side, ids[1], NULL, NULL) == HAFT_OK);
+        must(haft_local_free(meddler.local, ids[1]) == HAFT_OK);
+        must(haft_local_free(meddler.local, ids[0]) == HAFT_OK);
+    }
+    meddler.id = ids[0];
+    meddler.meddle = look_at_recycled;
+    cr_expect(eq(u64, haft_local_recycle_exhausted(meddler.local), 2));
+    cr_expect(eq(ptr, (void *)meddler.meddle, NULL), "on_end was called");
+    close_meddler(&meddler);
+}
+
+/* A slot's only life, once more: with a value in a side that was looked at before. */
+static void live_again(struct meddler *meddler)
+{
+    must(haft_local_recycle_exhausted(meddler->local) == 1);
+    const haft_id id = insert_in(meddler->local);
+
+    must(id.bits == meddler->id.bits);
+    must(haft_side_set(meddler->behind, id, NULL, NULL) == HAFT_OK);
+    must(haft_local_free(meddler->local, id) == HAFT_OK);
+}
+
+Test(local_side, a_slot_that_on_end_has_used_up_again_has_no_value_either)
+{
+    const haft_local_options once = {.capacity = 4, .object_size = 8, .layout = {6, 1, 0, 0}};
+    struct meddler meddler = {.meddle = live_again};
+    const haft_side_options options = {.on_end = end_and_meddle, .end_arg = &meddler};
+
+    assert_status(haft_local_open(&once, &meddler.local), HAFT_OK);
+    assert_status(haft_side_open_local(meddler.local, &options, &meddler.side), HAFT_OK);
+    assert_status(haft_side_open_local(meddler.local, NULL, &meddler.behind), HAFT_OK);
+    meddler.id = insert_in(meddler.local);
+    must(haft_side_set(meddler.side, meddler.id, NULL, NULL) == HAFT_OK);
+    must(haft_local_free(meddler.local, meddler.id) == HAFT_OK);
+    cr_expect(eq(u64, haft_local_recycle_exhausted(meddler.local), 1));
+    cr_assert(eq(u64, insert_in(meddler.local).bits, meddler.id.bits));
+    cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.behind), meddler.id), NULL));
+    haft_side_close(meddler.behind);
+    haft_side_close(meddler.side);
+    haft_local_close(meddler.local);
+}
+
 static void set_behind(struct meddler *meddler)
 {
     must(haft_side_set(meddler->behind, meddler->id, NULL, NULL) == HAFT_OK);
