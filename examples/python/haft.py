@@ -244,6 +244,10 @@ class Library:
                 given[key] = types[key](value)
             elif isinstance(value, str):
                 given[key] = value.encode()
+            try:
+                struct(**{key: given[key]})
+            except TypeError as error:
+                raise TypeError(f"option '{key}' cannot be {value!r}: {error}") from None
         return struct(**given)
 
     def domain(self, **options):

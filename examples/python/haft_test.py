@@ -92,6 +92,8 @@ class Errors(Opened):
     def test_an_unknown_option_is_named(self):
         with self.assertRaisesRegex(TypeError, "no option 'size'; haft_table_options has: .*object_size"):
             self.domain.table(capacity=10, size=8)
+        with self.assertRaisesRegex(TypeError, "option 'object_size' cannot be 'x'"):
+            self.domain.table(capacity=10, object_size="x")
 
     def test_a_full_table_says_so(self):
         with self.domain.table(capacity=2, exact_capacity=True) as table, table.worker() as worker:
