@@ -1,7 +1,7 @@
 /*
- * haft/threads.h - threads that the program did not start, or that come along seldom: a worker for
- * each thread that asks, and inserting and freeing without one; and the child of a fork, where all
- * threads but one are gone.
+ * haft/threads.h - threads that the program did not start, or that seldom use a table: a worker for
+ * each thread that asks, and inserting and freeing without one; and the child of a fork, where one
+ * thread remains.
  *
  * Unless a function says otherwise:
  *
@@ -59,10 +59,11 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
 /* --- inserting and freeing without a worker, straight through the table --- */
 
 /*
- * For threads that come along seldom or cannot keep a worker: a helper, a plug-in, a destructor at
- * thread exit (no signal handler, which could interrupt its own thread's call).  Reserving borrows
- * a worker that is closed, or makes one, and does its duties (haft/table.h) before it returns the
- * worker; the other calls need none, and never allocate, fail for want of memory or call back.
+ * For threads that seldom use a table or cannot keep a worker: a helper, a plug-in, a destructor at
+ * thread exit (not a signal handler, which could interrupt its own thread's call).  Reserving
+ * borrows a worker that is closed, or makes one, and does its duties (haft/table.h) before it
+ * returns the worker; the other calls need none, and never allocate, fail for want of memory or
+ * call back.
  * Such threads may insert and free, but neither resolve nor touch the object after it is published:
  * to resolve, a thread needs a read section, and with the workers clock that means an open worker.
  */
@@ -81,7 +82,8 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
 
 /*
  * haft_reserve_wait_unregistered, haft_insert_wait_unregistered - the same, waiting for grace
- * periods while the answer is HAFT_BUSY.  With the caller clock no other thread may ever drive one.
+ * periods while the answer is HAFT_BUSY.  With the caller clock they drive these themselves, and in
+ * a program without workers they may be the only calls that do.
  *
  * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
  * Threads   any, registered or not, outside read sections.  With qsbr and the workers clock a wait
@@ -171,18 +173,17 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
 
 /*
  * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
- * Until haft_after_fork_parent() other threads wait in what takes these: opening and closing tables
- * and domains, writing an export, opening and closing implicit workers.  Nothing else waits, and no
- * callback is waited for.
+ * Until haft_after_fork_parent() other threads wait where they open or close tables, domains or
+ * implicit workers, or write an export.  No other call waits, and this one waits for no callback.
  *
- * Threads   the one that forks next, outside read sections (between haft_section_begin and _end),
- *           not from a callback.  Called again before the fork, it counts: so do the others.
+ * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
+ *           from a callback.  Calls nest: for each one there is one of the functions below.
  * Progress  blocking: two locks, each held for short moments.
  */
 void haft_before_fork(void);
 
 /*
- * haft_after_fork_parent - the parent's other threads go on.  Also to be called if fork failed.
+ * haft_after_fork_parent - the parent's other threads go on.  Call it also if fork failed.
  *
  * Threads   the one that called haft_before_fork().
  * Progress  wait-free, except for waking threads.
