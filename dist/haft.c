@@ -16719,6 +16719,23 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
     }
 }
 
+/* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
+static void add_in_use(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    const bool sides = shared_sides_are_open(table);
+
+    text_add(text, "in use: ");
+    if (stats->workers != 0) {
+        text_add_counted(text, stats->workers, "worker");
+        text_add(text, " open%s", sides ? ", and sides" : "");
+    } else if (sides) {
+        text_add(text, "sides open");
+    } else {
+        text_add(text, table->slots.has_pins ? "objects pinned, or " : "");
+        text_add(text, "a call without a worker under way");
+    }
+}
+
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -16729,6 +16746,8 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
         add_full(&text, table, &stats);
     } else if (status == HAFT_BUSY) {
         add_busy(&text, table, &stats);
+    } else if (status == HAFT_IN_USE) {
+        add_in_use(&text, table, &stats);
     } else if (status == HAFT_NO_MEMORY) {
         explain_no_memory(&text, &table->slots, stats.high_water);
     } else {

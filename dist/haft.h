@@ -1053,6 +1053,7 @@ int haft_site_format(const void *site, char *text, size_t size);
  *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it
  *   up until its next quiescent point
  *   players: no memory: the system refused more than 65,536 slots of 32 bytes
+ *   players: in use: 2 workers open, and sides
  *
  * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
  * name and their haft_status_text().

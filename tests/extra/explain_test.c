@@ -2,6 +2,8 @@
 #include "tests/support.h"
 #include <haft/diagnose.h>
 #include <haft/packed.h>
+#include <haft/pin.h>
+#include <haft/side.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -326,5 +328,30 @@ Test(explain, full_below_the_capacity_points_to_other_workers)
     insert(shared.worker);
     expect_text(of_table(shared.table, HAFT_FULL),
                 "players: full: capacity 10; 1 live; other workers may hold the rest back");
+    close_shared(&shared);
+}
+
+Test(explain, in_use_says_what_is_open)
+{
+    const haft_table_options options = {
+        .name = "players", .capacity = 10, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    haft_side *side;
+
+    haft_section_begin(shared.domain);
+    cr_assert(haft_pin(shared.table, id) != NULL);
+    haft_section_end(shared.domain);
+    assert_status(haft_side_open(shared.table, NULL, &side), HAFT_OK);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: 1 worker open, and sides");
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: sides open");
+    haft_side_close(side);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: objects pinned, or a call without a worker under way");
+    assert_status(haft_unpin(shared.table, id), HAFT_OK);
+    assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
     close_shared(&shared);
 }
