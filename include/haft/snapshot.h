@@ -154,7 +154,7 @@ typedef void haft_convert(void *to, const void *from, void *arg);
 
 /*
  * A file may stand anywhere in a stream: reading ends with the file's last byte.  Numbers in it are
- * little-endian, whatever the machine.  docs/design.md has its form.
+ * little-endian on every machine.  docs/design.md has its form.
  */
 typedef struct haft_file {
     haft_write *write; /* for saving */
@@ -192,7 +192,7 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * when it is full may differ.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
- * slots, lists and counts fit each other, so that no file whatever makes a table that is unsound.
+ * slots, lists and counts fit each other, so that no file makes a table that is unsound.
  *
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed

@@ -46,7 +46,7 @@ typedef enum haft_status {
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or a job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
-    HAFT_NOT_PINNED,  /* the object has no pin to be given back */
+    HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */

@@ -433,7 +433,7 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  * haft_reserve_many - up to `count` slots that no other thread sees yet.
  *
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
- *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
+ *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
  *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
  *           published, or given up by haft_abort().

@@ -134,8 +134,8 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  * A program that calls them around each fork: in the child
  *
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
- *   - the forking thread's workers go on; it opens and closes workers, tables and domains as ever,
- *     and may start threads that do;
+ *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
+ *     before, and may start threads that do;
  *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
  *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
  *     with a worker, between two, or in the middle of a call.  The statistics are right again,
