@@ -12374,8 +12374,9 @@ static void say(const haft_stall *stall)
     text_add(&text, "no grace period has ended for ");
     text_add_time(&text, stall->waited_ns);
     text_add(&text, " on domain %" PRIu64 " (%s clock), and ", domain->number, domain->clock->name);
-    text_add_counted(&text, stall->backlog, "ticket");
-    text_add(&text, stall->backlog == 1 ? " waits: " : " wait: ");
+    text_add_count(&text, stall->backlog);
+    text_add(&text, stall->backlog == 1 ? " batch of freed slots waits: "
+                                        : " batches of freed slots wait: ");
     domain->clock->advise(domain, stall, &text);
     os_print(line);
 }

@@ -1322,7 +1322,7 @@ typedef enum haft_clock {
 typedef struct haft_stall {
     haft_domain *domain;
     uint64_t waited_ns; /* how long a grace period has been waited for */
-    uint64_t backlog;   /* tickets (batches) that wait for it */
+    uint64_t backlog;   /* batches of freed slots that wait for it */
 
     /* Workers clock: what holds it up.  Others, or not known: NULL and 0. */
     struct haft_worker *worker; /* one that this thread has open, to be compared and printed */
