@@ -88,9 +88,9 @@ struct os_key {
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  All are compiled, and all but one are empty.  No other file of lib/ and
- * concurrent/ calls the system or includes its headers, except the files of an export.  A port is
- * another file with these functions.
+ * (-DHAFT_OS_BARE).  A port is another os_*.c, with an #if that says in the same way when it is the
+ * one: all are compiled, and all but one are empty.  No other file of lib/ and concurrent/ calls
+ * the system or includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -704,11 +704,11 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 /* lib/base/os_posix.c */
 
 /* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
-#if !defined(HAFT_OS_BARE) && !defined(_WIN32) && !defined(_GNU_SOURCE)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
 
-#if !defined(HAFT_OS_BARE) && !defined(_WIN32)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -1035,7 +1035,7 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 {
     return pthread_atfork(before, in_parent, in_child) == 0;
 }
-#endif /* !_WIN32 */
+#endif /* __unix__ */
 
 /*
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
@@ -2483,9 +2483,7 @@ struct site {
 
 struct sites {
     struct reservation memory;
-    struct site *records;  /* one a slot; NULL: the table keeps none */
-    haft_on_leak *on_leak; /* NULL: lines on stderr */
-    void *leak_arg;
+    struct site *records; /* one a slot; NULL: the table keeps none */
 };
 
 /* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */
@@ -2639,12 +2637,11 @@ struct slots {
     struct reservation memory;
     haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
     struct runs runs;
-    haft_on_bad_access *on_bad_access; /* NULL: abort */
-    void *bad_access_arg;
     struct sites sites;
     struct fill fill;
     atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
+    struct common_options common; /* of the table, without its name, memory and allocator */
 };
 
 /* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
@@ -2776,10 +2773,10 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
         .status = status,
     };
 
-    if (slots->on_bad_access == NULL) {
+    if (slots->common.on_bad_access == NULL) {
         end_program(slots, &access);
     }
-    slots->on_bad_access(&access, slots->bad_access_arg);
+    slots->common.on_bad_access(&access, slots->common.bad_access_arg);
 }
 
 /* lib/slots/diagnose.c */
@@ -4210,7 +4207,7 @@ static int more_first(const void *a, const void *b)
 
 HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
 {
-    haft_on_leak *on_leak = slots->sites.on_leak != NULL ? slots->sites.on_leak : print_leak;
+    haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
     struct groups groups = {.count = 0};
 
     if (slots->sites.records == NULL) {
@@ -4221,7 +4218,7 @@ HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, ui
     for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
         groups.leaks[i].table = table;
         groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->sites.leak_arg);
+        on_leak(&groups.leaks[i], slots->common.leak_arg);
     }
 }
 
@@ -5003,21 +5000,24 @@ static uint64_t first_generation(const struct common_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/* Keep the options that are needed as they are. */
+/* Keep the options: those that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
-    slots->format = word_format_of(options->layout, options->tag, first_generation(options));
+    slots->common = *options;
+    slots->common.name = NULL;
+    slots->common.first_generation = first_generation(options);
+    slots->common.random_first_generation = false;
+    slots->common.memory = NULL;
+    slots->common.memory_size = 0;
+    slots->common.allocator = NULL; /* slots->heap is a copy */
+    slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
-    slots->on_bad_access = options->on_bad_access;
-    slots->bad_access_arg = options->bad_access_arg;
     slots->fill.warn_at = options->warn_at;
     slots->fill.on_fill = options->on_fill;
     slots->fill.arg = options->fill_arg;
     store_relaxed(OWN, &slots->fill.warned, 0);
     slots->fill.is_warning = false;
     slots->sites.records = NULL;
-    slots->sites.on_leak = options->on_leak;
-    slots->sites.leak_arg = options->leak_arg;
     store_relaxed(OWN, &slots->recycled, 0);
 }
 
@@ -7287,30 +7287,10 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
 /* Options for slots in as much address space. */
 static struct slots_options like_slots(const struct slots *slots)
 {
-    const struct word_format *format = &slots->format;
-    const haft_layout layout = format->layout;
-    const haft_id first = {format->first};
+    struct slots_options wanted = {.common = slots->common, .pins = slots->has_pins};
 
-    return (struct slots_options){
-        .common =
-            {
-                .capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX,
-                .object_size = slots->object_size,
-                .object_alignment = slots_alignment(slots),
-                .layout = layout,
-                .tag = haft_id_tag(layout, first),
-                .first_generation = haft_id_generation(layout, first),
-                .on_bad_access = slots->on_bad_access,
-                .bad_access_arg = slots->bad_access_arg,
-                .warn_at = slots->fill.warn_at,
-                .on_fill = slots->fill.on_fill,
-                .fill_arg = slots->fill.arg,
-                .sites = slots->sites.records != NULL,
-                .on_leak = slots->sites.on_leak,
-                .leak_arg = slots->sites.leak_arg,
-            },
-        .pins = slots->has_pins,
-    };
+    wanted.common.capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX;
+    return wanted;
 }
 
 /* A new table like that one, without objects. */
@@ -7665,30 +7645,19 @@ static haft_status open_packed(const haft_packed_options *options, haft_packed *
 
 HAFT_INTERNAL haft_status packed_open_like(const haft_packed *packed, haft_packed **clone)
 {
-    const struct slots *slots = &packed->slots;
-    const haft_id first = {slots->format.first};
-    const haft_packed_options options = {
-        .name = packed->name,
-        .capacity = packed->capacity,
-        .object_size = (size_t)packed->view.object_size,
-        .layout = slots->format.layout,
-        .tag = haft_id_tag(slots->format.layout, first),
-        .first_generation = haft_id_generation(slots->format.layout, first),
-        .on_bad_access = slots->on_bad_access,
-        .bad_access_arg = slots->bad_access_arg,
-        .warn_at = slots->fill.warn_at,
-        .on_fill = slots->fill.on_fill,
-        .fill_arg = slots->fill.arg,
-        .sites = slots->sites.records != NULL,
-        .on_leak = slots->sites.on_leak,
-        .leak_arg = slots->sites.leak_arg,
+    const struct common_options *common = &packed->slots.common;
+    haft_packed_options options = {
         .growth_step = packed->is_touched ? packed->step : 0,
         .keep_order = packed->keep_order,
         .on_destroy = packed->on_destroy,
         .destroy_arg = packed->destroy_arg,
-        .allocator = &slots->heap,
     };
 
+    memcpy(&options, common, sizeof *common);
+    options.name = packed->name;
+    options.object_size = (size_t)packed->view.object_size;
+    options.object_alignment = 0;
+    options.allocator = &packed->slots.heap;
     return open_packed(&options, clone);
 }
 
@@ -10427,17 +10396,9 @@ struct clock {
     const struct clock *(*after_fork)(haft_domain *domain);
 };
 
-/* All clocks, in files clock_*.c; haft/domain.h says what each is. */
-#define CLOCKS(X)                                                                                  \
-    X(WORKERS, workers_clock)                                                                      \
-    X(THREAD, thread_clock)                                                                        \
-    X(CALLER, caller_clock)                                                                        \
-    X(FRAME, frame_clock)
-
-HAFT_INTERNAL const struct clock workers_clock;
-HAFT_INTERNAL const struct clock thread_clock;
-HAFT_INTERNAL const struct clock caller_clock;
-HAFT_INTERNAL const struct clock frame_clock;
+/* workers_clock in clock_workers.c and so on: haft/domain.h says what each is. */
+#define CLOCK_OBJECT(UPPER, lower) HAFT_INTERNAL const struct clock lower##_clock;
+HAFT_CLOCKS(CLOCK_OBJECT)
 
 /*
  * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
@@ -11715,8 +11676,8 @@ HAFT_INTERNAL uint64_t registry_process(void);
  *   OWN      in the child of a fork, which has one thread
  */
 
-#define NUMBERED(name, object) [HAFT_CLOCK_##name] = &object,
-static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {CLOCKS(NUMBERED)};
+#define NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &lower##_clock,
+static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(NUMBERED)};
 
 static uint64_t domain_number(void)
 {

@@ -303,14 +303,14 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id);
 typedef enum haft_status {
     HAFT_OK = 0,
 
-    /* What is wrong with an id. */
+    /* What is wrong with an id: haft_diagnose() and its kin. */
     HAFT_NO_ID,        /* HAFT_NIL, which never names an object */
     HAFT_MALFORMED,    /* bits above the table's layout, or an index no table issues */
     HAFT_FOREIGN,      /* the tag is another table's */
     HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
-    HAFT_EXHAUSTED,    /* freed, and the slot has lived all its generations */
+    HAFT_EXHAUSTED,    /* the same, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
@@ -326,7 +326,7 @@ typedef enum haft_status {
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or a job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
-    HAFT_NOT_PINNED,  /* the object has no pin to be given back */
+    HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
@@ -1302,20 +1302,24 @@ static inline void haft_note_grace_elapsed(void)
 
 typedef struct haft_domain haft_domain;
 
+/*
+ * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
+ *
+ *   HAFT_CLOCK_WORKERS   the default.  Workers announce their quiescent points, and any thread adds
+ *                        the announcements up: no fence, no system call, no other thread.  What
+ *                        waits (haft_worker_quiescent, haft_..._wait, haft_table_close) gives the
+ *                        processor up and looks again.  No foreign clock
+ *   HAFT_CLOCK_THREAD    a foreign clock, and a background thread per domain that waits for its
+ *                        grace periods, asleep when nothing is requested
+ *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
+ *   HAFT_CLOCK_FRAME     the program's haft_domain_tick() between frames; no foreign clock
+ */
+#define HAFT_CLOCKS(X) X(WORKERS, workers) X(THREAD, thread) X(CALLER, caller) X(FRAME, frame)
+#define HAFT_NUMBERED_CLOCK(UPPER, lower) HAFT_CLOCK_##UPPER,
+
 typedef enum haft_clock {
-    /*
-     * The default.  Workers announce their quiescent points, and any thread adds the announcements
-     * up: no fence, no system call, no other thread.  What waits (haft_worker_quiescent,
-     * haft_..._wait, haft_table_close) gives the processor up and looks again.  No foreign clock.
-     */
-    HAFT_CLOCK_WORKERS,
-
-    /* A foreign clock, and the thread that waits for its grace periods: */
-    HAFT_CLOCK_THREAD, /* a background thread per domain, asleep when nothing is requested */
-    HAFT_CLOCK_CALLER, /* the threads that wait, in the calls named above */
-
-    HAFT_CLOCK_FRAME, /* the program's haft_domain_tick() between frames; no foreign clock */
-    HAFT_CLOCK_COUNT  /* how many there are; not a clock */
+    HAFT_CLOCKS(HAFT_NUMBERED_CLOCK) /* from 0 on */
+    HAFT_CLOCK_COUNT                 /* how many there are; not a clock */
 } haft_clock;
 
 /* What the stall callback is told. */
@@ -1820,16 +1824,8 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   a snapshot, as haft_is_live():
- *             HAFT_OK             the id names a live object
- *             HAFT_NO_ID          it is HAFT_NIL
- *             HAFT_MALFORMED      bits above the layout, or an index that no table issues
- *             HAFT_FOREIGN        another table's tag
- *             HAFT_NEVER_ISSUED   this table has not issued it
- *             HAFT_RESERVED       reserved and not yet published
- *             HAFT_STALE          freed, or its reservation given up; with wrap, any dead id of a
- *                                 used slot
- *             HAFT_EXHAUSTED      the same, and the slot will not be used again
+ * Returns   a snapshot, as haft_is_live(): HAFT_OK, the id names a live object; else what is wrong
+ *           with it, of haft/status.h.  With wrap, any dead id of a used slot is HAFT_STALE.
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
@@ -2031,7 +2027,7 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  * haft_reserve_many - up to `count` slots that no other thread sees yet.
  *
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
- *           rest of both arrays is untouched.  Less than `count` only when no more are to be had;
+ *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
  *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
  *           published, or given up by haft_abort().
@@ -3479,7 +3475,7 @@ typedef void haft_convert(void *to, const void *from, void *arg);
 
 /*
  * A file may stand anywhere in a stream: reading ends with the file's last byte.  Numbers in it are
- * little-endian, whatever the machine.  docs/design.md has its form.
+ * little-endian on every machine.  docs/design.md has its form.
  */
 typedef struct haft_file {
     haft_write *write; /* for saving */
@@ -3517,7 +3513,7 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * when it is full may differ.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
- * slots, lists and counts fit each other, so that no file whatever makes a table that is unsound.
+ * slots, lists and counts fit each other, so that no file makes a table that is unsound.
  *
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
@@ -3802,8 +3798,8 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  * A program that calls them around each fork: in the child
  *
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
- *   - the forking thread's workers go on; it opens and closes workers, tables and domains as ever,
- *     and may start threads that do;
+ *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
+ *     before, and may start threads that do;
  *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
  *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
  *     with a worker, between two, or in the middle of a call.  The statistics are right again,

@@ -1360,18 +1360,38 @@ template <class T> class pin
 namespace haft
 {
 
+namespace detail
+{
+
+/* The view of the worker's table; empty, so that nothing is freed in place, if the library is of
+ * another version than these headers, or slots lie otherwise. */
+template <class T, pins P> view<T, P> view_in_place(const haft_worker *worker) noexcept
+{
+    if (worker == nullptr || !haft_worker_has_front(worker)) {
+        return view<T, P>();
+    }
+    const haft_view found = haft_table_view(haft_worker_table(worker));
+
+    return found.stride == sizeof(slot<T, P>) ? view<T, P>(found) : view<T, P>();
+}
+
+} // namespace detail
+
 /*
  * worker_ref - a worker that this object does not close: one of haft::table::current_worker()
  * closes with its thread.  A value; for the worker's thread alone.
  */
-template <class T> class worker_ref
+template <class T, pins P = pins::no> class worker_ref
 {
   public:
     using id_type = haft::id<T>;
 
     worker_ref() noexcept = default;
     /* Of a table of such objects, which is not looked at. */
-    explicit worker_ref(haft_worker *worker) noexcept : worker_(worker) {}
+    explicit worker_ref(haft_worker *worker) noexcept
+        : worker_(worker), view_(detail::view_in_place<T, P>(worker))
+    {
+    }
 
     /* A T made of `args`.  Fails as haft_reserve(), and as haft_reserve_wait(). */
     template <class... Args> result<id_type> emplace(Args &&...args) const
@@ -1404,8 +1424,12 @@ template <class T> class worker_ref
         return status; /* HAFT_OK: the bytes in the table are the object now */
     }
 
-    /* ~T() runs after the grace period, on the worker that takes the slot back. */
-    haft_status free(id_type id) const noexcept { return haft_free(worker_, id.untyped()); }
+    /* In place, as typed tables do; ~T() runs after the grace period, on the worker that takes the
+     * slot back. */
+    haft_status free(id_type id) const noexcept
+    {
+        return haft_free_front(worker_, view_.untyped(), id.untyped());
+    }
     std::size_t free_many(const id_type *ids, std::size_t count,
                           haft_status *statuses = nullptr) const noexcept
     {
@@ -1419,23 +1443,28 @@ template <class T> class worker_ref
 
   protected:
     haft_worker *worker_ = nullptr;
+
+  private:
+    view<T, P> view_;
 };
 
 /*
  * worker - one that is closed at the end of its life, by the thread that opened it: made by
  * haft::table::open_worker().  Moved-from and closed ones are empty.
  */
-template <class T> class worker : public worker_ref<T>
+template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
+    using base = worker_ref<T, P>;
+
   public:
     worker() noexcept = default;
-    explicit worker(haft_worker *opened) noexcept : worker_ref<T>(opened) {}
-    worker(worker &&other) noexcept : worker_ref<T>(std::exchange(other.worker_, nullptr)) {}
+    explicit worker(haft_worker *opened) noexcept : base(opened) {}
+    worker(worker &&other) noexcept : base(other) { other.worker_ = nullptr; }
     worker &operator=(worker &&other) noexcept
     {
         worker moved(std::move(other));
 
-        std::swap(this->worker_, moved.worker_);
+        std::swap(static_cast<base &>(*this), static_cast<base &>(moved));
         return *this;
     }
     ~worker() { close(); }
@@ -1501,7 +1530,8 @@ class table : public detail::slot_owner<T, P, haft_table,
   public:
     using typename base::id_type;
     using typename base::view_type;
-    using worker_type = haft::worker<T>;
+    using worker_type = haft::worker<T, P>;
+    using worker_ref_type = haft::worker_ref<T, P>;
     using scan_type = haft::scan<T, haft_cursor>;
 
     table() noexcept = default;
@@ -1542,12 +1572,12 @@ class table : public detail::slot_owner<T, P, haft_table,
 
         return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
     }
-    result<worker_ref<T>> current_worker() const noexcept
+    result<worker_ref_type> current_worker() const noexcept
     {
         haft_worker *current;
         const haft_status status = haft_worker_current(handle_.get(), &current);
 
-        return status == HAFT_OK ? result<worker_ref<T>>(worker_ref<T>(current)) : status;
+        return status == HAFT_OK ? result<worker_ref_type>(worker_ref_type(current)) : status;
     }
 
     /* Without a worker: haft/threads.h. */
