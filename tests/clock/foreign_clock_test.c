@@ -158,8 +158,11 @@ Test(foreign_clock, without_a_callback_that_is_required_is_refused)
     expect_refused_without(sections, wait);
     expect_refused_without(sections, begin);
     expect_refused_without(sections, end);
-    sections.clock.reserved[3] = &sections; /* a callback that this library does not know */
-    cr_expect(eq(int, open_status(&sections.clock), HAFT_BAD_FOREIGN_CLOCK));
+    for (int i = 0; i < 4; i++) {
+        sections.clock.reserved[i] = &sections; /* a callback that this library does not know */
+        cr_expect(eq(int, open_status(&sections.clock), HAFT_BAD_FOREIGN_CLOCK), "reserved[%d]", i);
+        sections.clock.reserved[i] = NULL;
+    }
     make_online(&online);
     expect_refused_without(online, wait);
     expect_refused_without(online, online);

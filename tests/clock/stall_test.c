@@ -240,6 +240,28 @@ static void *quiesce_with_backlog(void *arg)
     return NULL;
 }
 
+/* The thread is online by another worker, and the latest one is closed. */
+Test(stall, names_no_worker_that_is_closed)
+{
+    struct calls calls = {.count = 0};
+    struct shared shared = open_noting(settings[SETTINGS - 1], &calls);
+    haft_worker *closed = open_worker(shared.table);
+    haft_id ids[SLOTS + 1];
+    haft_id id;
+    const int count = fill(&shared, ids);
+
+    must(haft_worker_close(closed) == HAFT_OK);
+    free_all(&shared, ids, count);
+    for (int n = 0; n < 2000 && calls.count == 0; n++) {
+        must(haft_insert(shared.worker, NULL, &id) == HAFT_BUSY);
+        sleep_ms(5);
+    }
+    cr_assert(eq(int, calls.count, 1));
+    cr_expect(ne(u64, calls.last.thread, 0));
+    cr_expect(eq(ptr, calls.last.worker, NULL));
+    close_shared(&shared);
+}
+
 Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
 {
     struct calls calls = {.count = 0};

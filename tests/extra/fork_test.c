@@ -1,4 +1,5 @@
-/* Fork: what the child may do, for each flavour and each clock, with other threads in the way. */
+/* White-box.  Fork: what the child may do, for each flavour and clock, with others in the way. */
+#include "concurrent/clock/state.h"
 #include "tests/extra/forking.h"
 #include <haft/memory.h>
 #include <haft/pin.h>
@@ -345,6 +346,25 @@ TEST_ON_EACH_ROW(fork_, what_was_pinned_is_pinned_in_the_child_which_may_unpin_i
     haft_section_end(parent.shared.domain);
     fork_with_the_calls(unpin_and_close, &parent.shared, parent.live);
     expect_status(haft_unpin(parent.shared.table, parent.live), HAFT_OK);
+    close_parent(&parent);
+}
+
+static void measure_a_wait(struct shared *shared, haft_id live)
+{
+    (void)live;
+    require(os_mutex_try_lock(&shared->domain->measure.lock));
+    os_mutex_unlock(&shared->domain->measure.lock);
+}
+
+/* Else no stall is ever noticed there. */
+TEST_ON_EACH_ROW(fork_, the_child_measures_waits_though_a_thread_was_about_to)
+{
+    struct parent parent;
+
+    open_parent(&parent, *row, &options);
+    must(os_mutex_try_lock(&parent.shared.domain->measure.lock));
+    fork_with_the_calls(measure_a_wait, &parent.shared, parent.live);
+    os_mutex_unlock(&parent.shared.domain->measure.lock);
     close_parent(&parent);
 }
 

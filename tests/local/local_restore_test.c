@@ -417,3 +417,25 @@ Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_free
     cr_expect(not(is_reused(haft_id_index(layout, ids[399]))));
     haft_local_close(local);
 }
+
+Test(restore, memory_that_was_released_and_restored_into_is_released_again)
+{
+    haft_id ids[400];
+    uint64_t released = 0;
+
+    open_queue(0, 1016); /* four slots a page */
+    for (int i = 0; i < 400; i++) {
+        ids[i] = insert_any();
+    }
+    for (int i = 0; i < 400; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
+    const haft_id next = {ids[101].bits + (UINT64_C(1) << 32)};
+
+    must(haft_local_restore(local, next, NULL) == HAFT_OK);
+    must(haft_local_free(local, next) == HAFT_OK);
+    expect_status(haft_local_trim(local, &released), HAFT_OK);
+    cr_expect(ne(u64, released, 0));
+    haft_local_close(local);
+}

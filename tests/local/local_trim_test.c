@@ -378,3 +378,31 @@ Test(trim, a_thousand_times_the_table_does_not_grow)
     cr_expect(lt(u64, highest, 4 + 2000 + 128));
     haft_local_close(local);
 }
+
+Test(trim, of_a_run_that_fresh_slots_are_drawn_from_issues_none_twice)
+{
+    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_24_8);
+
+    fill(local, ids);
+    haft_local_clear(local);
+    must(trim(local) != 0);
+    for (int i = 0; i < 300; i++) { /* some slots that were not released, then a part of a run */
+        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < 300; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    must(trim(local) != 0);
+
+    for (int i = 0; i < OBJECTS; i++) {
+        const int numbers[6] = {i};
+
+        must(haft_local_insert(local, numbers, &later[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        const int *number = haft_resolve(haft_local_view(local), later[i]);
+
+        must(number != NULL && *number == i);
+    }
+    haft_local_close(local);
+}
