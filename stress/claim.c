@@ -185,8 +185,7 @@ int main(int argc, char **argv)
     stage.layout = haft_table_layout(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     if (stage.reclaimed != stage.rounds * IDS) {
         violation(&stage.run, "%llu of %llu objects reclaimed", (unsigned long long)stage.reclaimed,
                   (unsigned long long)stage.rounds * IDS);

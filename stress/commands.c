@@ -326,8 +326,7 @@ int main(int argc, char **argv)
 
     const struct counts all = check(&stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     if (stage.reclaimed != stage.sum.destroyed) {
         violation(&stage.run, "%llu reclaimed", (unsigned long long)stage.reclaimed);
     }

@@ -111,8 +111,7 @@ int main(int argc, char **argv)
     haft_thread_unregister(stage.domain);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     finish(&stage.run, stage.lost, "won %llu, lost %llu", (unsigned long long)stage.won,
            (unsigned long long)stage.lost);
 }

@@ -250,8 +250,7 @@ int main(int argc, char **argv)
 
     const uint64_t moved = haft_table_stats_get(stage.table).batches_moved;
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     free(stage.freers);
     free(stage.stamps);
     free(stage.mail);

@@ -213,8 +213,7 @@ int main(int argc, char **argv)
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     finish(&stage.run, stage.reused,
            "held %llu, freed while held %llu, of these reused %llu, freed in own section %llu",
            (unsigned long long)stage.held, (unsigned long long)stage.freed_while_held,

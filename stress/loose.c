@@ -167,8 +167,7 @@ int main(int argc, char **argv)
     run_threads(stage.run.threads, body, &stage);
 
     clear_board(&stage);
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     if (stage.run.seed % 2 == 0 && stage.reclaimed != stage.freed) {
         violation(&stage.run, "%llu freed, %llu reclaimed", (unsigned long long)stage.freed,
                   (unsigned long long)stage.reclaimed);

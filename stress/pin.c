@@ -190,8 +190,7 @@ int main(int argc, char **argv)
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     if (stage.reclaimed != stage.freed) {
         violation(&stage.run, "%llu freed, %llu reclaimed", (unsigned long long)stage.freed,
                   (unsigned long long)stage.reclaimed);

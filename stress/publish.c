@@ -179,8 +179,7 @@ int main(int argc, char **argv)
     stage.layout = haft_table_layout(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     finish(&stage.run, stage.found_in_reused_slots,
            "found in first life %llu, in later lives %llu, after looking in vain %llu",
            (unsigned long long)stage.found, (unsigned long long)stage.found_in_reused_slots,

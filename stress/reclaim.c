@@ -146,8 +146,7 @@ int main(int argc, char **argv)
 
     const uint64_t live = haft_table_stats_get(stage.table).live;
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     if (stage.inserted != stage.reclaimed + live) {
         violation(&stage.run, "%llu inserted, %llu reclaimed, %llu live at the end",
                   (unsigned long long)stage.inserted, (unsigned long long)stage.reclaimed,

@@ -166,8 +166,7 @@ int main(int argc, char **argv)
     stage.view = haft_table_view(stage.table);
     run_threads(stage.run.threads, body, &stage);
 
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     for (int i = 0; i < IDS; i++) {
         if (stage.restored[i] != stage.rounds || stage.freed[i] != stage.rounds ||
             stage.reclaimed[i] != stage.rounds) {

@@ -391,8 +391,7 @@ int main(int argc, char **argv)
     const uint64_t stable = count_listed(&stage);
 
     clear(&stage);
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     pthread_barrier_destroy(&stage.scanners_meet);
     finish(&stage.run, meetings(&stage),
            "visited %llu, of these inserted meanwhile %llu, freed meanwhile %llu, then by the "

@@ -210,8 +210,7 @@ int main(int argc, char **argv)
         violation(&stage.run, "a table closes beside a side");
     }
     haft_side_close(stage.side);
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     finish(&stage.run, stage.outlasted, "set %llu, contested %llu, read when freed %llu",
            (unsigned long long)stage.set, (unsigned long long)stage.contested,
            (unsigned long long)stage.outlasted);

@@ -56,22 +56,16 @@ static bool take_number(struct run *run, const char *argument, int place)
     return true;
 }
 
-static bool take_clock(struct run *run, const char *argument)
-{
-    static const struct {
-        const char *name;
-        haft_clock clock;
-    } clocks[] = {
-        {"caller", HAFT_CLOCK_CALLER},
-        {"thread", HAFT_CLOCK_THREAD},
-        {"workers", HAFT_CLOCK_WORKERS},
-        {"frame", HAFT_CLOCK_FRAME},
-    };
+#define CLOCK_NAME(UPPER, lower) [HAFT_CLOCK_##UPPER] = #lower,
 
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
-        if (strcmp(argument, clocks[i].name) == 0) {
-            run->clock_name = argument;
-            run->clock = clocks[i].clock;
+bool run_take_clock(struct run *run, const char *name)
+{
+    static const char *const names[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(CLOCK_NAME)};
+
+    for (int clock = 0; clock < HAFT_CLOCK_COUNT; clock++) {
+        if (strcmp(name, names[clock]) == 0) {
+            run->clock_name = names[clock];
+            run->clock = (haft_clock)clock;
             return true;
         }
     }
@@ -97,7 +91,7 @@ static bool take_flavour(struct run *run, const char *argument)
 
 static bool take_word(struct run *run, const char *argument, const char *const *modes)
 {
-    if (take_flavour(run, argument) || take_clock(run, argument)) {
+    if (take_flavour(run, argument) || run_take_clock(run, argument)) {
         return true;
     }
     for (; modes != NULL && *modes != NULL; modes++) {
@@ -341,6 +335,14 @@ void close_table(const struct run *run, haft_table *table)
 {
     check_census(run, table);
     must(run, haft_table_close(table), "closing the table");
+}
+
+void close_with_domain(const struct run *run, haft_table *table)
+{
+    haft_domain *domain = haft_table_domain(table);
+
+    close_table(run, table);
+    must(run, haft_domain_close(domain), "closing the domain");
 }
 
 /* --- threads --- */

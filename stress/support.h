@@ -47,6 +47,9 @@ struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
 bool run_is(const struct run *run, const char *mode);
 
+/* The clock of that name; false: there is none. */
+bool run_take_clock(struct run *run, const char *name);
+
 /*
  * A run whose arguments do not say how many rounds ends when it has met its race `enough` times;
  * it may take several times the usual rounds for that, and has failed after these.  For long runs
@@ -91,8 +94,9 @@ void check_nothing_lost(const struct run *run, haft_table *table);
 /* The library's census, in release builds too, while no thread uses the table. */
 void check_census(const struct run *run, const haft_table *table);
 
-/* Takes the census, then closes the table. */
+/* Takes the census, then closes the table; with its domain too. */
 void close_table(const struct run *run, haft_table *table);
+void close_with_domain(const struct run *run, haft_table *table);
 
 /* body(number, shared) in `count` threads at once; returns when all have ended. */
 void run_threads(unsigned count, void (*body)(unsigned number, void *shared), void *shared);

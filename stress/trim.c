@@ -250,8 +250,7 @@ static void close_stage(struct stage *stage)
     }
     must(&stage->run, haft_worker_close(worker), "closing a worker");
     check_nothing_lost(&stage->run, stage->table);
-    close_table(&stage->run, stage->table);
-    must(&stage->run, haft_domain_close(stage->domain), "closing the domain");
+    close_with_domain(&stage->run, stage->table);
 }
 
 int main(int argc, char **argv)

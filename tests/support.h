@@ -169,17 +169,19 @@ struct subject {
     haft_view view; /* not of packed ones */
 };
 
-#define TEST_ON_KINDS(suite, name, kinds)                                                          \
+#define TEST_ON_KINDS(suite, name, first, kinds)                                                   \
     ParameterizedTestParameters(suite, name)                                                       \
     {                                                                                              \
-        static int all[KINDS] = {LOCAL, SHARED, FIFO, DENSE, KILLED};                              \
-        return cr_make_param_array(int, all, kinds);                                               \
+        static int all[KINDS] = {SHARED, LOCAL, FIFO, DENSE, KILLED};                              \
+        return cr_make_param_array(int, all + (first), kinds);                                     \
     }                                                                                              \
     ParameterizedTest(int *kind, suite, name)
 
-/* The body runs once for LOCAL and for SHARED, or once for each kind, with `kind`. */
-#define TEST_ON_EACH_TABLE(suite, name) TEST_ON_KINDS(suite, name, 2)
-#define TEST_ON_EACH_KIND(suite, name) TEST_ON_KINDS(suite, name, KINDS)
+/* The body runs once for SHARED and for LOCAL, or once for each kind, or for each that is of one
+ * thread, with `kind`. */
+#define TEST_ON_EACH_TABLE(suite, name) TEST_ON_KINDS(suite, name, 0, 2)
+#define TEST_ON_EACH_KIND(suite, name) TEST_ON_KINDS(suite, name, 0, KINDS)
+#define TEST_ON_EACH_ALONE(suite, name) TEST_ON_KINDS(suite, name, 1, KINDS - 1)
 
 haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject);
 struct subject subject_open(int kind, const haft_table_options *options);

@@ -259,8 +259,7 @@ int main(int argc, char **argv)
     system_run(stage.run.threads, run_rounds, NULL);
     clear_board();
     check_nothing_lost(&stage.run, stage.table);
-    close_table(&stage.run, stage.table);
-    must(&stage.run, haft_domain_close(stage.domain), "closing the domain");
+    close_with_domain(&stage.run, stage.table);
     finish(&stage.run, peek(&stage.outlasted), "%llu jobs, %llu %s",
            (unsigned long long)peek(&stage.jobs), (unsigned long long)peek(&stage.outlasted),
            stage.parks ? "parked" : "held an object that was freed meanwhile");

@@ -84,24 +84,9 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 
 static void take_clock(struct argp_state *state, struct run *run, const char *name)
 {
-    static const struct {
-        const char *name;
-        haft_clock clock;
-    } clocks[] = {
-        {"caller", HAFT_CLOCK_CALLER},
-        {"thread", HAFT_CLOCK_THREAD},
-        {"workers", HAFT_CLOCK_WORKERS},
-        {"frame", HAFT_CLOCK_FRAME},
-    };
-
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
-        if (strcmp(name, clocks[i].name) == 0) {
-            run->clock_name = clocks[i].name;
-            run->clock = clocks[i].clock;
-            return;
-        }
+    if (!run_take_clock(run, name)) {
+        argp_error(state, "--clock must be caller, thread, workers or frame, not '%s'", name);
     }
-    argp_error(state, "--clock must be caller, thread, workers or frame, not '%s'", name);
 }
 
 static void take_flavour(struct argp_state *state, struct run *run, const char *name)

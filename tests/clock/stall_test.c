@@ -31,15 +31,21 @@ static void *wait_once(void *domain)
     return NULL;
 }
 
-static struct shared open_noting(struct setting setting, struct calls *calls)
+static struct shared open_noting_after(uint64_t stall_ns, struct setting setting,
+                                       struct calls *calls)
 {
     static const haft_table_options table = {.capacity = 64, .object_size = 8};
     haft_domain_options options = domain_options(setting);
 
-    options.stall_ns = STALL_NS;
+    options.stall_ns = stall_ns;
     options.stall_arg = calls;
     options.on_stall = calls != NULL ? note : NULL;
     return open_shared_on(&options, &table);
+}
+
+static struct shared open_noting(struct setting setting, struct calls *calls)
+{
+    return open_noting_after(STALL_NS, setting, calls);
 }
 
 /* Fill the table to its last slot; how many there are in `ids`. */
@@ -116,13 +122,7 @@ TEST_ON_EACH_CLOCK(stall, callback_once_per_stall_with_how_long_and_what_waits)
 Test(stall, with_the_longest_limit_there_is_none)
 {
     struct calls calls = {.count = 0};
-    static const haft_table_options table = {.capacity = 64, .object_size = 8};
-    haft_domain_options options = domain_options(MEMB_CALLER);
-
-    options.stall_ns = UINT64_MAX;
-    options.on_stall = note;
-    options.stall_arg = &calls;
-    struct shared shared = open_shared_on(&options, &table);
+    struct shared shared = open_noting_after(UINT64_MAX, MEMB_CALLER, &calls);
 
     stall_once(&shared, 0);
     cr_expect(zero(int, calls.count));
@@ -133,12 +133,7 @@ Test(stall, with_the_longest_limit_there_is_none)
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};
-    static const haft_table_options table = {.capacity = 64, .object_size = 8};
-    haft_domain_options options = domain_options(*setting);
-
-    options.on_stall = note;
-    options.stall_arg = &calls;
-    struct shared shared = open_shared_on(&options, &table);
+    struct shared shared = open_noting_after(0, *setting, &calls);
 
     stall_once(&shared, 0);
     cr_expect(zero(int, calls.count));
@@ -149,14 +144,8 @@ TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
 {
     struct calls calls = {.count = 0};
-    static const haft_table_options table = {.capacity = 64, .object_size = 8};
-    haft_domain_options options = domain_options(*setting);
+    struct shared shared = open_noting_after(1, *setting, &calls);
     haft_id ids[SLOTS + 1];
-
-    options.on_stall = note;
-    options.stall_arg = &calls;
-    options.stall_ns = 1;
-    struct shared shared = open_shared_on(&options, &table);
 
     fill(&shared, ids);
     for (int n = 0; n < 10; n++) {

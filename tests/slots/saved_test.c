@@ -7,15 +7,6 @@
 
 TestSuite(saved, .timeout = SUITE_SECONDS);
 
-/* LOCAL, FIFO, DENSE, KILLED: all but SHARED. */
-#define TEST_ON_EACH_ALONE(suite, name)                                                            \
-    ParameterizedTestParameters(suite, name)                                                       \
-    {                                                                                              \
-        static int all[4] = {LOCAL, FIFO, DENSE, KILLED};                                          \
-        return cr_make_param_array(int, all, 4);                                                   \
-    }                                                                                              \
-    ParameterizedTest(int *kind, suite, name)
-
 #define CAPACITY 300
 
 static const haft_table_options options = {

@@ -5,15 +5,6 @@
 
 TestSuite(snapshot, .timeout = SUITE_SECONDS);
 
-/* LOCAL, FIFO, DENSE, KILLED: all but SHARED. */
-#define TEST_ON_EACH_ALONE(suite, name)                                                            \
-    ParameterizedTestParameters(suite, name)                                                       \
-    {                                                                                              \
-        static int all[4] = {LOCAL, FIFO, DENSE, KILLED};                                          \
-        return cr_make_param_array(int, all, 4);                                                   \
-    }                                                                                              \
-    ParameterizedTest(int *kind, suite, name)
-
 #define CAPACITY 500
 #define MOST 5000 /* ids of a run */
 
