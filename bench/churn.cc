@@ -19,6 +19,7 @@ void bench::add_cases()
     add_churn<Local>("haft_local", 1);
     add_churn<Workers>("haft_workers");
     add_churn<Typed>("haft_typed_workers");
+    add_churn<Many>("haft_many_workers", 1);
     add_churn<QsbrCaller>("haft_qsbr_caller");
     add_churn<QsbrThread>("haft_qsbr_thread");
     add_churn<MembCaller>("haft_memb_caller");

@@ -30,6 +30,13 @@ uint64_t churn_round(Worker &worker, const Object &object, std::vector<haft_id> 
     return failed;
 }
 
+/* The same by two calls. */
+inline uint64_t churn_round(Many::Worker &worker, const Object &object, std::vector<haft_id> &ids)
+{
+    worker.insert_all(object, ids);
+    return worker.free_all(ids);
+}
+
 template <class Table> void churn(benchmark::State &state)
 {
     Table &table = *Shared<Table>::table;

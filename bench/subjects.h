@@ -26,6 +26,7 @@
 #include <haft/local.h>
 #include <haft/table.h>
 #include <haft/typed.h>
+#include <vector>
 
 namespace bench
 {
@@ -275,6 +276,42 @@ class Typed : public Workers
 
       private:
         bench_object_worker typed = {};
+    };
+};
+
+/* Insertions and frees of many at once. */
+class Many : public Workers
+{
+  public:
+    using Workers::Workers;
+
+    class Worker : public Workers::Worker
+    {
+      public:
+        explicit Worker(Many &owner) : Workers::Worker(owner) {}
+
+        /* Copies of `object`, made by the first call. */
+        void insert_all(const Object &object, std::vector<haft_id> &ids)
+        {
+            objects.resize(ids.size(), object);
+            size_t done = 0;
+
+            while (done < ids.size()) {
+                done += haft_insert_many(untyped(), &objects[done], &ids[done], ids.size() - done,
+                                         nullptr);
+                if (done < ids.size()) {
+                    ids[done++] = insert(object); /* waits, if it has to */
+                }
+            }
+        }
+
+        uint64_t free_all(const std::vector<haft_id> &ids)
+        {
+            return ids.size() - haft_free_many(untyped(), ids.data(), ids.size(), nullptr);
+        }
+
+      private:
+        std::vector<Object> objects;
     };
 };
 
