@@ -10595,8 +10595,11 @@ HAFT_INTERNAL uint64_t stall_limit(uint64_t stall_ns);
  */
 HAFT_INTERNAL void measure_open(struct measure *measure);
 
-/* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
-HAFT_INTERNAL void measure_begin(struct measure *measure, uint64_t done);
+/*
+ * The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free.
+ * False: it is not, for another thread has the lock.
+ */
+HAFT_INTERNAL bool measure_begin(struct measure *measure, uint64_t done);
 
 /* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
 HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done);
@@ -10688,9 +10691,10 @@ HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain);
 
 /*
  * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
- * to `ticket` done.  Meanwhile it is watched for stalls.  Several threads may end the same one.
+ * to `ticket` done.  Meanwhile it is watched for stalls, unless domain_begin_grace() says false:
+ * then it is called again.  Several threads may end the same one.
  */
-HAFT_INTERNAL void domain_begin_grace(haft_domain *domain, uint64_t done);
+HAFT_INTERNAL bool domain_begin_grace(haft_domain *domain, uint64_t done);
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket);
 
 /* concurrent/clock/clock_foreign.c */
@@ -10763,7 +10767,9 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    domain_begin_grace(domain, domain_done(domain));
+    while (!domain_begin_grace(domain, domain_done(domain))) {
+        os_yield(); /* threads that look for a stall have the measure for moments */
+    }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
 }
@@ -11352,7 +11358,7 @@ static void advance(haft_domain *domain)
     if (reached > done) {
         domain_end_grace(domain, reached);
     } else {
-        domain_begin_grace(domain, done);
+        domain_begin_grace(domain, done); /* if not now, then at the next look */
     }
 }
 
@@ -12115,16 +12121,20 @@ HAFT_INTERNAL void measure_open(struct measure *measure)
     store_relaxed(HINT, &measure->ticket, 0);
 }
 
-HAFT_INTERNAL void measure_begin(struct measure *measure, uint64_t done)
+HAFT_INTERNAL bool measure_begin(struct measure *measure, uint64_t done)
 {
-    if (load_relaxed(HINT, &measure->ticket) > done || !os_mutex_try_lock(&measure->lock)) {
-        return;
+    if (load_relaxed(HINT, &measure->ticket) > done) {
+        return true;
+    }
+    if (!os_mutex_try_lock(&measure->lock)) {
+        return false;
     }
     if (load_relaxed(HINT, &measure->ticket) <= done) { /* a late thread measures nothing */
         store_relaxed(HINT, &measure->since, os_now_ns());
         store_relaxed(HINT, &measure->ticket, done + 1);
     }
     os_mutex_unlock(&measure->lock);
+    return true;
 }
 
 HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since)
@@ -12452,9 +12462,9 @@ static uint64_t finish(haft_domain *domain, uint64_t ticket)
     return ticket;
 }
 
-HAFT_INTERNAL void domain_begin_grace(haft_domain *domain, uint64_t done)
+HAFT_INTERNAL bool domain_begin_grace(haft_domain *domain, uint64_t done)
 {
-    measure_begin(&domain->measure, done);
+    return measure_begin(&domain->measure, done);
 }
 
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)

@@ -74,7 +74,9 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    domain_begin_grace(domain, domain_done(domain));
+    while (!domain_begin_grace(domain, domain_done(domain))) {
+        os_yield(); /* threads that look for a stall have the measure for moments */
+    }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
 }

@@ -148,7 +148,7 @@ static void advance(haft_domain *domain)
     if (reached > done) {
         domain_end_grace(domain, reached);
     } else {
-        domain_begin_grace(domain, done);
+        domain_begin_grace(domain, done); /* if not now, then at the next look */
     }
 }
 

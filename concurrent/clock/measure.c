@@ -23,16 +23,20 @@ void measure_open(struct measure *measure)
     store_relaxed(HINT, &measure->ticket, 0);
 }
 
-void measure_begin(struct measure *measure, uint64_t done)
+bool measure_begin(struct measure *measure, uint64_t done)
 {
-    if (load_relaxed(HINT, &measure->ticket) > done || !os_mutex_try_lock(&measure->lock)) {
-        return;
+    if (load_relaxed(HINT, &measure->ticket) > done) {
+        return true;
+    }
+    if (!os_mutex_try_lock(&measure->lock)) {
+        return false;
     }
     if (load_relaxed(HINT, &measure->ticket) <= done) { /* a late thread measures nothing */
         store_relaxed(HINT, &measure->since, os_now_ns());
         store_relaxed(HINT, &measure->ticket, done + 1);
     }
     os_mutex_unlock(&measure->lock);
+    return true;
 }
 
 uint64_t measure_read(struct measure *measure, uint64_t *since)

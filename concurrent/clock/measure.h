@@ -29,8 +29,11 @@ uint64_t stall_limit(uint64_t stall_ns);
  */
 void measure_open(struct measure *measure);
 
-/* The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free. */
-void measure_begin(struct measure *measure, uint64_t done);
+/*
+ * The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free.
+ * False: it is not, for another thread has the lock.
+ */
+bool measure_begin(struct measure *measure, uint64_t done);
 
 /* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
 uint64_t measure_lasted(struct measure *measure, uint64_t done);

@@ -59,9 +59,9 @@ static uint64_t finish(haft_domain *domain, uint64_t ticket)
     return ticket;
 }
 
-void domain_begin_grace(haft_domain *domain, uint64_t done)
+bool domain_begin_grace(haft_domain *domain, uint64_t done)
 {
-    measure_begin(&domain->measure, done);
+    return measure_begin(&domain->measure, done);
 }
 
 void domain_end_grace(haft_domain *domain, uint64_t ticket)

@@ -1,4 +1,7 @@
-/* A reader that stays inside: the stall callback, and that work goes on afterwards. */
+/* A reader that stays inside: the stall callback, and that work goes on afterwards.  White-box: the
+ * measure of a wait, when another thread has it. */
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
 #include "tests/support.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -512,5 +515,32 @@ Test(stall, in_a_barrier_is_a_line_that_names_the_thread)
     cr_expect(ne(ptr, strstr(text, name), NULL), "%s", text);
     cr_expect(ne(ptr, strstr(text, "barrier"), NULL), "%s", text);
     haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
+/* --- a thread that looks for a stall as a grace period begins --- */
+
+/* The driver of a foreign clock begins a grace period once, and then it waits. */
+Test(stall, of_a_wait_that_began_while_another_thread_looked_is_reported)
+{
+    struct calls calls = {0};
+    struct shared shared = open_noting(MEMB_CALLER, &calls);
+    struct reader reader;
+    pthread_t waiting;
+
+    reader_enter(&reader, &shared);
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    os_mutex_lock(&shared.domain->measure.lock);
+    must(pthread_create(&waiting, NULL, wait_once, shared.domain) == 0);
+    sleep_ms(50);
+    os_mutex_unlock(&shared.domain->measure.lock);
+    for (int n = 0; n < 10000 && calls.count == 0; n++) {
+        sleep_ms(1);
+        domain_notice_stall(shared.domain);
+    }
+    cr_expect(eq(int, calls.count, 1));
+    reader_leave(&reader);
+    pthread_join(waiting, NULL);
     close_shared(&shared);
 }
