@@ -16,6 +16,7 @@ LOOKS = {
     "haft_qsbr_thread": Look("#6a3fb5", "s", OURS),
     "haft_memb_caller": Look("#1b8a3a", "^", OURS),
     "haft_memb_thread": Look("#8fbf00", "^", OURS),
+    "haft_frame": Look("#5f7fa8", "o", OURS),
     "haft_local": Look("#4d9fff", "D", OURS),
     "haft_packed": Look("#0b3c73", "P", OURS),
     # peers
@@ -59,6 +60,15 @@ READS = ["haft_workers", "haft_qsbr_caller", "haft_memb_caller", "mutex", "read_
          "entry_mutex", "lfht_memb", "tbb"]
 BACKLOG = ["haft_workers", "haft_qsbr_caller", "haft_qsbr_thread", "haft_memb_caller",
            "haft_memb_thread"]
+
+
+# Of bench/pauses.cc.
+PAUSES = {
+    "no_on_reclaim": Look("#6e6e6e", "x", BOUND),
+    "batches_of_128": Look("#1f4fb4", "o", OURS),
+    "batches_of_32": Look("#1b8a3a", "s", OURS),
+    "batches_of_8": Look("#d62728", "^", OURS),
+}
 
 
 def look_of(subject):

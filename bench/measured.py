@@ -18,6 +18,10 @@ import progress  # noqa: E402
 
 PEERS = "peers"  # the Rust program
 SERIES = ("milliseconds", "retired", "waiting")  # over time, in bench/backlog.cc
+BLOCKED = ("seconds", "waiting", "used", "bound", "from", "to", "refused", "reported",
+           "reported_wait", "names_thread")  # in bench/blocked.cc
+EACH = ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object",
+        "ns", "processor_ns")  # of each repetition; the last two in bench/pauses.cc
 
 
 class Missing(SystemExit):
@@ -38,10 +42,10 @@ class Results:
         if run.get("error_occurred"):
             sys.exit(f"bench: {run['name']} failed: {run['error_message']}")
         kept = self.counters.setdefault(run["name"], {})
-        for key in ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object"):
+        for key in EACH:
             if key in run:
                 kept.setdefault(key, []).append(run[key])
-        kept.update((key, run[key]) for key in SERIES if key in run)
+        kept.update((key, run[key]) for key in SERIES + BLOCKED if key in run)
 
     def values(self, name, counter="items_per_second"):
         try:
@@ -89,7 +93,7 @@ class Results:
             for name, counters in one.counters.items():
                 kept = whole.counters.setdefault(name, {})
                 for key, values in counters.items():
-                    kept[key] = values if key in SERIES else kept.get(key, []) + values
+                    kept[key] = values if key not in EACH else kept.get(key, []) + values
         return whole
 
 
@@ -164,6 +168,20 @@ class Series(Program):
     def run(self, seconds, results):
         super().run(seconds, results)
         results.context["series"] = machine()
+
+
+class Blocked(Program):
+    """bench/blocked.cc, where a thread blocks for that number of seconds."""
+
+    def command(self, seconds):
+        return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(seconds)]
+
+
+class Pauses(Program):
+    """bench/pauses.cc: each call is timed, so that the number of calls is the same everywhere."""
+
+    def command(self, seconds):
+        return [os.path.join(ROOT, "bazel-bin/bench", self.name)]
 
 
 def measure(programs, repetitions, seconds):

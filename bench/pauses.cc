@@ -6,11 +6,13 @@
  * 256 objects and frees them, again and again, with a quiescent point after each round, and times
  * each call.  The clock's reading, about 20 ns, is part of each time.
  *
- *   pauses [rounds]     (10000), a table on standard output: ns of an insertion, a free, and a
- *                       quiescent point; and of a processor for an object's whole life, which
- *                       tells what smaller batches cost
+ *   pauses [rounds]     (10000); JSON on standard output, as all programs here write it: `ns` of an
+ *                       insertion, a free and a quiescent point, that `part` of them did not go
+ *                       beyond; and of a processor for an object's whole life, which tells what
+ *                       smaller batches cost
  */
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t round_size = 256;
 constexpr size_t slot_bytes = 16;
+constexpr std::array<double, 7> parts = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 1};
 
 struct Object {
     void *block;
@@ -57,9 +60,16 @@ class Times
 
     void print(const char *subject, const char *call)
     {
+        const char *between = "";
+
         std::sort(all.begin(), all.end());
-        std::printf("%-24s %-10s %8llu %8llu %8llu %10llu\n", subject, call, at(0.5), at(0.99),
-                    at(0.9999), at(1));
+        std::printf("  {\"name\": \"%s/%s/%zu/1\", \"run_type\": \"iteration\",\n   \"ns\": [",
+                    call, subject, round_size);
+        for (const double part : parts) {
+            std::printf("%s%llu", between, at(part));
+            between = ", ";
+        }
+        std::printf("]},\n");
     }
 
   private:
@@ -108,11 +118,25 @@ struct Run {
     }
 };
 
-void measure(const char *subject, haft_reclaim *on_reclaim, uint64_t waiting_bytes, int rounds)
+struct Subject {
+    const char *name;
+    haft_reclaim *on_reclaim;
+    uint64_t waiting_bytes;
+};
+
+/* A batch has one slot more than a 64th of those that may wait. */
+constexpr std::array<Subject, 4> subjects = {{
+    {"no_on_reclaim", nullptr, 0},
+    {"batches_of_128", give_back, 0},
+    {"batches_of_32", give_back, 64 * 31 * slot_bytes},
+    {"batches_of_8", give_back, 64 * 7 * slot_bytes},
+}};
+
+void measure(const Subject &subject, int rounds)
 {
-    Run run(on_reclaim, waiting_bytes);
+    Run run(subject.on_reclaim, subject.waiting_bytes);
     Times inserts, frees, points;
-    const bool has_blocks = on_reclaim != nullptr;
+    const bool has_blocks = subject.on_reclaim != nullptr;
 
     for (int n = 0; n < rounds; n++) {
         for (haft_id &id : run.ids) {
@@ -136,24 +160,32 @@ void measure(const char *subject, haft_reclaim *on_reclaim, uint64_t waiting_byt
     }
     const double took = static_cast<double>(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
 
-    inserts.print(subject, "insert");
-    frees.print(subject, "free");
-    points.print(subject, "quiescent");
-    std::printf("%-24s %-10s %8.1f\n", subject, "life",
-                took / static_cast<double>(round_size * static_cast<size_t>(rounds)));
+    inserts.print(subject.name, "insert");
+    frees.print(subject.name, "free");
+    points.print(subject.name, "quiescent");
+    std::printf(
+        "  {\"name\": \"life/%s/%zu/1\", \"run_type\": \"iteration\", \"processor_ns\": %.2f}%s\n",
+        subject.name, round_size,
+        took / static_cast<double>(round_size * static_cast<size_t>(rounds)),
+        &subject == &subjects.back() ? "" : ",");
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 10000;
+    char *end = nullptr;
+    const long rounds = argc > 1 ? std::strtol(argv[1], &end, 10) : 10000;
 
-    std::printf("%-24s %-10s %8s %8s %8s %10s\n", "ns", "", "p50", "p99", "p99.99", "most");
-    measure("no on_reclaim", nullptr, 0, rounds);
-    measure("batches of 128", give_back, 0, rounds);
-    /* A batch has one slot more than a 64th of those that may wait. */
-    measure("batches of 32", give_back, 64 * 31 * slot_bytes, rounds);
-    measure("batches of 8", give_back, 64 * 7 * slot_bytes, rounds);
-    return 0;
+    if (argc > 2 || (argc == 2 && (*end != '\0' || end == argv[1])) ||
+        !(rounds >= 1 && rounds <= 100000)) {
+        std::fprintf(stderr, "Usage: pauses [rounds: 1 to 100000]\n");
+        return 2;
+    }
+    std::printf("{\"benchmarks\": [\n");
+    for (const Subject &subject : subjects) {
+        measure(subject, static_cast<int>(rounds));
+    }
+    std::printf("]}\n");
+    return std::fflush(stdout) != 0;
 }

@@ -1,6 +1,7 @@
 """The plots of docs/performance.md."""
 
 import os
+import statistics
 import textwrap
 
 import matplotlib
@@ -142,9 +143,7 @@ def scaling(results, path):
         axes.legend(fontsize=7)
     figure.supxlabel(f"threads (line: {results.context['cores']} cores)")
     figure.supylabel("million items a second")
-    figure.tight_layout()
-    figure.savefig(path, dpi=110, format="png", metadata={"Software": None})
-    plot.close(figure)
+    keep(figure, path)
 
 
 def draw_backlog(axes, series, subject):
@@ -175,6 +174,69 @@ def backlog(results, folder, name):
     figure.supylabel("slots: line, freed and not taken back; filled, wait for a grace period",
                      fontsize=9)
     save(figure, folder, name)
+
+
+def keep(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, dpi=110, format="png", metadata={"Software": None})
+    plot.close(figure)
+
+
+def draw_blocked(axes, subject, run):
+    colour = looks.look_of(subject).colour
+    times = [0, *run["seconds"]]
+    axes.fill_between(times, [0, *(count / 2**20 for count in run["waiting"])], color=colour,
+                      linewidth=0, step="pre")
+    axes.plot(times, [0, *(count / 2**20 for count in run["used"])], linewidth=1, color="black",
+              drawstyle="steps-pre")
+    axes.axhline(run["bound"] / 2**20, color="#d62728", linestyle="--", linewidth=1)
+    axes.axvspan(run["from"], run["to"], color="black", alpha=0.08, linewidth=0, zorder=0)
+    said = ""
+    if run["reported_wait"]:
+        axes.axvline(run["reported"], color="black", linestyle=":", linewidth=1)
+        said = f"; reported after {run['reported_wait']:.2f} s" + \
+            (", with its thread" if run["names_thread"] else "")
+    axes.set_title(subject + said, fontsize=8, loc="left", pad=3, color=colour)
+    axes.set_ylim(0, run["bound"] / 2**20 * 1.2)
+    axes.set_xlim(0, times[-1])
+    axes.tick_params(labelsize=8)
+
+
+def blocked(results, path):
+    """A panel for each clock."""
+    found = [(report.split(name)[1], run) for name, run in results.counters.items()]
+    figure, panels = plot.subplots(len(found), figsize=(9, 1.2 * len(found) + 1), sharex=True,
+                                   sharey=True, squeeze=False)
+    for axes, (subject, run) in zip(panels[:, 0], found):
+        draw_blocked(axes, subject, run)
+    panels[-1, 0].set_xlabel("seconds; grey: a thread blocks inside a section; dotted: the stall report")
+    figure.supylabel("MiB: filled, waits for a grace period; line, slots ever used; dashed, the bound", fontsize=9)
+    figure.suptitle("Memory while two threads churn and a third one blocks", fontsize=11)
+    keep(figure, path)
+
+
+def medians_of(runs):
+    return [statistics.median(values) for values in zip(*runs)]
+
+
+def pauses(results, path):
+    """A panel for each call: what part of the calls takes how long."""
+    figure, panels = plot.subplots(1, len(report.CALLS), figsize=(11, 4.2), sharey=True)
+    for axes, call in zip(panels, report.CALLS):
+        for name, counters in results.counters.items():
+            workload, subject, _, _ = report.split(name)
+            if workload == call:
+                look = looks.PAUSES[subject]
+                axes.plot(range(len(report.PARTS)), medians_of(counters["ns"]), look.line,
+                          marker=look.marker, color=look.colour, label=subject.replace("_", " "))
+        axes.set_title(call, fontsize=10)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(plain)
+        axes.set_xticks(range(len(report.PARTS)), report.PARTS, rotation=45, fontsize=8)
+        axes.grid(True, alpha=0.3)
+    panels[0].set_ylabel("nanoseconds")
+    panels[0].legend(fontsize=8)
+    keep(figure, path)
 
 
 def write(results, folder):

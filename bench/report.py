@@ -289,13 +289,72 @@ def lines_that_travel():
 def scaling(results):
     context = results.context
     lines = ["# Scaling", "",
-             f"{context['processor']}, {circumstances.counted(context['cores'], 'core')}, commit"
-             f" {context['commit']}. Millions of items a second: the median of"
+             f"{of(results)} Millions of items a second: the median of"
              f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest).", ""]
     for section in SECTIONS:
         if section.workloads[0] in SCALING:
             lines += [f"## {section.title}", "", section.text, "", *section_table(results, section), ""]
     return "\n".join(lines + ["## Lines that travel", "", *lines_that_travel(), ""])
+
+
+# --- a thread that blocks ---
+
+
+def of(results):
+    context = results.context
+    return (f"{context['processor']}, {circumstances.counted(context['cores'], 'core')}, commit"
+            f" {context['commit']}.")
+
+
+def mebibytes(count):
+    return f"{count / 2**20:.2f}"
+
+
+def blocked_cells(subject, run):
+    reported = (f"after {run['reported_wait']:.2f} s,"
+                f" {'with' if run['names_thread'] else 'without'} the thread"
+                if run["reported_wait"] else "no stalls on this clock")
+    return [subject, f"{run['to'] - run['from']:.0f}", mebibytes(max(run["waiting"])),
+            mebibytes(max(run["used"])), mebibytes(run["bound"]), f"{run['refused']:,}", reported]
+
+
+def blocked(results):
+    rows = [blocked_cells(split(name)[1], run) for name, run in results.counters.items()
+            if name.startswith("blocked/")]
+    titles = ["clock", "seconds blocked", "most waiting, MiB", "most used", "bound",
+              "insertions refused", "reported"]
+    return "\n".join(["# Memory beside a thread that blocks", "", of(results), "",
+                      *table(titles, rows), ""])
+
+
+# --- single calls ---
+
+PARTS = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "most")
+SHOWN = ("p50", "p99", "p99.99", "most")
+CALLS = ("insert", "free", "quiescent")
+
+
+def spread_of(values):
+    low, high = min(values), max(values)
+    middle = f"{statistics.median(values):,.0f}"
+    return middle if low == high else f"{middle} ({low:,.0f}-{high:,.0f})"
+
+
+def pauses(results):
+    lines = ["# Times of single calls", "",
+             f"{of(results)} ns: the median of {circumstances.counted(results.context['repetitions'], 'run')}"
+             " (lowest-highest); reading the clock is part of each.", ""]
+    for call in CALLS:
+        rows = []
+        for name, counters in results.counters.items():
+            workload, subject, _, _ = split(name)
+            if workload == call:
+                parts = dict(zip(PARTS, zip(*counters["ns"])))
+                rows.append([call, subject] + [spread_of(parts[part]) for part in SHOWN])
+        lines += [*table(["call", "table", *SHOWN], rows), ""]
+    rows = [[*split(name)[:2], f"{statistics.median(counters['processor_ns']):.1f}"]
+            for name, counters in results.counters.items() if name.startswith("life/")]
+    return "\n".join([*lines, *table(["", "table", "processor, ns"], rows), ""])
 
 
 # --- the page ---

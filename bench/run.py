@@ -12,7 +12,8 @@ import time
 
 import quick
 import report
-from measured import PEERS, ROOT, Program, Results, Series, least_core, measure, progress
+from measured import (PEERS, ROOT, Blocked, Pauses, Program, Results, Series, least_core, measure,
+                      progress)
 
 FREE = 0.9  # of a core, for each thread, or figures are of the machine's other programs too
 PUBLISHED = os.path.join(ROOT, "docs", "performance", "results.json")
@@ -38,6 +39,14 @@ SCALING = [
     Program("replace", f"/({SHARED})/"),
     Program(PEERS, ["churn/", "handoff/", "replace/"]),
 ]
+# What the options choose: programs, repetitions, seconds.
+MODES = {
+    "quick": (quick.PROGRAMS, 5, 0.1),
+    "scaling": (SCALING, 5, 0.1),
+    "blocked": ([Blocked("blocked")], 1, 60),
+    "pauses": ([Pauses("pauses")], 5, 0.1),
+}
+DRAWN = ("scaling", "blocked", "pauses")
 
 EPILOG = f"""
 ratios of --quick, of repetition by repetition, with the range that was published (churn rows use the
@@ -50,6 +59,11 @@ examples:
   ./dev bench --report                  all, and docs/performance.md with its plots
   ./dev bench --report --sessions 5     the same five times, an hour apart
   ./dev bench --scaling --plot all.png  what several threads share, with all cores of a machine
+  ./dev bench --blocked --plot blocked.png
+                                        memory while a thread blocks for a minute, on each clock:
+                                        seven minutes
+  ./dev bench --pauses --plot pauses.png
+                                        the times of single calls, with on_reclaim and without
   ./dev bench --report --from results.json
                                         the report once more from figures kept by --save
   ./dev bench churn --benchmark_filter=haft_workers
@@ -66,17 +80,23 @@ def arguments():
     chosen.add_argument("--quick", action="store_true", help="a few ratios, as JSON")
     chosen.add_argument("--scaling", action="store_true",
                         help="churn, replace, handoff and mixed, at 1 to all cores")
+    chosen.add_argument("--blocked", action="store_true",
+                        help="memory that waits while a thread blocks inside a section")
+    chosen.add_argument("--pauses", action="store_true",
+                        help="how long single calls take, with on_reclaim and without")
     chosen.add_argument("--report", action="store_true",
                         help="write docs/performance.md and README's ratios as well")
     parser.add_argument("--repetitions", type=int, metavar="N",
-                        help="5 by default; with several sessions, in each")
+                        help="5 by default (--blocked: 1); with several sessions, in each")
     parser.add_argument("--sessions", type=int, metavar="N", default=1,
                         help="all of it N times (1)")
     parser.add_argument("--apart", type=int, metavar="MINUTES", default=60,
                         help="between two sessions (60)")
     parser.add_argument("--seconds", type=float, metavar="S",
-                        help="least time for each case in each repetition; 0.1 by default")
-    parser.add_argument("--plot", metavar="FILE", help="with --scaling: a picture of it, as PNG")
+                        help="least time for each case in each repetition; 0.1 by default."
+                             "  --blocked: for which the thread blocks; 60")
+    parser.add_argument("--plot", metavar="FILE",
+                        help="with --scaling, --blocked, --pauses: a picture of it, as PNG")
     parser.add_argument("--save", metavar="FILE", help="keep all figures as JSON")
     parser.add_argument("--list", action="store_true", help="the programs that can be named")
     parser.add_argument("--from", dest="source", metavar="FILE", action="append",
@@ -116,11 +136,16 @@ def pause(minutes):
     progress.end()
 
 
+def mode_of(options):
+    return next((name for name in MODES if getattr(options, name)), None)
+
+
 def session(options):
     look_at_cores(options)
-    programs = quick.PROGRAMS if options.quick else SCALING if options.scaling else ALL
-    results = measure(programs, options.repetitions or 5, options.seconds or 0.1)
-    if not options.scaling:
+    mode = mode_of(options)
+    programs, repetitions, seconds = MODES.get(mode, (ALL, 5, 0.1))
+    results = measure(programs, options.repetitions or repetitions, options.seconds or seconds)
+    if mode not in DRAWN:
         results.context["sessions"] = [quick.medians(results)]
     return results
 
@@ -141,8 +166,9 @@ def main():
     if options.list:
         print("\n".join(program.name for program in ALL if program.name != PEERS))
         return
-    if options.plot and not options.scaling:
-        sys.exit(refuse("--plot is for --scaling"))
+    mode = mode_of(options)
+    if options.plot and mode not in DRAWN:
+        sys.exit(refuse("--plot is for --scaling, --blocked and --pauses"))
     if options.report or options.plot:
         import plots  # before anything is measured: it needs matplotlib
     results = figures(options)
@@ -152,15 +178,14 @@ def main():
         published = load(PUBLISHED) if os.path.exists(PUBLISHED) else None
         print(json.dumps(quick.evaluate(results, published), indent=1))
         return
-    text = report.scaling(results) if options.scaling else report.write(results)
-    print(text)
+    print(getattr(report, mode or "write")(results))
     if options.plot:
-        plots.scaling(results, options.plot)
+        getattr(plots, mode)(results, options.plot)
     if options.report:
         folder = os.path.join(ROOT, "docs", "performance")
         plots.write(results, folder)
         with open(os.path.join(ROOT, "docs", "performance.md"), "w") as file:
-            file.write(text)
+            file.write(report.write(results))
         import page
 
         page.write("README.md", "./dev bench --report", report.summary(results))

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Runs a small part of each program for a moment: do the names, the counters and the table hold?
-# Usage: smoke_test.sh <table.py> <backlog> <program>...
+# Usage: smoke_test.sh <table.py> <backlog> <blocked> <pauses> <program>...
 set -euo pipefail
 
-readonly table=$1 backlog=$2
-shift 2
+readonly table=$1 backlog=$2 blocked=$3 pauses=$4
+shift 4
 readonly name='[a-z_0-9]+/[a-z_]+/[0-9]+/[0-9]+'
 readonly report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -62,3 +62,27 @@ for run in json.load(open(sys.argv[1]))["benchmarks"]:
     assert max(retired) > 0 and max(waiting) > 0, run["name"]
 END
 ! "$backlog" 0 2>"$report" && grep -q "1 to 60000" "$report" || fail "$backlog takes any time"
+
+# It judges the memory and the reports itself.
+"$blocked" 2 1 >"$report" || fail "$blocked: exit $?"
+python3 - "$report" <<'END' || fail "$blocked: no series"
+import json, sys
+runs = json.load(open(sys.argv[1]))["benchmarks"]
+assert len(runs) == 6
+for run in runs:
+    assert len(run["seconds"]) == len(run["waiting"]) == len(run["used"]) == 400, run["name"]
+    assert max(run["waiting"]) <= max(run["used"]) <= run["bound"], run["name"]
+    assert run["names_thread"] == ("workers" in run["name"]), run["name"]
+END
+! "$blocked" 1 0 2>"$report" && grep -q "1 to 100" "$report" || fail "$blocked takes any bound"
+
+"$pauses" 20 >"$report"
+python3 - "$report" <<'END' || fail "$pauses: no times"
+import json, sys
+runs = json.load(open(sys.argv[1]))["benchmarks"]
+assert len(runs) == 16
+for run in runs:
+    times = run.get("ns", [run.get("processor_ns")])
+    assert times == sorted(times) and times[-1] > 0, run["name"]
+END
+! "$pauses" 0 2>"$report" && grep -q "1 to 100000" "$report" || fail "$pauses takes any number"

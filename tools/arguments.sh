@@ -48,8 +48,9 @@ options_of()
                 --shrink=0..86400 --write --json
             ;;
         bench)
-            echo --quick --report --scaling --repetitions=1..1000000 --seconds=SECONDS \
-                --sessions=1..1000 --apart=0..10000 --plot=TEXT --save=TEXT --list --from=FILE
+            echo --quick --report --scaling --blocked --pauses --repetitions=1..1000000 \
+                --seconds=SECONDS --sessions=1..1000 --apart=0..10000 --plot=TEXT \
+                --save=TEXT --list --from=FILE
             ;;
         bench-named) echo '--benchmark_*' '--v=*' ;;
         mutants)
