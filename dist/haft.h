@@ -5506,6 +5506,8 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats
  *
+ * Systems without fork have none: on Windows, and with HAFT_OS_BARE, these functions are not there.
+ *
  * Members may be added within a version.  Numbers of tables and domains are not used again within a
  * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
  * thread's alone.
@@ -5539,10 +5541,12 @@ typedef struct haft_export_options {
  */
 haft_status haft_export_open_sized(const haft_export_options *options, size_t size,
                                    haft_export **opened);
+#ifndef HAFT_WITHOUT_EXPORT
 HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haft_export **opened)
 {
     return haft_export_open_sized(options, sizeof *options, opened);
 }
+#endif
 
 /*
  * haft_export_write - write the file now, whatever the interval.  What the calling thread has done
