@@ -65,8 +65,8 @@ void os_release(char *base, size_t size)
 /*
  * Decommitted pages could not be read until they are committed again, and a thread with a stale id
  * may read there at any time.  So the bytes become zero first; then the system need not keep them:
- * a page that it takes comes back as zero, too.  What VirtualUnlock() is for here is that the pages
- * leave the process at once; it says no where none was locked.
+ * a page that it takes comes back as zero, too.  VirtualUnlock() has the pages leave the process at
+ * once, also where none was locked.
  */
 bool os_discard(char *base, size_t size)
 {
