@@ -6,6 +6,7 @@
  * with 3 if a value of the first thread is ended with the process.
  */
 #include "lib/base/os.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,14 @@
 #define HAS_SYMBOLS 0 /* in programs that are linked statically */
 #endif
 
-static unsigned checks;
-static unsigned failures;
+static atomic_uint checks;
+static atomic_uint failures;
 
 static bool check(bool holds, const char *what, int line)
 {
-    checks++;
+    atomic_fetch_add(&checks, 1);
     if (!holds) {
-        failures++;
+        atomic_fetch_add(&failures, 1);
         fprintf(stderr, "os_contract.c:%d: %s\n", line, what);
     }
     return holds;
@@ -424,17 +425,17 @@ int main(void)
     unsigned skipped = 0;
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        const unsigned before = failures;
+        const unsigned before = atomic_load(&failures);
 
         if (tests[i].has_threads && !HAS_THREADS) {
             skipped++;
             continue;
         }
         tests[i].run();
-        passed += failures == before;
-        failed += failures != before;
+        passed += atomic_load(&failures) == before;
+        failed += atomic_load(&failures) != before;
     }
     printf("{\"passed\": %u, \"failed\": %u, \"skipped\": %u, \"checks\": %u, \"why\": \"%s\"}\n",
-           passed, failed, skipped, checks, skipped != 0 ? "no threads" : "");
+           passed, failed, skipped, atomic_load(&checks), skipped != 0 ? "no threads" : "");
     return failed != 0 || fflush(stdout) != 0;
 }
