@@ -6,8 +6,9 @@ import subprocess
 import tempfile
 import threading
 
-# No messages, no programs that .NET and HTML would be installed for, no menus: and so no screen.
-ENVIRONMENT = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=", "DISPLAY": ""}
+# No messages, no .NET and HTML, no menus, no debugger for a program that crashes: and so no screen.
+ENVIRONMENT = {"WINEDEBUG": "-all", "DISPLAY": "",
+               "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe="}
 
 
 class Wine:

@@ -256,6 +256,39 @@ static void test_unregistered(enum circumstance circumstance)
     shared_close(&shared);
 }
 
+static void insert_and_end(void *arg)
+{
+    haft_table *table = arg;
+    const uint64_t seven = 7;
+    haft_worker *current = NULL;
+    haft_id id;
+
+    CHECK_OK(haft_worker_current(table, &current));
+    CHECK_OK(haft_insert(current, &seven, &id));
+    CHECK(haft_table_stats_get(table).workers == 2);
+}
+
+/* Workers that threads leave behind close with these. */
+static void test_ending(enum circumstance circumstance)
+{
+    struct shared shared;
+
+    if (!shared_open(&shared, circumstance, NULL)) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        struct thread *thread = thread_start(insert_and_end, shared.table);
+
+        if (thread == NULL) {
+            skip("no threads");
+            break;
+        }
+        thread_join(thread);
+        CHECK(haft_table_stats_get(shared.table).workers == 1);
+    }
+    shared_close(&shared);
+}
+
 static void test_jobs(enum circumstance circumstance)
 {
     struct shared shared;
@@ -297,6 +330,7 @@ const struct test feature_tests[] = {
     {"memory", "trim", IN_SHARED, test_trim},
     {"memory", "recycle exhausted slots", IN_SHARED, test_recycle},
     {"threads", "calls without a worker", IN_SHARED, test_unregistered},
+    {"threads", "workers end with their threads", IN_SHARED, test_ending},
     {"domain", "jobs", IN_SHARED, test_jobs},
     {NULL, NULL, 0, NULL},
 };
