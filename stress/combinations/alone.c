@@ -3,7 +3,6 @@
 #include "stress/combinations/calls.h"
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
-#include <haft/snapshot.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -412,7 +411,10 @@ static void tick(struct thread *thread)
 static void share_again(haft_local *local)
 {
     const haft_share_options options = {
-        .on_reclaim = play.plan->options.on_reclaim ? reclaim_callback : NULL};
+        .on_reclaim = play.plan->options.on_reclaim ? reclaim_callback : NULL,
+        .waiting_bytes = waiting_bytes_of_plan(),
+        .never_wait = play.plan->options.never_wait,
+    };
     const haft_status status = haft_share(local, play.domain, &options, &play.table);
 
     if (status != HAFT_OK) {
@@ -420,27 +422,24 @@ static void share_again(haft_local *local)
     }
 }
 
-/* All objects go, slots are used otherwise, and the table goes back to what it was. */
-static void go_astray_and_back(haft_local *local)
+/* What the table goes through while no thread has it. */
+static haft_local *change(haft_local *local, uint32_t call)
 {
-    const uint64_t count = haft_local_count(local);
-    haft_history *history;
-    haft_id id;
-
-    require_that(haft_history_open(&(haft_history_options){.keep = 2}, &history) == HAFT_OK,
-                 "haft_history_open");
-    require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
-    haft_local_clear(local);
-    for (uint64_t i = 0; i < count + 2; i++) {
-        haft_local_insert(local, NULL, &id);
+    switch (call) {
+    case CALL_REWIND:
+        states_rewind(local);
+        return local;
+    case CALL_SAVE_LOAD:
+        states_load(local);
+        return local;
+    case CALL_CLONE:
+        return states_clone(local);
+    default:
+        return local;
     }
-    require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
-    require_that(haft_local_rewind(local, history, 0) == HAFT_OK, "haft_local_rewind");
-    require_that(haft_local_count(local) == count, "a rewind loses objects");
-    haft_history_close(history);
 }
 
-static void try_unshare(struct thread *thread)
+static void try_unshare(struct thread *thread, uint32_t call)
 {
     haft_local *local;
 
@@ -449,7 +448,7 @@ static void try_unshare(struct thread *thread)
         return; /* shared again, the table would not be the plan's */
     }
     end_sections(thread);
-    const struct call_under_way outer = begin_call(CALL_UNSHARE_SHARE, HAFT_NIL);
+    const struct call_under_way outer = begin_call(call, HAFT_NIL);
 
     begin_closing();
     if (play.side != NULL) {
@@ -469,8 +468,8 @@ static void try_unshare(struct thread *thread)
         }
         play.left = NULL;
         play.frees_before = word_in(&play.frees);
-        go_astray_and_back(local);
-        share_again(local);
+        share_again(change(local, call));
+        play.view = haft_table_view(play.table);
     }
     begin_side();
 }
@@ -596,7 +595,10 @@ void call_alone(struct thread *thread, const struct step *step)
         look_over(thread, step);
         break;
     case CALL_UNSHARE_SHARE:
-        try_unshare(thread);
+    case CALL_REWIND:
+    case CALL_SAVE_LOAD:
+    case CALL_CLONE:
+        try_unshare(thread, step->call);
         break;
     case CALL_TABLE_CLOSE:
         try_close(thread);

@@ -41,6 +41,12 @@ void end_side(void);
 void check_inherits_nothing(haft_id id);
 void check_value_at_end(haft_id id);
 
+/* --- states, of a table that is a local one for the moment --- */
+
+void states_rewind(haft_local *local);
+void states_load(haft_local *local);
+haft_local *states_clone(haft_local *local); /* it takes the table's place */
+
 /* --- the thread's state --- */
 
 /* A call of the library begins, on the slot of `id` or (HAFT_NIL) on none; and ends. */

@@ -208,8 +208,32 @@ static const uint8_t on_one_slot[] = {
     CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,      CALL_ABORT,         CALL_FREE,
     CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
     CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
-    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE,
+    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,
 };
+
+/* The same, of the one slot that ids are restored in. */
+static const uint8_t on_one_restored[] = {
+    CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,   CALL_FREE_STALE,
+    CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,       CALL_WAIT,
+    CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_WORKER_CLOSE,
+};
+
+static void leave_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
+{
+    swarm->left_out = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        swarm->left_out &= ~(UINT64_C(1) << calls[i]);
+    }
+}
+
+static void leave_one_restored(struct plan_options *options, struct swarm *swarm)
+{
+    options->index_bits = 3;
+    options->restore_range = 1;
+    options->capacity = 1;
+    options->warn_at = options->filled = 0;
+    leave_calls(swarm, on_one_restored, sizeof on_one_restored);
+}
 
 static void leave_one_slot(struct plan_options *options, struct swarm *swarm)
 {
@@ -218,10 +242,7 @@ static void leave_one_slot(struct plan_options *options, struct swarm *swarm)
     options->capacity = 1;
     options->warn_at = options->filled = 0;
     options->pins = 1;
-    swarm->left_out = UINT64_MAX;
-    for (uint32_t i = 0; i < sizeof on_one_slot; i++) {
-        swarm->left_out &= ~(UINT64_C(1) << on_one_slot[i]);
-    }
+    leave_calls(swarm, on_one_slot, sizeof on_one_slot);
 }
 
 static bool is_left_out(const struct swarm *swarm, uint32_t call)
@@ -313,6 +334,8 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
 
     if (at_once && one_in(&chance, 5)) {
         leave_one_slot(&plan->options, &swarm);
+    } else if (at_once && one_in(&chance, 8)) {
+        leave_one_restored(&plan->options, &swarm);
     }
     if (plan->options.on_reclaim) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,

@@ -64,6 +64,9 @@
     ALONE(DRAIN)                                                                                   \
     ALONE(PROGRESS)                                                                                \
     ALONE(UNSHARE_SHARE)                                                                           \
+    ALONE(REWIND)                                                                                  \
+    ALONE(SAVE_LOAD)                                                                               \
+    ALONE(CLONE)                                                                                   \
     ALONE(TABLE_CLOSE)                                                                             \
     ALONE(FORK)                                                                                    \
     ALONE(REFUSE_MEMORY)                                                                           \

@@ -165,6 +165,11 @@ static uint64_t slot_bytes(const struct plan_options *from)
     return words * sizeof(uint64_t);
 }
 
+uint64_t waiting_bytes_of_plan(void)
+{
+    return play.plan->options.waiting_slots * slot_bytes(&play.plan->options);
+}
+
 void begin_table(void)
 {
     const struct plan_options *from = &play.plan->options;
@@ -185,7 +190,7 @@ void begin_table(void)
         .on_fill = from->warn_at != 0 ? fill_callback : NULL,
         .sites = from->sites,
         .on_leak = ignore_leak,
-        .waiting_bytes = from->waiting_slots * slot_bytes(from),
+        .waiting_bytes = waiting_bytes_of_plan(),
         .never_wait = from->never_wait,
         .allocator = heap_of_plan(),
     };

@@ -23,6 +23,7 @@ void begin_table(void);
 void end_table(void);
 
 /* Callbacks are told so from now on; and haft_table_close() of the play's table, which it ends. */
+uint64_t waiting_bytes_of_plan(void);
 void begin_closing(void);
 haft_status play_close_table(void);
 

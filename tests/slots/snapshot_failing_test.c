@@ -315,7 +315,7 @@ Test(snapshot_failing, a_table_that_was_shared_goes_back_to_what_it_was_before)
 
     faults.strict = true;
     open_tables(LARGE);
-    assert_status(haft_history_open(1, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     assert_status(haft_domain_open(&callers, &domain), HAFT_OK);
     assert_status(haft_share(local, domain, NULL, &table), HAFT_OK);

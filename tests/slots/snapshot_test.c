@@ -473,7 +473,7 @@ Test(snapshot, another_alignment_is_another_table)
     wanted.object_alignment = 32;
     other = open_with(&wanted);
     cr_assert(eq(u64, haft_local_view(local).stride, haft_local_view(other).stride));
-    assert_status(haft_history_open(3, &history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 3}, &history), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     expect_status(haft_local_rewind(other, history, 0), HAFT_OTHER_TABLE);
     haft_history_close(history);
