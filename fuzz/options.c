@@ -108,6 +108,10 @@ static struct values values_from(const uint8_t *data)
     };
 
     read_numbers(data, &values);
+    /* Numbers of what lies in no such memory. */
+    values.workers = values.buffer_size < 1 << 16 ? values.buffer_size % 40 : values.buffer_size;
+    values.hold_back = values.max_block_size;
+    values.threads = values.interval_ms;
     if (flags[0] & 64) {
         values.layout = (haft_layout){flags[4], flags[5], flags[6], 0};
     } else if (flags[0] & 128) {
@@ -404,7 +408,7 @@ uint64_t target_run(const uint8_t *data, size_t size)
         const struct values values = values_from(data + at);
 
         operations += try_local(&values) + try_packed(&values) + try_shared(&values, domain);
-        operations += try_type(&values) + try_others(&values);
+        operations += try_type(&values) + try_others(&values) + try_given(&values);
     }
     must(haft_domain_close(domain) == HAFT_OK, "domain_close");
     return operations;

@@ -18,6 +18,9 @@ struct values {
     uint64_t growth_step, restore_range, warn_at, waiting_bytes;
     haft_on_fill *on_fill;
 
+    /* with memory of the program's */
+    uint64_t workers, hold_back, threads;
+
     /* of domains, command sets, arenas and exports */
     unsigned clock;
     bool gives_flavour, gives_buffer, gives_directory;
@@ -26,6 +29,9 @@ struct values {
 
 /* options_other.c: all that is no table.  Returns how many were opened, or refused. */
 uint64_t try_others(const struct values *values);
+
+/* options_given.c: what lies in memory of the program's; the same. */
+uint64_t try_given(const struct values *values);
 
 void must(bool holds, const char *what);
 void tell_answer(const char *what, haft_status said);

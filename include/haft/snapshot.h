@@ -20,6 +20,9 @@
  * from then on, and no check can find it out: keep such ids in objects of the table, or where the
  * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
  *
+ * The capacity, min_free and the first generation go with the state: a table becomes one of other
+ * ones, as long as its slots are the same power of two.
+ *
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
  *

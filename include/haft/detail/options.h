@@ -14,7 +14,7 @@
 /* What a table needs of given memory, and how many objects it would hold in that. */
 typedef struct haft_footprint {
     uint64_t bytes;    /* wherever they begin */
-    uint64_t capacity; /* the highest that needs no more */
+    uint64_t capacity; /* the highest that needs no more, with as many slots to hold back */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
