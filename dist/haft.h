@@ -1585,7 +1585,9 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
- * frame clock both do nothing: a parked job is one of the frame's jobs.
+ * frame clock both do nothing: a parked job is one of the frame's jobs.  So they do with the
+ * workers clock in a thread without workers and jobs: if it opens its first worker meanwhile, not
+ * in a job, it is online.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
