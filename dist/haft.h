@@ -324,7 +324,7 @@ typedef enum haft_status {
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
-    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or a job */
+    HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
@@ -1877,8 +1877,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
  *           to the close of its last: it must pass quiescent points, and park before it blocks
- *           (haft_thread_park), or every grace period waits for it.  Opened first in a job
- *           (haft/domain.h), it keeps the thread online until the job ends.
+ *           (haft_thread_park), or every grace period waits for it.  A thread that runs jobs
+ *           (haft_job_begin) opens its first worker in one, and is then online until the job ends;
+ *           after a first worker outside of jobs, all its jobs are inner ones, in which no call
+ *           waits.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).

@@ -281,8 +281,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
  * Threads   any.  With the workers clock the thread is online from its first worker on the domain
  *           to the close of its last: it must pass quiescent points, and park before it blocks
- *           (haft_thread_park), or every grace period waits for it.  Opened first in a job
- *           (haft/domain.h), it keeps the thread online until the job ends.
+ *           (haft_thread_park), or every grace period waits for it.  A thread that runs jobs
+ *           (haft_job_begin) opens its first worker in one, and is then online until the job ends;
+ *           after a first worker outside of jobs, all its jobs are inner ones, in which no call
+ *           waits.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(workers ever open at one time).

@@ -28,8 +28,9 @@ static const struct {
         {"HAFT_IN_USE",
          "still in use: a table, worker or side is open, an object is pinned or reserved, or "
          "a callback runs"},
-    [HAFT_IN_SECTION] = {"HAFT_IN_SECTION",
-                         "the call may wait, and was made inside a read section or a job"},
+    [HAFT_IN_SECTION] =
+        {"HAFT_IN_SECTION",
+         "the call may wait, and a read section or outer job of its thread may hold pointers"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the call is for domains with another clock"},
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
