@@ -353,5 +353,18 @@ Test(explain, in_use_says_what_is_open)
                 "players: in use: objects pinned, or a call without a worker under way");
     assert_status(haft_unpin(shared.table, id), HAFT_OK);
     assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: 1 worker open");
+    close_shared(&shared);
+}
+
+Test(explain, in_use_without_pins_and_workers_is_a_call_under_way)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &exact);
+
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    expect_text(of_table(shared.table, HAFT_IN_USE),
+                "players: in use: a call without a worker under way");
+    assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
     close_shared(&shared);
 }
