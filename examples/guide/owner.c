@@ -2,7 +2,6 @@
 /* guide: begin */
 #include "must.h"
 #include <haft/local.h>
-#include <haft/many.h>
 #include <haft/table.h>
 
 enum { MOST = 64 };
