@@ -15167,8 +15167,10 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
 /* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
 static uint64_t used_slots(const haft_table *table)
 {
-    return difference(load_relaxed(COUNT, &table->fresh),
-                      table->restore_end + slots_at_hand(table, false));
+    /* First: an extent drawn in between makes the difference too small, never too large. */
+    const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
+
+    return difference(drawn, table->restore_end + slots_at_hand(table, false));
 }
 
 #define SUM_AS_IT_IS(name) .name = sums.name,

@@ -1133,7 +1133,7 @@ HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft
 /* What a table needs of given memory, and how many objects it would hold in that. */
 typedef struct haft_footprint {
     uint64_t bytes;    /* wherever they begin */
-    uint64_t capacity; /* the highest that needs no more */
+    uint64_t capacity; /* the highest that needs no more, with as many slots to hold back */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
@@ -3356,6 +3356,9 @@ uint64_t haft_side_sweep(haft_side *side);
  * from then on, and no check can find it out: keep such ids in objects of the table, or where the
  * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
  *
+ * The capacity, min_free and the first generation go with the state: a table becomes one of other
+ * ones, as long as its slots are the same power of two.
+ *
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
  *
@@ -3643,9 +3646,10 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   clocks     workers and frame alone
  *   trim       releases nothing
  *
- * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), recorders, exports,
- * the report of leaks at closing (for the C library's sort), and debug builds at closing, for the
- * census; the last two do without where they get no memory.
+ * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), sides, histories,
+ * clones and loading (haft/side.h, haft/snapshot.h), recorders, exports, the report of leaks at
+ * closing (for the C library's sort), and debug builds at closing, for the census; the last two do
+ * without where they get no memory.
  */
 
 /*

@@ -86,7 +86,7 @@ Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)
         must(haft_local_free(local, ids[i]) == HAFT_OK);
     }
     expect_status(haft_local_trim(local, &released), HAFT_OK);
-    cr_expect(gt(u64, released, bytes / 100 * 99));
+    cr_expect(lt(u64, bytes / 100 * 99, released));
     cr_expect(haft_is_live(haft_local_view(local), ids[0])); /* on the first huge page of all */
     for (int i = 1; i < OBJECTS; i++) {
         haft_id id;

@@ -240,7 +240,7 @@ Test(os, symbol_of_a_function_names_it_and_its_file)
 
     cr_assert(os_symbol_of((uintptr_t)lrand48 + 1, &symbol));
     cr_expect(ne(ptr, strstr(symbol.file, "libc"), NULL));
-    cr_expect(gt(ulong, (unsigned long)symbol.file_offset, 0));
+    cr_expect(lt(ulong, 0, (unsigned long)symbol.file_offset));
     cr_expect(lt(ulong, (unsigned long)symbol.file_offset, 1UL << 30)); /* no address */
     cr_expect(eq(ulong, (unsigned long)symbol.function_offset, 1));
     cr_expect(not(os_symbol_of((uintptr_t)&symbol, &symbol)));
@@ -370,7 +370,7 @@ Test(os, fork_calls_what_it_was_handed)
     if (child == 0) {
         _exit(2); /* in_child() has been passed over */
     }
-    cr_assert(gt(int, child, 0));
+    cr_assert(lt(int, 0, child));
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(eq(int, WEXITSTATUS(status), 42));
     cr_expect(eq(str, order, "Bbp"));

@@ -187,7 +187,7 @@ Test(foreign_clock, needs_no_callback_but_those)
     free_one(&shared);
     settle(shared.worker);
     close_shared(&shared);
-    cr_expect(gt(u32, fake.waits, 0));
+    cr_expect(lt(u32, 0, fake.waits));
 }
 
 Test(foreign_clock, may_go_when_the_domain_is_open)
@@ -427,7 +427,7 @@ static void expect_one_driver(haft_clock clock)
             pthread_join(threads[i], NULL);
         }
     }
-    cr_expect(gt(u32, fake.waits, 0));
+    cr_expect(lt(u32, 0, fake.waits));
     cr_expect(eq(u32, fake.most_waiting, 1));
     close_shared(&shared);
 }

@@ -143,7 +143,7 @@ Test(explain, busy_says_since_when_and_who_holds_it_up)
                  2),
               "%s", text);
     cr_expect(ge(uint, ms, 100));
-    cr_expect(gt(ulong, thread, 0));
+    cr_expect(lt(ulong, 0, thread));
     reader_leave(&reader);
     close_shared(&shared);
 }

@@ -88,7 +88,7 @@ Test(load, free_slots_are_used_in_order_of_index_afterwards)
         for (int i = 0; i < 100; i++) {
             const uint64_t index = insert_into(local).bits & UINT32_MAX;
 
-            cr_expect(gt(u64, index, last));
+            cr_expect(lt(u64, last, index));
             cr_expect(eq(u64, index % 2, 1));
             last = index;
         }

@@ -159,7 +159,7 @@ Test(trim, a_second_time_there_is_nothing_to_give_back)
     fill(local, ids);
     cr_expect(eq(u64, trim(local), 0)); /* of a full one */
     haft_local_clear(local);
-    cr_expect(gt(u64, trim(local), 0));
+    cr_expect(lt(u64, 0, trim(local)));
     cr_expect(eq(u64, trim(local), 0));
     expect_status(haft_local_trim(local, NULL), HAFT_OK);
     haft_local_close(local);
@@ -245,7 +245,7 @@ Test(trim, a_run_with_an_exhausted_slot_stays_and_the_slot_stays_exhausted)
     }
     must(haft_local_free(local, id) == HAFT_OK);
     haft_local_clear(local);
-    cr_expect(gt(u64, trim(local), 0));
+    cr_expect(lt(u64, 0, trim(local)));
     expect_status(haft_local_diagnose(local, id), HAFT_EXHAUSTED);
     cr_expect(eq(u64, haft_local_available(local), OBJECTS - 1));
     for (int i = 0; i < OBJECTS - 1; i++) {
@@ -289,7 +289,7 @@ Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restore
 
         fill(local, ids);
         haft_local_clear(local);
-        cr_expect(gt(u64, trim(local), 0));
+        cr_expect(lt(u64, 0, trim(local)));
         for (int i = 0; i < OBJECTS; i++) {
             const int which = alignment == 8 ? OBJECTS - 1 - i : i; /* from either end */
             const haft_id again = {ids[which].bits + (UINT64_C(1) << 32)};
@@ -310,7 +310,7 @@ Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     fill(local, ids);
     haft_local_clear(local);
-    cr_expect(gt(u64, trim(local), 0));
+    cr_expect(lt(u64, 0, trim(local)));
     for (int i = 0; i < 2; i++) {
         fill(local, ids);
         haft_local_clear(local);
@@ -330,7 +330,7 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
     haft_local_clear(local);
     const uint64_t bytes = trim(local);
 
-    cr_expect(gt(u64, bytes, UINT64_C(9500) * 32));
+    cr_expect(lt(u64, UINT64_C(9500) * 32, bytes));
     cr_expect(lt(u64, bytes, UINT64_C(10000) * 32));
     fill(local, later);
     expect_all_stale(local);
@@ -339,7 +339,7 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
              later[i].bits % (UINT64_C(1) << 32) >= 20000);
     }
     haft_local_clear(local); /* now others were freed last, and those that stayed may go */
-    cr_expect(gt(u64, trim(local), UINT64_C(19500) * 32));
+    cr_expect(lt(u64, UINT64_C(19500) * 32, trim(local)));
     haft_local_close(local);
 }
 

@@ -422,7 +422,7 @@ TEST_ON_EACH_KIND(life, after_a_fork_child_and_parent_each_go_on_with_a_table_of
     if (child == 0) {
         _exit(change_as_child(&subject, ids[0], ids[1]) ? 0 : 1);
     }
-    cr_assert(gt(int, child, 0));
+    cr_assert(lt(int, 0, child));
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(zero(int, status));
     cr_expect(subject_is_live(&subject, ids[0]));

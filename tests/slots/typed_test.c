@@ -381,7 +381,7 @@ Test(typed_packed, sort_compares_objects_of_the_type)
     launch_into(DENSE, 1);
     expect_status(ship_packed_sort(packed, weaker_first, &calls), HAFT_OK);
     cr_expect(eq(u64, packed.view.objects[0].hull, 1));
-    cr_expect(gt(int, calls, 0));
+    cr_expect(lt(int, 0, calls));
     cr_expect(eq(ptr, ship_packed_resolve(packed.view, second), &packed.view.objects[1]));
 }
 
