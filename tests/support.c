@@ -76,6 +76,22 @@ uint64_t random_next(uint64_t *state)
     return *state;
 }
 
+unsigned long long number_in_proc(const char *path, const char *format)
+{
+    char line[256];
+    unsigned long long value = 0;
+    bool found = false;
+    FILE *file = fopen(path, "r");
+
+    must(file != NULL);
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        found = sscanf(line, format, &value) == 1;
+    }
+    fclose(file);
+    must(found);
+    return value;
+}
+
 long resident_pages(void)
 {
     static char buffer[256]; /* the library's own memory is counted too */
@@ -109,18 +125,10 @@ uint64_t pages_in_memory(haft_view view)
 void limit_data(size_t more)
 {
     struct rlimit limit;
-    unsigned long data = 0;
-    char line[256];
-    FILE *file = fopen("/proc/self/status", "r");
 
     need_a_machine();
-    must(file != NULL);
-    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmData: %lu kB", &data) != 1) {
-        /* of another figure */
-    }
-    fclose(file);
-    must(data != 0 && getrlimit(RLIMIT_DATA, &limit) == 0);
-    limit.rlim_cur = data * 1024 + more;
+    must(getrlimit(RLIMIT_DATA, &limit) == 0);
+    limit.rlim_cur = number_in_proc("/proc/self/status", "VmData: %llu kB") * 1024 + more;
     must(setrlimit(RLIMIT_DATA, &limit) == 0);
 }
 

@@ -64,6 +64,9 @@ uint64_t random_next(uint64_t *state);
 
 void sleep_ms(unsigned milliseconds);
 
+/* A number from a file of /proc, by a format of scanf with %llu or %llx. */
+unsigned long long number_in_proc(const char *path, const char *format);
+
 /* Of the process: pages that are resident. */
 long resident_pages(void);
 

@@ -9,22 +9,10 @@
 TestSuite(limit, .timeout = SUITE_SECONDS);
 TestSuite(leak, .timeout = SUITE_SECONDS);
 
-/* A number in KiB from the process's status. */
-static unsigned long status_kib(const char *format)
+static unsigned long long address_space_kib(void)
 {
-    char line[256];
-    unsigned long value = 0;
-    bool found = false;
-    FILE *file = fopen("/proc/self/status", "r");
-
     need_a_machine();
-    cr_assert(ne(ptr, file, NULL));
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        found = sscanf(line, format, &value) == 1;
-    }
-    fclose(file);
-    cr_assert(found);
-    return value;
+    return number_in_proc("/proc/self/status", "VmSize: %llu kB");
 }
 
 #define SLOTS (1u << 20)
@@ -169,12 +157,12 @@ TEST_ON_EACH_CLOCK(leak, opening_and_closing_leaves_no_memory_and_no_mapping_beh
     const unsigned long kept_kib = (under_asan() ? 512 : 10) * 1024;
 
     live_once(*setting);
-    const unsigned long mapped = status_kib("VmSize: %lu kB");
+    const unsigned long long mapped = address_space_kib();
     const size_t allocated = mallinfo2().uordblks;
 
     for (int n = 0; n < 50; n++) {
         live_once(*setting);
     }
     cr_expect(lt(sz, mallinfo2().uordblks, allocated + 50 * 1000));
-    cr_expect(lt(ulong, status_kib("VmSize: %lu kB"), mapped + kept_kib));
+    cr_expect(lt(u64, address_space_kib(), mapped + kept_kib));
 }

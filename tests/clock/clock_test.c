@@ -61,24 +61,13 @@ static int new_task(const int *before, int count)
     return 0;
 }
 
-/* A number from a thread's status, in the given base. */
+/* A number from a thread's status. */
 static unsigned long long status_of(int task, const char *format)
 {
     char path[64];
-    char line[256];
-    unsigned long long value = 0;
-    bool found = false;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/status", task);
-    FILE *file = fopen(path, "r");
-
-    cr_assert(ne(ptr, file, NULL));
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        found = sscanf(line, format, &value) == 1;
-    }
-    fclose(file);
-    cr_assert(found);
-    return value;
+    return number_in_proc(path, format);
 }
 
 static uint64_t cpu_ns(void)

@@ -30,24 +30,11 @@ static const json_t *table_named(const json_t *root, const char *name)
 
 /* --- what is in it --- */
 
-static void expect_equal_stats(const json_t *table, const haft_table_stats *stats)
-{
-    cr_expect(eq(u64, number_in(table, "live"), stats->live));
-    cr_expect(eq(u64, number_in(table, "reserved"), stats->reserved));
-    cr_expect(eq(u64, number_in(table, "retired"), stats->retired));
-    cr_expect(eq(u64, number_in(table, "free"), stats->free));
-    cr_expect(eq(u64, number_in(table, "exhausted"), stats->exhausted));
-    cr_expect(eq(u64, number_in(table, "released"), stats->released));
-    cr_expect(eq(u64, number_in(table, "high_water"), stats->high_water));
-    cr_expect(eq(u64, number_in(table, "capacity"), stats->capacity));
-    cr_expect(eq(u64, number_in(table, "limit"), stats->limit));
-    cr_expect(eq(u64, number_in(table, "batches_moved"), stats->batches_moved));
-    cr_expect(eq(u64, number_in(table, "workers"), stats->workers));
-    cr_expect(eq(u64, number_in(table, "created"), stats->created));
-    cr_expect(eq(u64, number_in(table, "freed"), stats->freed));
-    cr_expect(eq(u64, number_in(table, "refused_frees"), stats->refused_frees));
-    cr_expect(eq(u64, number_in(table, "stale_resolves"), stats->stale_resolves));
-}
+#define EXPECT_EQUAL(name, kind, unit, meaning)                                                    \
+    cr_expect(eq(u64, number_in(table, #name), stats->name));
+
+static void expect_equal_stats(const json_t *table,
+                               const haft_table_stats *stats){HAFT_TABLE_STATS(EXPECT_EQUAL)}
 
 TEST_ON_EACH_CLOCK(export, of_known_traffic_is_exact_when_all_is_quiet)
 {

@@ -429,10 +429,33 @@ static void insert_without_a_worker(struct shared *shared, haft_id live)
     require(haft_insert_unregistered(shared->table, NULL, &id) == HAFT_OK);
 }
 
-/* A fork finds a thread inside on_reclaim. */
-static void fork_while_a_table_is_opened_in_on_reclaim(void (*forks)(child_body *body,
-                                                                     struct shared *shared,
-                                                                     haft_id live))
+typedef void forks_of(child_body *body, struct shared *shared, haft_id live);
+
+/* A fork finds a thread that runs `body` inside on_reclaim. */
+static void fork_amid(void *(*body)(void *), forks_of *forks, child_body *child,
+                      struct shared *shared)
+{
+    pthread_t threads[2];
+
+    must(pthread_create(&threads[0], NULL, body, &slow) == 0);
+    sem_wait(&slow.inside);
+    must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
+    forks(child, shared, HAFT_NIL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    must(haft_table_close(slow.opened) == HAFT_OK);
+}
+
+/* slow is ready for a thread that stays in this table's on_reclaim. */
+static void set_up_slow(haft_table *table)
+{
+    sem_init(&slow.inside, 0, 0);
+    sem_init(&slow.go_on, 0, 0);
+    slow.process = getpid();
+    slow.table = table;
+}
+
+static void fork_while_a_table_is_opened_in_on_reclaim(forks_of *forks)
 {
     const haft_table_options slowly = {.capacity = 100,
                                        .object_size = 8,
@@ -440,12 +463,8 @@ static void fork_while_a_table_is_opened_in_on_reclaim(void (*forks)(child_body 
                                        .on_reclaim = stay_in_reclaim,
                                        .reclaim_arg = &slow};
     struct shared shared = open_shared_row(MEMB_CALLS, &slowly);
-    pthread_t threads[2];
 
-    sem_init(&slow.inside, 0, 0);
-    sem_init(&slow.go_on, 0, 0);
-    slow.process = getpid();
-    slow.table = shared.table;
+    set_up_slow(shared.table);
     slow.id = insert(shared.worker);
     haft_section_begin(shared.domain);
     must(haft_pin(shared.table, slow.id) != NULL);
@@ -455,13 +474,7 @@ static void fork_while_a_table_is_opened_in_on_reclaim(void (*forks)(child_body 
     for (int n = 0; n < 3; n++) {
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     }
-    must(pthread_create(&threads[0], NULL, unpin, &slow) == 0);
-    sem_wait(&slow.inside);
-    must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
-    forks(insert_without_a_worker, &shared, HAFT_NIL);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    must(haft_table_close(slow.opened) == HAFT_OK);
+    fork_amid(unpin, forks, insert_without_a_worker, &shared);
     close_shared(&shared);
 }
 
@@ -519,23 +532,13 @@ Test(fork_, in_the_middle_of_a_trim_leaves_the_child_every_slot)
     const haft_table_options slowly = {
         .capacity = 5000, .object_size = 8, .on_reclaim = stay_in_reclaim, .reclaim_arg = &slow};
     struct shared shared = open_shared_row(MEMB_CALLS, &slowly);
-    pthread_t threads[2];
 
-    sem_init(&slow.inside, 0, 0);
-    sem_init(&slow.go_on, 0, 0);
-    slow.process = getpid();
-    slow.table = shared.table;
+    set_up_slow(shared.table);
     must(haft_worker_close(open_worker(shared.table)) == HAFT_OK); /* for the trim to take over */
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     must(haft_worker_flush(shared.worker) == HAFT_OK);
     must(haft_domain_wait(shared.domain) == HAFT_OK);
-    must(pthread_create(&threads[0], NULL, trim_table, &slow) == 0);
-    sem_wait(&slow.inside);
-    must(pthread_create(&threads[1], NULL, let_go_on, &slow) == 0);
-    fork_with_the_calls(trim_fill_and_close, &shared, HAFT_NIL);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    must(haft_table_close(slow.opened) == HAFT_OK);
+    fork_amid(trim_table, fork_with_the_calls, trim_fill_and_close, &shared);
     assert_status(haft_trim(shared.table, NULL), HAFT_OK);
     close_shared(&shared);
 }

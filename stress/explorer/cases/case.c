@@ -185,6 +185,17 @@ haft_id insert_stamped(haft_worker *worker)
     return id;
 }
 
+haft_id insert_local(haft_local *local)
+{
+    void *object;
+    haft_id id;
+
+    require_status(haft_local_reserve(local, &id, &object), HAFT_OK, "reserving in a local table");
+    stamp(object, id);
+    haft_local_publish(local, id);
+    return id;
+}
+
 bool look_at(haft_id id)
 {
     haft_section_begin(fixture.domain);

@@ -114,6 +114,9 @@ void close_worker(haft_worker *worker);
 /* A new object that knows its id, waiting for a slot if that helps. */
 haft_id insert_stamped(haft_worker *worker);
 
+/* The same in a local table, which has a slot. */
+haft_id insert_local(haft_local *local);
+
 /* Resolve in a section of the calling thread; what is found must be the id's own object. */
 bool look_at(haft_id id);
 

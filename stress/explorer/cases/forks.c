@@ -523,17 +523,6 @@ static void on_destroy(void *object, haft_id id, void *arg)
     require(add(&reclaims[id.bits], 1) == 0, "an object ends twice");
 }
 
-static haft_id insert_local(haft_local *local)
-{
-    void *object;
-    haft_id id;
-
-    require_status(haft_local_reserve(local, &id, &object), HAFT_OK, "reserving in a local table");
-    stamp(object, id);
-    haft_local_publish(local, id);
-    return id;
-}
-
 static void set_up_fork_shared(void)
 {
     const haft_local_options options = {

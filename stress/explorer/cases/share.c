@@ -19,17 +19,6 @@ static void on_destroy(void *object, haft_id id, void *arg)
     add(&destroyed, 1);
 }
 
-static haft_id insert_local(haft_local *local)
-{
-    void *object;
-    haft_id id;
-
-    require_status(haft_local_reserve(local, &id, &object), HAFT_OK, "reserving in a local table");
-    stamp(object, id);
-    haft_local_publish(local, id);
-    return id;
-}
-
 /* One object that stays, and a list of three free slots. */
 static haft_local *open_local(haft_local_destroy *destroy)
 {
