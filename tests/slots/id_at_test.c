@@ -47,7 +47,7 @@ TEST_ON_EACH_TABLE(id_at, a_reservation_has_its_id)
     subject_close(&subject);
 }
 
-/* An object's slot after its free, and when the slot is free: the generation of its next life, or 0. */
+/* Of an object's slot, after the free and once the slot is free; generation 0: there is no id. */
 static void expect_after_free(int kind, const haft_table_options *of, haft_status wanted,
                               uint64_t generation)
 {
