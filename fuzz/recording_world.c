@@ -176,7 +176,9 @@ struct world world_open(uint64_t options)
 
     open_tables(&world);
     for (int kind = 0; kind < KINDS; kind++) {
-        recording_must(haft_history_open(&(haft_history_options){.keep = KEEP}, &world.tables[kind].past) == HAFT_OK, "a history");
+        recording_must(haft_history_open(&(haft_history_options){.keep = KEEP},
+                                         &world.tables[kind].past) == HAFT_OK,
+                       "a history");
     }
     return world;
 }

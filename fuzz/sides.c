@@ -401,7 +401,8 @@ static void snapshot(struct play *play)
     const haft_status expected = check_moment(play);
 
     if (sides->history == NULL) {
-        must_answer(haft_history_open(&(haft_history_options){.keep = MOST_KEPT}, &sides->history), HAFT_OK, "history_open");
+        must_answer(haft_history_open(&(haft_history_options){.keep = MOST_KEPT}, &sides->history),
+                    HAFT_OK, "history_open");
     }
     must_answer(haft_local_snapshot(play->local, sides->history, &number), expected, "snapshot");
     tell(play, "snapshot %llu", (unsigned long long)number);

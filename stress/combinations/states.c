@@ -88,7 +88,8 @@ void states_rewind(haft_local *local)
     struct beside beside;
     haft_history *history;
 
-    require_that(haft_history_open(&(haft_history_options){.keep = 2}, &history) == HAFT_OK, "haft_history_open");
+    require_that(haft_history_open(&(haft_history_options){.keep = 2}, &history) == HAFT_OK,
+                 "haft_history_open");
     require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");
     go_astray(local);
     require_that(haft_local_snapshot(local, history, NULL) == HAFT_OK, "haft_local_snapshot");

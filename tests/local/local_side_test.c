@@ -590,7 +590,8 @@ static void open_meddler(struct meddler *meddler)
     *meddler = (struct meddler){0};
     assert_status(haft_local_open(&few, &meddler->local), HAFT_OK);
     assert_status(haft_side_open_local(meddler->local, &options, &meddler->side), HAFT_OK);
-    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &meddler->history), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &meddler->history),
+                  HAFT_OK);
     assert_status(haft_local_snapshot(meddler->local, meddler->history, NULL), HAFT_OK);
 }
 
