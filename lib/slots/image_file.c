@@ -27,8 +27,7 @@ static haft_status make_objects(struct image_file *image_file)
 
     if (image_file->object_bytes <= SIZE_MAX / 2) {
         block = heap_take(image_file->heap, block_size(image_file), MAX_ALIGNMENT);
-        image_file->object =
-            block != NULL ? block + round_up_size(image_file->object_bytes) : NULL;
+        image_file->object = block != NULL ? block + round_up_size(image_file->object_bytes) : NULL;
     }
     image_file->converted = block;
     return block != NULL ? HAFT_OK : HAFT_NO_MEMORY;
