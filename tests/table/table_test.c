@@ -67,14 +67,14 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_grace_period_only_if_an_object_may_h
         must(haft_worker_flush(worker) == HAFT_OK);
         must(haft_domain_wait(domain) == HAFT_OK);
         must(haft_worker_flush(worker) == HAFT_OK); /* takes it back */
+        const uint64_t before = grace_periods(domain);
+
         if (objects != 0) {
             const haft_id id = insert(worker);
 
             must(objects == 1 || haft_free(worker, id) == HAFT_OK);
         }
         must(haft_worker_close(worker) == HAFT_OK);
-        const uint64_t before = grace_periods(domain);
-
         assert_status(haft_table_close(table), HAFT_OK);
         if (objects == 0) {
             cr_expect(eq(u64, grace_periods(domain), before));
