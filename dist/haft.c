@@ -14793,12 +14793,12 @@ static haft_worker *new_worker(haft_table *table)
                : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
+/* Whatever its memory is used for next may touch all of it. */
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
+    asan_unpoison(worker, sizeof *worker);
     if (table->given_workers == NULL) {
         heap_give(&table->slots.heap, worker, sizeof *worker);
-    } else {
-        asan_unpoison(worker, sizeof *worker);
     }
 }
 

@@ -1,4 +1,5 @@
 /* The option `allocator` of tables, packed tables, domains and histories. */
+#include "concurrent/table/table.h"
 #include "tests/base/counted.h"
 #include "tests/support.h"
 #include <haft/share.h>
@@ -184,6 +185,25 @@ Test(allocator, that_refuses_any_of_its_calls_is_no_memory_and_loses_nothing)
         }
     }
     expect_no_leaks();
+}
+
+/* White-box, since the census of debug builds, which closing begins with, looks at each worker. */
+Test(allocator, may_write_to_a_worker_that_it_gets_back)
+{
+    struct counted counted = {.left = -1};
+    const haft_allocator from = counted_allocator(&counted);
+    const haft_table_options options = {.capacity = OBJECTS, .allocator = &from};
+    haft_domain *domain;
+    haft_table *table;
+
+    must(haft_domain_open(NULL, &domain) == HAFT_OK);
+    assert_status(haft_table_open(domain, &options, &table), HAFT_OK);
+    haft_worker_close(open_worker(table));
+    table_stop(table);
+    slots_close(&table->slots);
+    table_free(table);
+    cr_expect(zero(sz, counted.held));
+    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 /* Blocks of arenas are dirty, and any block may begin right behind another. */

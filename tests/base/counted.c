@@ -1,6 +1,7 @@
 /* Malloc that counts, and refuses. */
 #include "tests/base/counted.h"
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_refused(struct counted *counted)
 {
@@ -41,7 +42,10 @@ static void give(void *context, void *block, size_t size)
     struct counted *counted = context;
     const haft_allocator from = haft_allocator_malloc();
 
-    counted->held -= block != NULL ? size : 0;
+    if (block != NULL) {
+        counted->held -= size;
+        memset(block, 0xdd, size); /* the heap's own from now on */
+    }
     from.free(from.context, block, size);
 }
 
