@@ -15,6 +15,7 @@
 #include "concurrent/table/hand.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
+#include "concurrent/table/stats.h"
 #include "lib/base/asan.h"
 #include "lib/base/os.h"
 #include "lib/base/text.h"
@@ -224,12 +225,12 @@ static void check_count(struct census *census, const char *what, uint64_t counte
 static void check_counters(struct census *census)
 {
     const haft_table *table = census->table;
-    const haft_table_stats stats = haft_table_stats_get(table);
+    const struct stock stock = stats_stock(table);
 
-    check_count(census, "live slots", stats.live, census->live);
-    check_count(census, "reserved slots", stats.reserved, census->reserved);
-    check_count(census, "retired slots", stats.retired, census->retired);
-    check_count(census, "exhausted slots", stats.exhausted, census->exhausted);
+    check_count(census, "live slots", stock.live, census->live);
+    check_count(census, "reserved slots", stock.reserved, census->reserved);
+    check_count(census, "retired slots", stock.retired, census->retired);
+    check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
     check_count(census, "restored objects", load_relaxed(OWN, &table->restored), census->restored);
     if (table->is_exact) {
         check_count(census, "units at the door", door_committed(table),

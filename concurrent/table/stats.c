@@ -108,6 +108,18 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
     return stats;
 }
 
+struct stock stats_stock(const haft_table *table)
+{
+    const struct sums sums = sum(table);
+
+    return (struct stock){
+        .live = sums.published + sums.inserted - sums.freed,
+        .reserved = sums.reserved - sums.published - sums.aborted,
+        .retired = sums.freed + sums.aborted - sums.reclaimed,
+        .exhausted = sums.exhausted - sums.recycled,
+    };
+}
+
 void haft_count_stale(haft_worker *worker)
 {
     count_up(&worker->counters.stale_resolves, 1);

@@ -20,6 +20,12 @@ struct stock {
     uint64_t restore_first_used; /* slots of the range that were ever used */
 };
 
+/*
+ * What the counters come to when no other thread uses the table: live, reserved, retired and
+ * exhausted slots.  A count that is wrong can make one of them negative, which is a high number.
+ */
+struct stock stats_stock(const haft_table *table);
+
 /* Set the counters to these.  One thread, when no other uses the table. */
 void stats_correct(haft_table *table, const struct stock *stock);
 

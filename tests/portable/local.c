@@ -105,7 +105,7 @@ static void test_walk(enum circumstance circumstance)
 {
     const struct opened opened = open_local(circumstance, (haft_local_options){0});
     haft_run run;
-    haft_id ids[5], id;
+    haft_id ids[5], id = HAFT_NIL;
     void *object;
     uint64_t visited = 0, in_run = 0, slots = 0;
 

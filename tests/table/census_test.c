@@ -40,17 +40,30 @@ static struct batch *take_ready(struct shared *shared)
     return batch;
 }
 
+/* The batch that was put there before: others may stand in front of it. */
+static struct batch *take_again(struct shared *shared, uint64_t number)
+{
+    struct batch *batch = take_ready(shared);
+
+    while (batch->number != number) {
+        shelf_ready(shared->worker, batch);
+        batch = take_ready(shared);
+    }
+    return batch;
+}
+
 /* With one slot more or less in a ready batch, and as it was. */
 static void expect_wrong_with(struct shared *shared, int more, uint32_t index)
 {
     struct batch *batch = take_ready(shared);
     const uint32_t before = batch->indices[batch->count - 1];
+    const uint64_t number = batch->number;
 
     batch->count += (uint32_t)more;
     batch->indices[batch->count - 1] = more > 0 ? index : batch->indices[batch->count - 1];
     shelf_ready(shared->worker, batch);
     cr_expect(not(census_is_right(shared->table)));
-    batch = take_ready(shared);
+    batch = take_again(shared, number);
     batch->count -= (uint32_t)more;
     batch->indices[batch->count - 1] = before;
     shelf_ready(shared->worker, batch);
