@@ -148,6 +148,7 @@ Test(census, says_how_many_are_counted_and_how_many_were_found)
     fflush(stderr);
     cr_expect_stderr_eq_str("haft: table: census: 2 reserved slots are counted, 0 found\n"
                             "haft: table: census: 3 live slots are counted, 1 found\n"
+                            "haft: table: census: -2 reserved slots are counted, 0 found\n"
                             "haft: table: census: 2 exhausted slots are counted, 0 found\n"
                             "haft: table: census: 2 restored objects are counted, 0 found\n"
                             "haft: table: census: 5 units at the door are counted, 1 found\n");
