@@ -12732,7 +12732,10 @@ HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state
 /* The memory of all workers, when no thread has any. */
 HAFT_INTERNAL void roster_free(haft_table *table);
 
-/* A worker that was closed, or else a new one, in that state; NULL: no memory. */
+/* A worker that was closed, in that state; NULL: there is none. */
+HAFT_INTERNAL haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
+
+/* The same, or else a new one; NULL: no memory. */
 HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */
@@ -13370,8 +13373,11 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 /* A closed worker, or a new one; NULL: no memory. */
 HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table);
 
-/* A worker of the table with this number; NULL also if that table is closed. */
-HAFT_INTERNAL haft_worker *worker_borrow_by_number(uint64_t number);
+/*
+ * A closed worker of the table with this number; NULL also if that table is closed.  None is made:
+ * the program's allocator may take any lock, and that of the registry is held here.
+ */
+HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number);
 
 /* Return it, with nothing in hand. */
 HAFT_INTERNAL void worker_return(haft_worker *worker);
@@ -13413,10 +13419,8 @@ HAFT_INTERNAL haft_table *first_open_table(void);
 
 /* Workers for one call. */
 
-HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table)
+static haft_worker *make_borrowed(haft_worker *worker)
 {
-    haft_worker *worker = roster_take(table, WORKER_BORROWED);
-
     if (worker != NULL) {
         worker->member = NULL;
         worker_set_batch_limit(worker, 1);
@@ -13424,14 +13428,19 @@ HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table)
     return worker;
 }
 
-HAFT_INTERNAL haft_worker *worker_borrow_by_number(uint64_t number)
+HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table)
+{
+    return make_borrowed(roster_take(table, WORKER_BORROWED));
+}
+
+HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number)
 {
     haft_worker *worker = NULL;
 
     registry_lock();
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
-            worker = worker_borrow(table);
+            worker = make_borrowed(roster_take_closed(table, WORKER_BORROWED));
         }
     }
     registry_unlock();
@@ -14384,7 +14393,7 @@ static void serve(struct reclaim_call *call, const struct refusal *refusal)
         take_due_batch(refusal->worker, call, refusal->done);
         return;
     }
-    haft_worker *worker = worker_borrow_by_number(refusal->table);
+    haft_worker *worker = worker_borrow_closed(refusal->table);
 
     if (worker != NULL) {
         take_due_batch(worker, call, refusal->done);
@@ -14714,8 +14723,8 @@ void haft_abort(haft_worker *worker, haft_id id)
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> roster_take, worker_state (acquire)   its last state, to the
- *           thread that has it next, or that closes the table
+ *   ADOPT   roster_leave (release) -> roster_take_closed, worker_state (acquire)   its last state,
+ *           to the thread that has it next, or that closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -14865,7 +14874,7 @@ static void unpoison(haft_worker *worker)
     }
 }
 
-HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state)
+HAFT_INTERNAL haft_worker *roster_take_closed(const haft_table *table, enum worker_state state)
 {
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
@@ -14874,7 +14883,14 @@ HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state stat
             return worker;
         }
     }
-    return roster_add(table, state);
+    return NULL;
+}
+
+HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state)
+{
+    haft_worker *worker = roster_take_closed(table, state);
+
+    return worker != NULL ? worker : roster_add(table, state);
 }
 
 HAFT_INTERNAL void roster_hand_over(haft_worker *worker)

@@ -1669,8 +1669,9 @@ void haft_thread_online(haft_domain *domain);
  *
  * A call takes back slots that are due when it begins; also of a table that tells a callback
  * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
- * whatever callbacks free while grace periods end.  haft_table_close() and haft_unshare() go on
- * until no freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * whatever callbacks free while grace periods end; until then it uses that table too, which no
+ * thread may close.  haft_table_close() and haft_unshare() go on until no freed object is left, and
+ * haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -3660,8 +3661,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
  * HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 128 KiB, and a table's batches, are in pages of the system's, which are
- * reserved at once and used as they are needed: `memory` is for programs that may not have these.
+ * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
+ * system's, which are reserved at once and used as they are needed: `memory` is for programs that
+ * may not have these.
  * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
  * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
  *

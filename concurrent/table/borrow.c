@@ -6,10 +6,8 @@
 #include "concurrent/table/tables.h"
 #include <stddef.h>
 
-haft_worker *worker_borrow(haft_table *table)
+static haft_worker *make_borrowed(haft_worker *worker)
 {
-    haft_worker *worker = roster_take(table, WORKER_BORROWED);
-
     if (worker != NULL) {
         worker->member = NULL;
         worker_set_batch_limit(worker, 1);
@@ -17,14 +15,19 @@ haft_worker *worker_borrow(haft_table *table)
     return worker;
 }
 
-haft_worker *worker_borrow_by_number(uint64_t number)
+haft_worker *worker_borrow(haft_table *table)
+{
+    return make_borrowed(roster_take(table, WORKER_BORROWED));
+}
+
+haft_worker *worker_borrow_closed(uint64_t number)
 {
     haft_worker *worker = NULL;
 
     registry_lock();
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
-            worker = worker_borrow(table);
+            worker = make_borrowed(roster_take_closed(table, WORKER_BORROWED));
         }
     }
     registry_unlock();

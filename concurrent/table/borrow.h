@@ -12,8 +12,11 @@
 /* A closed worker, or a new one; NULL: no memory. */
 haft_worker *worker_borrow(haft_table *table);
 
-/* A worker of the table with this number; NULL also if that table is closed. */
-haft_worker *worker_borrow_by_number(uint64_t number);
+/*
+ * A closed worker of the table with this number; NULL also if that table is closed.  None is made:
+ * the program's allocator may take any lock, and that of the registry is held here.
+ */
+haft_worker *worker_borrow_closed(uint64_t number);
 
 /* Return it, with nothing in hand. */
 void worker_return(haft_worker *worker);

@@ -149,7 +149,7 @@ static void serve(struct reclaim_call *call, const struct refusal *refusal)
         take_due_batch(refusal->worker, call, refusal->done);
         return;
     }
-    haft_worker *worker = worker_borrow_by_number(refusal->table);
+    haft_worker *worker = worker_borrow_closed(refusal->table);
 
     if (worker != NULL) {
         take_due_batch(worker, call, refusal->done);

@@ -3,8 +3,8 @@
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> roster_take, worker_state (acquire)   its last state, to the
- *           thread that has it next, or that closes the table
+ *   ADOPT   roster_leave (release) -> roster_take_closed, worker_state (acquire)   its last state,
+ *           to the thread that has it next, or that closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -162,7 +162,7 @@ static void unpoison(haft_worker *worker)
     }
 }
 
-haft_worker *roster_take(haft_table *table, enum worker_state state)
+haft_worker *roster_take_closed(const haft_table *table, enum worker_state state)
 {
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
@@ -171,7 +171,14 @@ haft_worker *roster_take(haft_table *table, enum worker_state state)
             return worker;
         }
     }
-    return roster_add(table, state);
+    return NULL;
+}
+
+haft_worker *roster_take(haft_table *table, enum worker_state state)
+{
+    haft_worker *worker = roster_take_closed(table, state);
+
+    return worker != NULL ? worker : roster_add(table, state);
 }
 
 void roster_hand_over(haft_worker *worker)

@@ -134,8 +134,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
  * HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 128 KiB, and a table's batches, are in pages of the system's, which are
- * reserved at once and used as they are needed: `memory` is for programs that may not have these.
+ * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
+ * system's, which are reserved at once and used as they are needed: `memory` is for programs that
+ * may not have these.
  * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
  * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
  *

@@ -73,8 +73,9 @@ typedef struct haft_worker haft_worker;
  *
  * A call takes back slots that are due when it begins; also of a table that tells a callback
  * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
- * whatever callbacks free while grace periods end.  haft_table_close() and haft_unshare() go on
- * until no freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * whatever callbacks free while grace periods end; until then it uses that table too, which no
+ * thread may close.  haft_table_close() and haft_unshare() go on until no freed object is left, and
+ * haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 

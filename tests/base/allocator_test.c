@@ -2,9 +2,12 @@
 #include "concurrent/table/table.h"
 #include "tests/base/counted.h"
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/side.h>
 #include <haft/snapshot.h>
+#include <haft/threads.h>
+#include <pthread.h>
 #include <string.h>
 
 TestSuite(allocator, .timeout = SUITE_SECONDS);
@@ -204,6 +207,72 @@ Test(allocator, may_write_to_a_worker_that_it_gets_back)
     table_free(table);
     cr_expect(zero(sz, counted.held));
     assert_status(haft_domain_close(domain), HAFT_OK);
+}
+
+/* --- that takes locks --- */
+
+static haft_allocator heap_of_malloc;
+static haft_table *refusing;
+static haft_worker *other_worker;
+static bool waits_for_other;
+
+static void *open_and_close_domain(void *arg)
+{
+    haft_domain *domain;
+
+    must(haft_domain_open(NULL, &domain) == HAFT_OK);
+    must(haft_domain_close(domain) == HAFT_OK);
+    return arg;
+}
+
+/* As one that waits for a lock, which another thread has and opens a domain meanwhile. */
+static void *take_after_other(void *context, size_t size, size_t alignment)
+{
+    pthread_t thread;
+
+    if (waits_for_other) {
+        must(pthread_create(&thread, NULL, open_and_close_domain, NULL) == 0);
+        must(pthread_join(thread, NULL) == 0);
+    }
+    return heap_of_malloc.alloc(context, size, alignment);
+}
+
+/* The other table refuses an insertion, and then no worker of it is closed. */
+static void be_refused(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)arg;
+    if (worker != NULL && other_worker == NULL) {
+        must(haft_insert_unregistered(refusing, NULL, &id) != HAFT_OK);
+        must(haft_worker_open(refusing, &other_worker) == HAFT_OK);
+        waits_for_other = true;
+    }
+}
+
+Test(allocator, may_wait_for_threads_that_open_and_close)
+{
+    heap_of_malloc = haft_allocator_malloc();
+    const haft_allocator from = {take_after_other, NULL, heap_of_malloc.free, NULL};
+    struct shared shared =
+        open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10, .on_reclaim = be_refused});
+    haft_id id;
+
+    assert_status(haft_table_open(shared.domain,
+                                  &(haft_table_options){
+                                      .capacity = 1, .on_reclaim = ignore, .allocator = &from},
+                                  &refusing),
+                  HAFT_OK);
+    while (haft_insert_unregistered(refusing, NULL, &id) == HAFT_OK) {
+    }
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK);
+    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
+    cr_expect(waits_for_other);
+    waits_for_other = false;
+    must(haft_worker_close(other_worker) == HAFT_OK);
+    assert_status(haft_table_close(refusing), HAFT_OK);
+    close_shared(&shared);
 }
 
 /* Blocks of arenas are dirty, and any block may begin right behind another. */
