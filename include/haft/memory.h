@@ -26,12 +26,14 @@ extern "C" {
  *
  * A slot is more here than an object: those that wait for a grace period are beside those that are
  * live.  Where a run is like the one before, its `high_water` in the statistics says how many it
- * takes.  Workers draw fresh slots by some thousand, so the call counts that much for each.
+ * takes.  Workers draw fresh slots by some thousand, so the call counts that much for each that was
+ * ever open.  If more are open at one time later, or borrowed by calls without a worker, these draw
+ * slots that others were to have.
  *
- * Returns   HAFT_OK: until haft_trim(), and while `high_water` rises by `count` at most, or the
- *           table has no more slots, calls with workers that were open here do not answer
- *           HAFT_NO_MEMORY, make no system call for memory, and touch no page of it for the first
- *           time.  Otherwise the table has not changed:
+ * Returns   HAFT_OK: until haft_trim() or such a worker comes, and while `high_water` rises by
+ *           `count` at most, or the table has no more slots, calls with workers that were open here
+ *           do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no page of it
+ *           for the first time.  Otherwise the table has not changed:
  *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
