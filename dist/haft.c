@@ -59,9 +59,17 @@
 /* Where a file puts a type of its system into the room that is here. */
 #define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
+/* macOS's mutexes are the largest, and systems without a semaphore get one of a mutex. */
+#if defined(__APPLE__) || defined(HAFT_OS_POSIX) ||                                                \
+    (defined(__unix__) && !defined(__linux__) && !defined(HAFT_OS_BARE))
+enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };
+#else
+enum { MUTEX_WORDS = 6, SEMAPHORE_WORDS = 4 };
+#endif
+
 /* One that is all zero is free: static ones need nothing else. */
 struct os_mutex {
-    uint64_t room[6];
+    uint64_t room[MUTEX_WORDS];
 };
 
 struct os_condition {
@@ -69,7 +77,7 @@ struct os_condition {
 };
 
 struct os_semaphore {
-    uint64_t room[4];
+    uint64_t room[SEMAPHORE_WORDS];
 };
 
 /* It stays where it is until it is joined. */
@@ -701,342 +709,6 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 }
 #endif /* HAFT_OS_BARE */
 
-/* lib/base/os_posix.c */
-
-/* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
-#endif
-
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
-#include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <link.h>
-#include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-#define SECOND UINT64_C(1000000000)
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
-
-/* --- memory --- */
-
-HAFT_INTERNAL size_t os_page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static char *map(size_t size, int protection)
-{
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *base = mmap(NULL, size, protection, flags, -1, 0);
-
-    return base != MAP_FAILED ? base : NULL;
-}
-
-/* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
-HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
-{
-    char *base = map(size, PROT_READ | PROT_WRITE);
-
-    *in_steps = base == NULL;
-    if (base == NULL) {
-        base = map(size, PROT_READ);
-    }
-    if (base != NULL) {
-        madvise(base, size, MADV_NOHUGEPAGE); /* a kernel that has none may refuse */
-    }
-    return base;
-}
-
-HAFT_INTERNAL bool os_commit(char *base, size_t size)
-{
-    return mprotect(base, size, PROT_READ | PROT_WRITE) == 0;
-}
-
-HAFT_INTERNAL void os_release(char *base, size_t size)
-{
-    munmap(base, size);
-}
-
-/* Memory that is locked stays. */
-HAFT_INTERNAL bool os_discard(char *base, size_t size)
-{
-    return madvise(base, size, MADV_DONTNEED) == 0;
-}
-
-/* Linux before 5.14 knows no such advice. */
-HAFT_INTERNAL bool os_populate(char *base, size_t size)
-{
-    return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
-}
-
-HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
-{
-    madvise(base, size, MADV_HUGEPAGE);
-}
-
-HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-HAFT_INTERNAL void os_free_aligned(void *memory)
-{
-    free(memory);
-}
-
-HAFT_INTERNAL bool os_free_takes_aligned(void)
-{
-    return true;
-}
-
-/* --- chance, time, numbers, words --- */
-
-/* A filter of system calls may refuse. */
-HAFT_INTERNAL bool os_random(uint64_t *bits)
-{
-    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
-}
-
-static struct timespec time_of(uint64_t ns)
-{
-    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
-
-    return time;
-}
-
-HAFT_INTERNAL uint64_t os_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
-HAFT_INTERNAL uint64_t os_thread_number(void)
-{
-    return (uint64_t)syscall(SYS_gettid);
-}
-
-HAFT_INTERNAL uint64_t os_process_number(void)
-{
-    return (uint64_t)getpid();
-}
-
-HAFT_INTERNAL void os_print(const char *line)
-{
-    fprintf(stderr, "haft: %s\n", line);
-}
-
-/* Tools count from where a library or program was linked to lie; most may lie anywhere. */
-static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
-{
-    const ElfW(Ehdr) *header = found->dli_fbase;
-
-    return header->e_type == ET_EXEC ? address : address - (uintptr_t)found->dli_fbase;
-}
-
-HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
-{
-    Dl_info found;
-
-    if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
-        return false;
-    }
-    symbol->file = found.dli_fname;
-    symbol->function = found.dli_sname;
-    symbol->file_offset = offset_in(&found, address);
-    symbol->function_offset = address - (uintptr_t)found.dli_saddr;
-    return true;
-}
-
-/* --- threads --- */
-
-HAFT_INTERNAL void os_yield(void)
-{
-    sched_yield();
-}
-
-HAFT_INTERNAL void os_sleep(uint64_t ns)
-{
-    const struct timespec time = time_of(ns);
-
-    nanosleep(&time, NULL);
-}
-
-FITS(pthread_t, ((struct os_thread *)NULL)->room);
-FITS(pthread_mutex_t, struct os_mutex);
-FITS(pthread_cond_t, struct os_condition);
-FITS(sem_t, struct os_semaphore);
-
-static void *run_thread(void *arg)
-{
-    const struct os_thread *thread = arg;
-
-    thread->run(thread->arg);
-    return NULL;
-}
-
-HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
-{
-    pthread_t started;
-    sigset_t all;
-    sigset_t before;
-
-    thread->run = run;
-    thread->arg = arg;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&started, NULL, run_thread, thread);
-
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        memcpy(thread->room, &started, sizeof started);
-    }
-    return error == 0;
-}
-
-HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
-{
-    pthread_t started;
-
-    memcpy(&started, thread->room, sizeof started);
-    pthread_join(started, NULL);
-}
-
-static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
-{
-    return (pthread_mutex_t *)mutex->room;
-}
-
-HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
-{
-    pthread_mutex_init(mutex_of(mutex), NULL);
-}
-
-HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex)
-{
-    pthread_mutex_destroy(mutex_of(mutex));
-}
-
-HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex)
-{
-    pthread_mutex_lock(mutex_of(mutex));
-}
-
-HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex)
-{
-    return pthread_mutex_trylock(mutex_of(mutex)) == 0;
-}
-
-HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex)
-{
-    pthread_mutex_unlock(mutex_of(mutex));
-}
-
-static pthread_cond_t *condition_of(struct os_condition *condition)
-{
-    return (pthread_cond_t *)condition->room;
-}
-
-HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(condition_of(condition), &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
-{
-    pthread_cond_destroy(condition_of(condition));
-}
-
-HAFT_INTERNAL
-bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
-{
-    const struct timespec until = time_of(until_ns);
-
-    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
-}
-
-HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition)
-{
-    pthread_cond_broadcast(condition_of(condition));
-}
-
-static sem_t *semaphore_of(struct os_semaphore *semaphore)
-{
-    return (sem_t *)semaphore->room;
-}
-
-HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
-{
-    return sem_init(semaphore_of(semaphore), 0, 0) == 0;
-}
-
-HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
-{
-    sem_destroy(semaphore_of(semaphore));
-}
-
-HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
-{
-    sem_post(semaphore_of(semaphore));
-}
-
-HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
-{
-    while (sem_wait(semaphore_of(semaphore)) != 0) {
-        /* interrupted by a debugger */
-    }
-}
-
-static pthread_key_t key_of(const struct os_key *key)
-{
-    return (pthread_key_t)key->number;
-}
-
-HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    pthread_key_t opened;
-
-    if (pthread_key_create(&opened, at_end) != 0) {
-        return false;
-    }
-    *key = (struct os_key){(uint64_t)opened, at_end};
-    return true;
-}
-
-HAFT_INTERNAL void os_key_close(const struct os_key *key)
-{
-    pthread_key_delete(key_of(key));
-}
-
-HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
-{
-    return pthread_setspecific(key_of(key), value) == 0;
-}
-
-HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
-{
-    return pthread_atfork(before, in_parent, in_child) == 0;
-}
-#endif /* __unix__ */
-
 /*
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
  */
@@ -1105,6 +777,572 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
+/* lib/base/os_posix.c */
+
+/*
+ * The operating system: POSIX.  What it leaves open comes first: as Linux has it, as other systems
+ * have it, and what macOS lacks.  -DHAFT_OS_POSIX asks for the second on Linux as well, to test it.
+ *
+ * Edges in this file.
+ *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
+ */
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
+#endif
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static struct timespec time_of(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
+
+    return time;
+}
+
+/* --- what systems have of their own: Linux --- */
+
+#if defined(__linux__) && !defined(HAFT_OS_POSIX)
+#include <semaphore.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+
+#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+
+/* A kernel that has no huge pages may refuse. */
+static void ask_for_small_pages(char *base, size_t size)
+{
+    madvise(base, size, MADV_NOHUGEPAGE);
+}
+
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
+{
+    madvise(base, size, MADV_HUGEPAGE);
+}
+
+/* Memory that is locked stays. */
+HAFT_INTERNAL bool os_discard(char *base, size_t size)
+{
+    return madvise(base, size, MADV_DONTNEED) == 0;
+}
+
+/* Linux before 5.14 knows no such advice. */
+HAFT_INTERNAL bool os_populate(char *base, size_t size)
+{
+    return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
+}
+
+/* A filter of system calls may refuse. */
+HAFT_INTERNAL bool os_random(uint64_t *bits)
+{
+    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
+}
+
+HAFT_INTERNAL uint64_t os_thread_number(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
+{
+    return (pthread_mutex_t *)mutex->room;
+}
+
+FITS(sem_t, struct os_semaphore);
+
+static sem_t *semaphore_of(struct os_semaphore *semaphore)
+{
+    return (sem_t *)semaphore->room;
+}
+
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    return sem_init(semaphore_of(semaphore), 0, 0) == 0;
+}
+
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    sem_destroy(semaphore_of(semaphore));
+}
+
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    sem_post(semaphore_of(semaphore));
+}
+
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    while (sem_wait(semaphore_of(semaphore)) != 0) {
+        /* interrupted by a debugger */
+    }
+}
+
+/* --- what systems have of their own: others --- */
+
+#else
+#if defined(__APPLE__)
+#include <sys/random.h> /* getentropy */
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
+#endif
+
+#ifndef MAP_ANONYMOUS
+#define MAP_ANONYMOUS MAP_ANON
+#endif
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+static void ask_for_small_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
+HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
+/* New pages in their place, at once: advice elsewhere leaves open what the old ones then hold. */
+HAFT_INTERNAL bool os_discard(char *base, size_t size)
+{
+    return mmap(base, size, PROT_READ | PROT_WRITE, MAP_FLAGS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+HAFT_INTERNAL bool os_populate(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+HAFT_INTERNAL bool os_random(uint64_t *bits)
+{
+    return getentropy(bits, sizeof *bits) == 0;
+}
+
+HAFT_INTERNAL uint64_t os_thread_number(void)
+{
+#if defined(__APPLE__)
+    uint64_t number = 0;
+
+    pthread_threadid_np(NULL, &number);
+    return number;
+#elif defined(__FreeBSD__)
+    return (uint64_t)pthread_getthreadid_np();
+#else
+    static _Thread_local char own_byte;
+
+    return (uintptr_t)&own_byte;
+#endif
+}
+
+/*
+ * One that is all zero becomes a statically initialized one, whichever thread comes first: the two
+ * differ in no word but the first, if at all.  The lock itself orders what follows.
+ */
+static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
+{
+    static const union {
+        pthread_mutex_t mutex;
+        uint64_t first_word;
+    } unlocked = {PTHREAD_MUTEX_INITIALIZER};
+    atomic_u64 *first_word = (atomic_u64 *)(void *)mutex->room;
+
+    if (unlocked.first_word != 0 && load_relaxed(RETRY, first_word) == 0) {
+        cas_relaxed(RETRY, first_word, 0, unlocked.first_word);
+    }
+    return (pthread_mutex_t *)mutex->room;
+}
+
+/* macOS has no unnamed ones. */
+struct own_semaphore {
+    pthread_mutex_t lock;
+    pthread_cond_t posted;
+    uint64_t posts;
+};
+
+FITS(struct own_semaphore, struct os_semaphore);
+
+static struct own_semaphore *semaphore_of(struct os_semaphore *semaphore)
+{
+    return (struct own_semaphore *)semaphore->room;
+}
+
+HAFT_INTERNAL bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *opened = semaphore_of(semaphore);
+
+    opened->posts = 0;
+    if (pthread_mutex_init(&opened->lock, NULL) != 0) {
+        return false;
+    }
+    if (pthread_cond_init(&opened->posted, NULL) != 0) {
+        pthread_mutex_destroy(&opened->lock);
+        return false;
+    }
+    return true;
+}
+
+HAFT_INTERNAL void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    pthread_cond_destroy(&semaphore_of(semaphore)->posted);
+    pthread_mutex_destroy(&semaphore_of(semaphore)->lock);
+}
+
+HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *posted = semaphore_of(semaphore);
+
+    pthread_mutex_lock(&posted->lock);
+    posted->posts++;
+    pthread_cond_signal(&posted->posted);
+    pthread_mutex_unlock(&posted->lock);
+}
+
+HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *awaited = semaphore_of(semaphore);
+
+    pthread_mutex_lock(&awaited->lock);
+    while (awaited->posts == 0) {
+        pthread_cond_wait(&awaited->posted, &awaited->lock);
+    }
+    awaited->posts--;
+    pthread_mutex_unlock(&awaited->lock);
+}
+#endif
+
+/* --- what systems have of their own: macOS's conditions, keys and files --- */
+
+static pthread_cond_t *condition_of(struct os_condition *condition)
+{
+    return (pthread_cond_t *)condition->room;
+}
+
+static pthread_key_t key_of(const struct os_key *key)
+{
+    return (pthread_key_t)key->number;
+}
+
+static bool open_key(struct os_key *key, void (*in_pthread)(void *value),
+                     void (*at_end)(void *value))
+{
+    pthread_key_t opened;
+
+    if (pthread_key_create(&opened, in_pthread) != 0) {
+        return false;
+    }
+    *key = (struct os_key){(uint64_t)opened, at_end};
+    return true;
+}
+
+#ifdef __APPLE__
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
+{
+    pthread_cond_init(condition_of(condition), NULL);
+}
+
+/* A time from now, where 0 is for ever; it may pass a little earlier than by os_now_ns(). */
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    const uint64_t now = os_now_ns();
+    const struct timespec rest = time_of(now < until_ns ? until_ns - now : 1);
+
+    return pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest) !=
+               ETIMEDOUT ||
+           os_now_ns() < until_ns;
+}
+
+/* Not when the process ends, where exit() has this called for its thread. */
+static void end_value_of_key(void *arg)
+{
+    const struct os_key *key = arg;
+    void *value = pthread_getspecific(key_of(key));
+
+    if (value != NULL && pthread_main_np() == 0) { /* NULL: ended already, or the key is closed */
+        pthread_setspecific(key_of(key), NULL);
+        key->at_end(value);
+    }
+}
+
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    return open_key(key, NULL, at_end);
+}
+
+/*
+ * Thread-local variables go before values of keys are ended there: they are in memory of a key that
+ * is older.  So a value ends as thread-local objects of C++ do, before all keys: compilers have
+ * them ended by _tlv_atexit() of the C library.
+ */
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
+{
+    void _tlv_atexit(void (*end)(void *arg), void *arg);
+    const bool is_first = value != NULL && pthread_getspecific(key_of(key)) == NULL;
+
+    if (pthread_setspecific(key_of(key), value) != 0) {
+        return false;
+    }
+    if (is_first) {
+        _tlv_atexit(end_value_of_key, (void *)(uintptr_t)key);
+    }
+    return true;
+}
+#else
+HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition_of(condition), &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+HAFT_INTERNAL
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    const struct timespec until = time_of(until_ns);
+
+    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
+}
+
+HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    return open_key(key, at_end, at_end);
+}
+
+HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value)
+{
+    return pthread_setspecific(key_of(key), value) == 0;
+}
+#endif
+
+/* Whether a file was linked to lie where it lies; most may lie anywhere. */
+static bool is_for_one_address(const void *file)
+{
+#ifdef __ELF__
+    uint16_t type; /* e_type; ET_EXEC is 2 */
+
+    memcpy(&type, (const char *)file + 16, sizeof type);
+    return type == 2;
+#else
+    (void)file;
+    return false;
+#endif
+}
+
+/* --- memory --- */
+
+HAFT_INTERNAL size_t os_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *map(size_t size, int protection)
+{
+    void *base = mmap(NULL, size, protection, MAP_FLAGS, -1, 0);
+
+    return base != MAP_FAILED ? base : NULL;
+}
+
+/* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
+HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
+{
+    char *base = map(size, PROT_READ | PROT_WRITE);
+
+    *in_steps = base == NULL;
+    if (base == NULL) {
+        base = map(size, PROT_READ);
+    }
+    if (base != NULL) {
+        ask_for_small_pages(base, size);
+    }
+    return base;
+}
+
+HAFT_INTERNAL bool os_commit(char *base, size_t size)
+{
+    return mprotect(base, size, PROT_READ | PROT_WRITE) == 0;
+}
+
+HAFT_INTERNAL void os_release(char *base, size_t size)
+{
+    munmap(base, size);
+}
+
+HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+HAFT_INTERNAL void os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+HAFT_INTERNAL bool os_free_takes_aligned(void)
+{
+    return true;
+}
+
+/* --- chance, time, numbers, words --- */
+
+HAFT_INTERNAL uint64_t os_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+HAFT_INTERNAL uint64_t os_process_number(void)
+{
+    return (uint64_t)getpid();
+}
+
+HAFT_INTERNAL void os_print(const char *line)
+{
+    fprintf(stderr, "haft: %s\n", line);
+}
+
+/* Tools count from where a library or program was linked to lie. */
+static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
+{
+    return is_for_one_address(found->dli_fbase) ? address : address - (uintptr_t)found->dli_fbase;
+}
+
+HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
+{
+    Dl_info found;
+
+    if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+        return false;
+    }
+    symbol->file = found.dli_fname;
+    symbol->function = found.dli_sname;
+    symbol->file_offset = offset_in(&found, address);
+    symbol->function_offset = address - (uintptr_t)found.dli_saddr;
+    return true;
+}
+
+/* --- threads --- */
+
+HAFT_INTERNAL void os_yield(void)
+{
+    sched_yield();
+}
+
+HAFT_INTERNAL void os_sleep(uint64_t ns)
+{
+    const struct timespec time = time_of(ns);
+
+    nanosleep(&time, NULL);
+}
+
+FITS(pthread_t, ((struct os_thread *)NULL)->room);
+FITS(pthread_mutex_t, struct os_mutex);
+FITS(pthread_cond_t, struct os_condition);
+
+static void *run_thread(void *arg)
+{
+    const struct os_thread *thread = arg;
+
+    thread->run(thread->arg);
+    return NULL;
+}
+
+HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
+{
+    pthread_t started;
+    sigset_t all;
+    sigset_t before;
+
+    thread->run = run;
+    thread->arg = arg;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&started, NULL, run_thread, thread);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        memcpy(thread->room, &started, sizeof started);
+    }
+    return error == 0;
+}
+
+HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
+{
+    pthread_t started;
+
+    memcpy(&started, thread->room, sizeof started);
+    pthread_join(started, NULL);
+}
+
+HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
+{
+    pthread_mutex_init(mutex_of(mutex), NULL);
+}
+
+HAFT_INTERNAL void os_mutex_close(struct os_mutex *mutex)
+{
+    pthread_mutex_destroy(mutex_of(mutex));
+}
+
+HAFT_INTERNAL void os_mutex_lock(struct os_mutex *mutex)
+{
+    pthread_mutex_lock(mutex_of(mutex));
+}
+
+HAFT_INTERNAL bool os_mutex_try_lock(struct os_mutex *mutex)
+{
+    return pthread_mutex_trylock(mutex_of(mutex)) == 0;
+}
+
+HAFT_INTERNAL void os_mutex_unlock(struct os_mutex *mutex)
+{
+    pthread_mutex_unlock(mutex_of(mutex));
+}
+
+HAFT_INTERNAL void os_condition_close(struct os_condition *condition)
+{
+    pthread_cond_destroy(condition_of(condition));
+}
+
+HAFT_INTERNAL void os_condition_wake_all(struct os_condition *condition)
+{
+    pthread_cond_broadcast(condition_of(condition));
+}
+
+HAFT_INTERNAL void os_key_close(const struct os_key *key)
+{
+    pthread_key_delete(key_of(key));
+}
+
+HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return pthread_atfork(before, in_parent, in_child) == 0;
+}
+#endif /* __unix__ */
 
 /* lib/base/os_windows.c */
 
@@ -12204,7 +12442,8 @@ static void begin_child(void)
     registry_unlock();
 }
 
-/* Before main, and before other constructors except those of the same priority. */
+/* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
+ * which has none, in the order of the link. */
 __attribute__((constructor(101))) static void watch_forks(void)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
@@ -19724,6 +19963,10 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 /* concurrent/export/export_text.c */
 
 /* The text of an export's file: JSON, one member a line. */
+
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* on macOS and FreeBSD it runs while the machine sleeps */
+#endif
 
 /* --- the process --- */
 

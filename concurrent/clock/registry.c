@@ -48,7 +48,8 @@ static void begin_child(void)
     registry_unlock();
 }
 
-/* Before main, and before other constructors except those of the same priority. */
+/* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
+ * which has none, in the order of the link. */
 __attribute__((constructor(101))) static void watch_forks(void)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */

@@ -9,6 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* on macOS and FreeBSD it runs while the machine sleeps */
+#endif
+
 /* --- the process --- */
 
 /* "number (name) state parent ...": the name may hold anything, and the 22nd field is the start. */

@@ -1,68 +1,57 @@
-/* The operating system: POSIX, and the calls of Linux that POSIX lacks. */
+/*
+ * The operating system: POSIX.  What it leaves open comes first: as Linux has it, as other systems
+ * have it, and what macOS lacks.  -DHAFT_OS_POSIX asks for the second on Linux as well, to test it.
+ *
+ * Edges in this file.
+ *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
+ */
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
 #endif
+#include "lib/base/atomics.h"
 #include "lib/base/os.h"
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+
+static struct timespec time_of(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
+
+    return time;
+}
+
+/* --- what systems have of their own: Linux --- */
+
+#if defined(__linux__) && !defined(HAFT_OS_POSIX)
+#include <semaphore.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+
+#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
 
-/* --- memory --- */
-
-size_t os_page_size(void)
+/* A kernel that has no huge pages may refuse. */
+static void ask_for_small_pages(char *base, size_t size)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    madvise(base, size, MADV_NOHUGEPAGE);
 }
 
-static char *map(size_t size, int protection)
+void os_ask_for_huge_pages(char *base, size_t size)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *base = mmap(NULL, size, protection, flags, -1, 0);
-
-    return base != MAP_FAILED ? base : NULL;
-}
-
-/* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
-char *os_reserve(size_t size, bool *in_steps)
-{
-    char *base = map(size, PROT_READ | PROT_WRITE);
-
-    *in_steps = base == NULL;
-    if (base == NULL) {
-        base = map(size, PROT_READ);
-    }
-    if (base != NULL) {
-        madvise(base, size, MADV_NOHUGEPAGE); /* a kernel that has none may refuse */
-    }
-    return base;
-}
-
-bool os_commit(char *base, size_t size)
-{
-    return mprotect(base, size, PROT_READ | PROT_WRITE) == 0;
-}
-
-void os_release(char *base, size_t size)
-{
-    munmap(base, size);
+    madvise(base, size, MADV_HUGEPAGE);
 }
 
 /* Memory that is locked stays. */
@@ -77,9 +66,346 @@ bool os_populate(char *base, size_t size)
     return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
 }
 
+/* A filter of system calls may refuse. */
+bool os_random(uint64_t *bits)
+{
+    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
+}
+
+uint64_t os_thread_number(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
+{
+    return (pthread_mutex_t *)mutex->room;
+}
+
+FITS(sem_t, struct os_semaphore);
+
+static sem_t *semaphore_of(struct os_semaphore *semaphore)
+{
+    return (sem_t *)semaphore->room;
+}
+
+bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    return sem_init(semaphore_of(semaphore), 0, 0) == 0;
+}
+
+void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    sem_destroy(semaphore_of(semaphore));
+}
+
+void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    sem_post(semaphore_of(semaphore));
+}
+
+void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    while (sem_wait(semaphore_of(semaphore)) != 0) {
+        /* interrupted by a debugger */
+    }
+}
+
+/* --- what systems have of their own: others --- */
+
+#else
+#if defined(__APPLE__)
+#include <sys/random.h> /* getentropy */
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
+#endif
+
+#ifndef MAP_ANONYMOUS
+#define MAP_ANONYMOUS MAP_ANON
+#endif
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+static void ask_for_small_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
 void os_ask_for_huge_pages(char *base, size_t size)
 {
-    madvise(base, size, MADV_HUGEPAGE);
+    (void)base;
+    (void)size;
+}
+
+/* New pages in their place, at once: advice elsewhere leaves open what the old ones then hold. */
+bool os_discard(char *base, size_t size)
+{
+    return mmap(base, size, PROT_READ | PROT_WRITE, MAP_FLAGS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+bool os_populate(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+bool os_random(uint64_t *bits)
+{
+    return getentropy(bits, sizeof *bits) == 0;
+}
+
+uint64_t os_thread_number(void)
+{
+#if defined(__APPLE__)
+    uint64_t number = 0;
+
+    pthread_threadid_np(NULL, &number);
+    return number;
+#elif defined(__FreeBSD__)
+    return (uint64_t)pthread_getthreadid_np();
+#else
+    static _Thread_local char own_byte;
+
+    return (uintptr_t)&own_byte;
+#endif
+}
+
+/*
+ * One that is all zero becomes a statically initialized one, whichever thread comes first: the two
+ * differ in no word but the first, if at all.  The lock itself orders what follows.
+ */
+static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
+{
+    static const union {
+        pthread_mutex_t mutex;
+        uint64_t first_word;
+    } unlocked = {PTHREAD_MUTEX_INITIALIZER};
+    atomic_u64 *first_word = (atomic_u64 *)(void *)mutex->room;
+
+    if (unlocked.first_word != 0 && load_relaxed(RETRY, first_word) == 0) {
+        cas_relaxed(RETRY, first_word, 0, unlocked.first_word);
+    }
+    return (pthread_mutex_t *)mutex->room;
+}
+
+/* macOS has no unnamed ones. */
+struct own_semaphore {
+    pthread_mutex_t lock;
+    pthread_cond_t posted;
+    uint64_t posts;
+};
+
+FITS(struct own_semaphore, struct os_semaphore);
+
+static struct own_semaphore *semaphore_of(struct os_semaphore *semaphore)
+{
+    return (struct own_semaphore *)semaphore->room;
+}
+
+bool os_semaphore_open(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *opened = semaphore_of(semaphore);
+
+    opened->posts = 0;
+    if (pthread_mutex_init(&opened->lock, NULL) != 0) {
+        return false;
+    }
+    if (pthread_cond_init(&opened->posted, NULL) != 0) {
+        pthread_mutex_destroy(&opened->lock);
+        return false;
+    }
+    return true;
+}
+
+void os_semaphore_close(struct os_semaphore *semaphore)
+{
+    pthread_cond_destroy(&semaphore_of(semaphore)->posted);
+    pthread_mutex_destroy(&semaphore_of(semaphore)->lock);
+}
+
+void os_semaphore_post(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *posted = semaphore_of(semaphore);
+
+    pthread_mutex_lock(&posted->lock);
+    posted->posts++;
+    pthread_cond_signal(&posted->posted);
+    pthread_mutex_unlock(&posted->lock);
+}
+
+void os_semaphore_wait(struct os_semaphore *semaphore)
+{
+    struct own_semaphore *awaited = semaphore_of(semaphore);
+
+    pthread_mutex_lock(&awaited->lock);
+    while (awaited->posts == 0) {
+        pthread_cond_wait(&awaited->posted, &awaited->lock);
+    }
+    awaited->posts--;
+    pthread_mutex_unlock(&awaited->lock);
+}
+#endif
+
+/* --- what systems have of their own: macOS's conditions, keys and files --- */
+
+static pthread_cond_t *condition_of(struct os_condition *condition)
+{
+    return (pthread_cond_t *)condition->room;
+}
+
+static pthread_key_t key_of(const struct os_key *key)
+{
+    return (pthread_key_t)key->number;
+}
+
+static bool open_key(struct os_key *key, void (*in_pthread)(void *value),
+                     void (*at_end)(void *value))
+{
+    pthread_key_t opened;
+
+    if (pthread_key_create(&opened, in_pthread) != 0) {
+        return false;
+    }
+    *key = (struct os_key){(uint64_t)opened, at_end};
+    return true;
+}
+
+#ifdef __APPLE__
+void os_condition_open(struct os_condition *condition)
+{
+    pthread_cond_init(condition_of(condition), NULL);
+}
+
+/* A time from now, where 0 is for ever; it may pass a little earlier than by os_now_ns(). */
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    const uint64_t now = os_now_ns();
+    const struct timespec rest = time_of(now < until_ns ? until_ns - now : 1);
+
+    return pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest) !=
+               ETIMEDOUT ||
+           os_now_ns() < until_ns;
+}
+
+/* Not when the process ends, where exit() has this called for its thread. */
+static void end_value_of_key(void *arg)
+{
+    const struct os_key *key = arg;
+    void *value = pthread_getspecific(key_of(key));
+
+    if (value != NULL && pthread_main_np() == 0) { /* NULL: ended already, or the key is closed */
+        pthread_setspecific(key_of(key), NULL);
+        key->at_end(value);
+    }
+}
+
+bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    return open_key(key, NULL, at_end);
+}
+
+/*
+ * Thread-local variables go before values of keys are ended there: they are in memory of a key that
+ * is older.  So a value ends as thread-local objects of C++ do, before all keys: compilers have
+ * them ended by _tlv_atexit() of the C library.
+ */
+bool os_key_set(const struct os_key *key, void *value)
+{
+    void _tlv_atexit(void (*end)(void *arg), void *arg);
+    const bool is_first = value != NULL && pthread_getspecific(key_of(key)) == NULL;
+
+    if (pthread_setspecific(key_of(key), value) != 0) {
+        return false;
+    }
+    if (is_first) {
+        _tlv_atexit(end_value_of_key, (void *)(uintptr_t)key);
+    }
+    return true;
+}
+#else
+void os_condition_open(struct os_condition *condition)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition_of(condition), &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
+{
+    const struct timespec until = time_of(until_ns);
+
+    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
+}
+
+bool os_key_open(struct os_key *key, void (*at_end)(void *value))
+{
+    return open_key(key, at_end, at_end);
+}
+
+bool os_key_set(const struct os_key *key, void *value)
+{
+    return pthread_setspecific(key_of(key), value) == 0;
+}
+#endif
+
+/* Whether a file was linked to lie where it lies; most may lie anywhere. */
+static bool is_for_one_address(const void *file)
+{
+#ifdef __ELF__
+    uint16_t type; /* e_type; ET_EXEC is 2 */
+
+    memcpy(&type, (const char *)file + 16, sizeof type);
+    return type == 2;
+#else
+    (void)file;
+    return false;
+#endif
+}
+
+/* --- memory --- */
+
+size_t os_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *map(size_t size, int protection)
+{
+    void *base = mmap(NULL, size, protection, MAP_FLAGS, -1, 0);
+
+    return base != MAP_FAILED ? base : NULL;
+}
+
+/* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
+char *os_reserve(size_t size, bool *in_steps)
+{
+    char *base = map(size, PROT_READ | PROT_WRITE);
+
+    *in_steps = base == NULL;
+    if (base == NULL) {
+        base = map(size, PROT_READ);
+    }
+    if (base != NULL) {
+        ask_for_small_pages(base, size);
+    }
+    return base;
+}
+
+bool os_commit(char *base, size_t size)
+{
+    return mprotect(base, size, PROT_READ | PROT_WRITE) == 0;
+}
+
+void os_release(char *base, size_t size)
+{
+    munmap(base, size);
 }
 
 void *os_alloc_aligned(size_t alignment, size_t size)
@@ -99,30 +425,12 @@ bool os_free_takes_aligned(void)
 
 /* --- chance, time, numbers, words --- */
 
-/* A filter of system calls may refuse. */
-bool os_random(uint64_t *bits)
-{
-    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
-}
-
-static struct timespec time_of(uint64_t ns)
-{
-    const struct timespec time = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
-
-    return time;
-}
-
 uint64_t os_now_ns(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
-uint64_t os_thread_number(void)
-{
-    return (uint64_t)syscall(SYS_gettid);
 }
 
 uint64_t os_process_number(void)
@@ -135,12 +443,10 @@ void os_print(const char *line)
     fprintf(stderr, "haft: %s\n", line);
 }
 
-/* Tools count from where a library or program was linked to lie; most may lie anywhere. */
+/* Tools count from where a library or program was linked to lie. */
 static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
 {
-    const ElfW(Ehdr) *header = found->dli_fbase;
-
-    return header->e_type == ET_EXEC ? address : address - (uintptr_t)found->dli_fbase;
+    return is_for_one_address(found->dli_fbase) ? address : address - (uintptr_t)found->dli_fbase;
 }
 
 bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
@@ -174,7 +480,6 @@ void os_sleep(uint64_t ns)
 FITS(pthread_t, ((struct os_thread *)NULL)->room);
 FITS(pthread_mutex_t, struct os_mutex);
 FITS(pthread_cond_t, struct os_condition);
-FITS(sem_t, struct os_semaphore);
 
 static void *run_thread(void *arg)
 {
@@ -211,11 +516,6 @@ void os_thread_join(struct os_thread *thread)
     pthread_join(started, NULL);
 }
 
-static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
-{
-    return (pthread_mutex_t *)mutex->room;
-}
-
 void os_mutex_open(struct os_mutex *mutex)
 {
     pthread_mutex_init(mutex_of(mutex), NULL);
@@ -241,31 +541,9 @@ void os_mutex_unlock(struct os_mutex *mutex)
     pthread_mutex_unlock(mutex_of(mutex));
 }
 
-static pthread_cond_t *condition_of(struct os_condition *condition)
-{
-    return (pthread_cond_t *)condition->room;
-}
-
-void os_condition_open(struct os_condition *condition)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(condition_of(condition), &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 void os_condition_close(struct os_condition *condition)
 {
     pthread_cond_destroy(condition_of(condition));
-}
-
-bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
-{
-    const struct timespec until = time_of(until_ns);
-
-    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
 }
 
 void os_condition_wake_all(struct os_condition *condition)
@@ -273,57 +551,9 @@ void os_condition_wake_all(struct os_condition *condition)
     pthread_cond_broadcast(condition_of(condition));
 }
 
-static sem_t *semaphore_of(struct os_semaphore *semaphore)
-{
-    return (sem_t *)semaphore->room;
-}
-
-bool os_semaphore_open(struct os_semaphore *semaphore)
-{
-    return sem_init(semaphore_of(semaphore), 0, 0) == 0;
-}
-
-void os_semaphore_close(struct os_semaphore *semaphore)
-{
-    sem_destroy(semaphore_of(semaphore));
-}
-
-void os_semaphore_post(struct os_semaphore *semaphore)
-{
-    sem_post(semaphore_of(semaphore));
-}
-
-void os_semaphore_wait(struct os_semaphore *semaphore)
-{
-    while (sem_wait(semaphore_of(semaphore)) != 0) {
-        /* interrupted by a debugger */
-    }
-}
-
-static pthread_key_t key_of(const struct os_key *key)
-{
-    return (pthread_key_t)key->number;
-}
-
-bool os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    pthread_key_t opened;
-
-    if (pthread_key_create(&opened, at_end) != 0) {
-        return false;
-    }
-    *key = (struct os_key){(uint64_t)opened, at_end};
-    return true;
-}
-
 void os_key_close(const struct os_key *key)
 {
     pthread_key_delete(key_of(key));
-}
-
-bool os_key_set(const struct os_key *key, void *value)
-{
-    return pthread_setspecific(key_of(key), value) == 0;
 }
 
 bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))

@@ -12,9 +12,17 @@
 /* Where a file puts a type of its system into the room that is here. */
 #define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
+/* macOS's mutexes are the largest, and systems without a semaphore get one of a mutex. */
+#if defined(__APPLE__) || defined(HAFT_OS_POSIX) ||                                                \
+    (defined(__unix__) && !defined(__linux__) && !defined(HAFT_OS_BARE))
+enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };
+#else
+enum { MUTEX_WORDS = 6, SEMAPHORE_WORDS = 4 };
+#endif
+
 /* One that is all zero is free: static ones need nothing else. */
 struct os_mutex {
-    uint64_t room[6];
+    uint64_t room[MUTEX_WORDS];
 };
 
 struct os_condition {
@@ -22,7 +30,7 @@ struct os_condition {
 };
 
 struct os_semaphore {
-    uint64_t room[4];
+    uint64_t room[SEMAPHORE_WORDS];
 };
 
 /* It stays where it is until it is joined. */
