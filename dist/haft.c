@@ -19965,7 +19965,7 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 /* The text of an export's file: JSON, one member a line. */
 
 #ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* on macOS and FreeBSD it runs while the machine sleeps */
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* macOS, FreeBSD 13 */
 #endif
 
 /* --- the process --- */

@@ -5513,7 +5513,8 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *   haft_export   the layout's version, 1
  *   process       its number; "started": in clock ticks since the machine's start (/proc), or 0;
  *                 "program": its name
- *   written_ns    CLOCK_BOOTTIME; "interval_ms": until the next time; "sequence": from 1
+ *   written_ns    CLOCK_BOOTTIME, or CLOCK_MONOTONIC where there is none; "interval_ms": until the
+ *                 next time; "sequence": from 1
  *   domains       of the open tables: "number", "clock" and what is in haft_domain_stats
  *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats

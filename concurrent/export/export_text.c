@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* on macOS and FreeBSD it runs while the machine sleeps */
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* macOS, FreeBSD 13 */
 #endif
 
 /* --- the process --- */
