@@ -13963,7 +13963,8 @@ static void check_whereabouts(struct census *census, uint64_t index)
 static void check_count(struct census *census, const char *what, uint64_t counted, uint64_t found)
 {
     if (counted != found) {
-        object(census, "%" PRIu64 " %s are counted, %" PRIu64 " found", counted, what, found);
+        object(census, "%" PRId64 " %s are counted, %" PRIu64 " found", (int64_t)counted, what,
+               found);
     }
 }
 
