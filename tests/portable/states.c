@@ -70,7 +70,8 @@ static void test_local(enum circumstance circumstance)
     uint64_t number = 7;
 
     (void)circumstance;
-    CHECK(haft_history_open(&(haft_history_options){.keep = 0}, &history) == HAFT_BAD_CAPACITY);
+    CHECK(haft_history_open_sized(&(haft_history_options){.keep = 0}, sizeof(haft_history_options),
+                                  &history) == HAFT_BAD_CAPACITY);
     CHECK_OK(haft_history_open(&(haft_history_options){.keep = 2}, &history));
     play_local(local, first);
     free_all_local(local, first);
