@@ -15048,7 +15048,7 @@ static haft_worker *new_worker(haft_table *table)
                : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
-/* Whatever its memory is used for next may touch all of it. */
+/* No byte stays poisoned: the allocator may give the memory out again. */
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
@@ -15436,15 +15436,40 @@ static uint64_t used_slots(const haft_table *table)
 
 #define SUM_AS_IT_IS(name) .name = sums.name,
 
+/* Numbers of slots: one that is negative is a high number. */
+static struct stock stock_of(const struct sums *sums)
+{
+    return (struct stock){
+        .live = sums->published + sums->inserted - sums->freed,
+        .reserved = sums->reserved - sums->published - sums->aborted,
+        .retired = sums->freed + sums->aborted - sums->reclaimed,
+        .exhausted = sums->exhausted - sums->recycled,
+    };
+}
+
+HAFT_INTERNAL struct stock stats_stock(const haft_table *table)
+{
+    const struct sums sums = sum(table);
+
+    return stock_of(&sums);
+}
+
+/* A number of slots, or 0 where calls under way make it negative. */
+static uint64_t not_negative(uint64_t number)
+{
+    return number <= INT64_MAX ? number : 0;
+}
+
 haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
+    const struct stock stock = stock_of(&sums);
     const uint64_t used = used_slots(table) + sums.restore_first_used;
     haft_table_stats stats = {
-        .live = difference(sums.published + sums.inserted, sums.freed),
-        .reserved = difference(sums.reserved, sums.published + sums.aborted),
-        .retired = difference(sums.freed + sums.aborted, sums.reclaimed),
-        .exhausted = difference(sums.exhausted, sums.recycled),
+        .live = not_negative(stock.live),
+        .reserved = not_negative(stock.reserved),
+        .retired = not_negative(stock.retired),
+        .exhausted = not_negative(stock.exhausted),
         .released = load_relaxed(COUNT, &table->released.slots) + slots_at_hand(table, true),
         .high_water = used,
         .capacity = table->capacity,
@@ -15457,18 +15482,6 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
     stats.free = difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
                                       stats.released);
     return stats;
-}
-
-HAFT_INTERNAL struct stock stats_stock(const haft_table *table)
-{
-    const struct sums sums = sum(table);
-
-    return (struct stock){
-        .live = sums.published + sums.inserted - sums.freed,
-        .reserved = sums.reserved - sums.published - sums.aborted,
-        .retired = sums.freed + sums.aborted - sums.reclaimed,
-        .exhausted = sums.exhausted - sums.recycled,
-    };
 }
 
 void haft_count_stale(haft_worker *worker)

@@ -96,7 +96,7 @@ static haft_worker *new_worker(haft_table *table)
                : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
-/* Whatever its memory is used for next may touch all of it. */
+/* No byte stays poisoned: the allocator may give the memory out again. */
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
