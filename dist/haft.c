@@ -14937,7 +14937,7 @@ static inline void abort_here(haft_worker *worker, haft_id id, const void *calle
     const uint64_t index = id.bits & worker->view.mask;
     atomic_u64 *word = (atomic_u64 *)(void *)(worker->view.base + index * worker->view.stride);
 
-    assert(life_is_reserved(&worker->table->slots, id));
+    assert(life_is_reserved(&worker->table->slots, id) && "an id is reserved, and given up once");
     count_up(&worker->counters.aborted, 1);
     store_relaxed(OWN, word, id.bits - index - worker->above_index + MARK_END);
     if (hand_add_aborted(worker, index)) {
@@ -17416,7 +17416,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
 
     count_up(&worker->counters.published, count);
     for (size_t i = 0; i < count; i++) {
-        assert(life_is_reserved(slots, ids[i]));
+        assert(life_is_reserved(slots, ids[i]) && "an id is reserved, and published once");
         life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
     }
 }

@@ -98,7 +98,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
 
     count_up(&worker->counters.published, count);
     for (size_t i = 0; i < count; i++) {
-        assert(life_is_reserved(slots, ids[i]));
+        assert(life_is_reserved(slots, ids[i]) && "an id is reserved, and published once");
         life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
     }
 }

@@ -130,7 +130,7 @@ static inline void abort_here(haft_worker *worker, haft_id id, const void *calle
     const uint64_t index = id.bits & worker->view.mask;
     atomic_u64 *word = (atomic_u64 *)(void *)(worker->view.base + index * worker->view.stride);
 
-    assert(life_is_reserved(&worker->table->slots, id));
+    assert(life_is_reserved(&worker->table->slots, id) && "an id is reserved, and given up once");
     count_up(&worker->counters.aborted, 1);
     store_relaxed(OWN, word, id.bits - index - worker->above_index + MARK_END);
     if (hand_add_aborted(worker, index)) {
