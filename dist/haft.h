@@ -3163,6 +3163,7 @@ typedef struct haft_side_options {
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
  *                              the option of that name
  *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
+ *             HAFT_IN_CALLBACK haft_local_close() runs on_destroy
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
@@ -4252,7 +4253,8 @@ typedef struct haft_applied {
     uint64_t refused;    /* destructions of what names nothing: nil, malformed, another table's
                             tag, never issued, reserved */
     uint64_t calls;
-    uint64_t unused; /* reservations given up */
+    uint64_t unused;      /* reservations given up */
+    uint64_t reserved[9]; /* 0; for counts of a later version */
 } haft_applied;
 
 /*

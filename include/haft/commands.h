@@ -75,7 +75,8 @@ typedef struct haft_applied {
     uint64_t refused;    /* destructions of what names nothing: nil, malformed, another table's
                             tag, never issued, reserved */
     uint64_t calls;
-    uint64_t unused; /* reservations given up */
+    uint64_t unused;      /* reservations given up */
+    uint64_t reserved[9]; /* 0; for counts of a later version */
 } haft_applied;
 
 /*

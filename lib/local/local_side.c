@@ -5,6 +5,9 @@
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
                                        size_t size, haft_side **side)
 {
+    if (local->mode == LOCAL_CLOSING) {
+        return HAFT_IN_CALLBACK;
+    }
     const haft_status status = side_open(&local->slots, options, size, false, local->wraps, side);
 
     if (status == HAFT_OK) {

@@ -136,7 +136,8 @@ TEST_ON_EACH_TABLE(resident, memory_is_touched_as_slots_are_first_used)
     const long pages = pages_for(*kind, 256000); /* 64 bytes each: 4000 pages */
 
     cr_expect(ge(long, pages, 3900));
-    cr_expect(lt(long, pages, 5000));
+    /* AddressSanitizer keeps a byte for 8. */
+    cr_expect(lt(long, pages, under_asan() ? 5700 : 5000));
 }
 
 TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no_memory)

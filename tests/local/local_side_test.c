@@ -459,6 +459,41 @@ Test(local_side, options_out_of_range_are_named)
     haft_local_close(local);
 }
 
+struct opening {
+    haft_local *local;
+    haft_side *side;
+    haft_status said;
+};
+
+static void open_a_side(void *object, haft_id id, void *arg)
+{
+    struct opening *opening = arg;
+
+    (void)object;
+    (void)id;
+    opening->said = haft_side_open_local(opening->local, NULL, &opening->side);
+}
+
+Test(local_side, none_is_opened_while_its_table_closes)
+{
+    struct opening opening = {.said = HAFT_OK};
+    const haft_local_options options = {
+        .capacity = 8, .object_size = 8, .on_destroy = open_a_side, .destroy_arg = &opening};
+    haft_id id;
+
+    must(haft_local_open(&options, &opening.local) == HAFT_OK);
+    must(haft_local_insert(opening.local, NULL, &id) == HAFT_OK);
+    must(haft_local_free(opening.local, id) == HAFT_OK);
+    expect_status(opening.said, HAFT_OK);
+    haft_side_close(opening.side);
+    opening.side = NULL;
+
+    must(haft_local_insert(opening.local, NULL, &id) == HAFT_OK);
+    haft_local_close(opening.local);
+    expect_status(opening.said, HAFT_IN_CALLBACK);
+    cr_expect(eq(ptr, opening.side, NULL));
+}
+
 Test(local_side, a_table_is_not_shared_while_a_side_is_open)
 {
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 1});
