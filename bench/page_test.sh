@@ -23,6 +23,7 @@ cat >"$figures" <<'EOF'
   "resolve_open/raw/1024/1": {"items_per_second": [9e6, 12e6]},
   "resolve_open/raw/16384/1": {"items_per_second": [9e6, 9e6]},
   "resolve_open/raw/262144/1": {"items_per_second": [9e6, 9e6]},
+  "resolve_open/compared/16384/1": {"items_per_second": [18e6, 18e6]},
   "resolve_open/haft_memb/1024/1": {"items_per_second": [6e6, 8e6]},
   "resolve_open/haft_memb/16384/1": {"items_per_second": [9e6, 9e6]},
   "resolve_open/haft_memb/262144/1": {"items_per_second": [9e6, 9e6]},
@@ -80,6 +81,7 @@ lacks()
 
 ratios=$(ratios_of "$figures")
 is resolve_open_vs_raw_1024 1.5 1.5 1.5
+is resolve_open_vs_compared_16384 2.0 2.0 2.0
 is resolve_each_memb_vs_raw_16384 3.0 3.0 3.0
 is resolve_many_vs_one_4194304 0.5 0.5 0.5
 is use_many_vs_one_4194304 0.125 0.125 0.125

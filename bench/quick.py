@@ -44,9 +44,14 @@ def ratios():
     for size in (1024, 16384, 262144):
         yield Ratio(
             f"resolve_open_vs_raw_{size}",
-            "time of a resolve in an open section / of an array index without check; aim: 1.5",
+            "time of a resolve in an open section / of an array index without check; aim: 1.2",
             times(f"resolve_open/haft_memb/{size}/1", f"resolve_open/raw/{size}/1"),
         )
+    yield Ratio(
+        "resolve_open_vs_compared_16384",
+        "the same / of an index into plain memory that compares the id",
+        times("resolve_open/haft_memb/16384/1", "resolve_open/compared/16384/1"),
+    )
     yield Ratio(
         "resolve_each_memb_vs_raw_16384",
         "time of a resolve in a separate memb read section / of an array index",
@@ -116,7 +121,7 @@ def ratios():
 
 
 PROGRAMS = [
-    Program("resolve", "resolve_open/(raw|haft_memb)/(1024|16384|262144)/"
+    Program("resolve", "resolve_open/(raw|compared|haft_memb)/(1024|16384|262144)/"
                        "|resolve_each/haft_memb/16384/|(resolve_open|resolve_many|use_one|use_many)/haft_memb/4194304/"),
     Program("side", "side_get/haft_(side|resolve)/16384/"),
     Program("churn", "churn/haft_workers/1024/[12]$|churn/(mimalloc|mutex)/1024/1$"),

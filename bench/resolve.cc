@@ -10,8 +10,8 @@
  *
  * Each goes in random order through all `size` objects, 24 bytes each, and sums up their first
  * words: one item is one id.  `raw` is the same walk over the same kind of slots without any
- * check.  Tables with locks have no read section: each read takes the lock, resolve_many once for
- * 64, and weak_ptr locks each.
+ * check, `compared` over plain memory with the id compared.  Tables with locks have no read
+ * section: each read takes the lock, resolve_many once for 64, and weak_ptr locks each.
  */
 #include "bench/hashed.h"
 #include "bench/walk.h"
@@ -272,6 +272,7 @@ void add_largest()
 void bench::add_cases()
 {
     add_one("resolve_open", "raw", walk_open<Raw>);
+    add_one("resolve_open", "compared", walk_open<Compared>);
     add_checked<Local>("haft_local");
     add_checked<QsbrCaller>("haft_qsbr");
     add_checked<MembCaller>("haft_memb");

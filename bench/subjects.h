@@ -117,6 +117,31 @@ class RawReader
     haft_view view;
 };
 
+/* The least check: slots of a constant size in plain memory, whose first word is compared with the
+ * id.  No atomic, no layout, no mask. */
+class ComparedReader
+{
+  public:
+    explicit ComparedReader(haft_view view) : slots(reinterpret_cast<const Slot *>(view.base)) {}
+
+    void begin() const {}
+    void end() const {}
+
+    uint64_t first_word(haft_id id) const
+    {
+        const Slot &slot = slots[static_cast<uint32_t>(id.bits)];
+
+        return slot.id == id.bits ? slot.object.first : 0;
+    }
+
+  private:
+    struct Slot {
+        uint64_t id;
+        Object object;
+    };
+    const Slot *slots;
+};
+
 // --- haft's shared table ---
 
 template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTable
@@ -207,7 +232,7 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
             return HaftReader<Flavour>(haft_table_view(table), domain);
         }
 
-        RawReader raw_reader() const { return RawReader(haft_table_view(table)); }
+        haft_view view() const { return haft_table_view(table); }
 
       protected:
         haft_worker *untyped() const { return worker; }
@@ -315,8 +340,8 @@ class Many : public Workers
     };
 };
 
-/* The same slots, without the check. */
-class Raw : public QsbrCaller
+/* The same slots, looked at in another way. */
+template <class Reader> class Bare : public QsbrCaller
 {
   public:
     using QsbrCaller::QsbrCaller;
@@ -324,10 +349,12 @@ class Raw : public QsbrCaller
     class Worker : public QsbrCaller::Worker
     {
       public:
-        explicit Worker(Raw &owner) : QsbrCaller::Worker(owner) {}
-        RawReader reader() const { return raw_reader(); }
+        explicit Worker(Bare &owner) : QsbrCaller::Worker(owner) {}
+        Reader reader() const { return Reader(view()); }
     };
 };
+using Raw = Bare<RawReader>;
+using Compared = Bare<ComparedReader>;
 
 // --- one thread ---
 
