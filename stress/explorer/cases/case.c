@@ -49,8 +49,18 @@ void end_before_fork(void)
     atomic_fetch_add_explicit(&forked, 1, memory_order_release);
 }
 
+/* The child of a fork loses what other threads had allocated and not put into the table yet. */
+static bool has_forked;
+int __lsan_is_turned_off(void);
+
+int __lsan_is_turned_off(void)
+{
+    return has_forked;
+}
+
 void fork_here(void (*look)(void))
 {
+    has_forked = true;
     haft_before_fork();
     schedule_abandon(end_before_fork);
     atomic_load_explicit(&forked, memory_order_acquire);
