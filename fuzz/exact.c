@@ -266,8 +266,8 @@ static void change_bytes(struct timeline *timeline, struct memory_file *memory, 
         const uint64_t drawn = exact_draw(&timeline->chance);
         unsigned char *byte = &memory->bytes[from + drawn % (memory->size - from)];
 
-        *byte = drawn >> 40 & 1 ? (unsigned char)(*byte ^ 1u << (drawn >> 24) % 8)
-                                : (unsigned char)(*byte + (drawn >> 24) % 3 + 1);
+        *byte = (unsigned char)(drawn >> 40 & 1 ? *byte ^ 1u << (drawn >> 24) % 8
+                                                : *byte + (drawn >> 24) % 3 + 1);
     }
 }
 
