@@ -2872,6 +2872,7 @@ struct slots {
     struct word_format format;
     size_t object_size;
     bool has_pins;
+    bool huge_pages; /* were asked for */
     uint64_t limit; /* one more than the highest index that is ever issued */
     struct reservation memory;
     haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
@@ -5289,6 +5290,7 @@ HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_opt
     slots->view.stride = geometry.stride;
     keep(slots, &options->common);
     slots->has_pins = options->pins;
+    slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
@@ -7528,7 +7530,11 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
 /* Options for slots in as much address space. */
 static struct slots_options like_slots(const struct slots *slots)
 {
-    struct slots_options wanted = {.common = slots->common, .pins = slots->has_pins};
+    struct slots_options wanted = {
+        .common = slots->common,
+        .pins = slots->has_pins,
+        .huge_pages = slots->huge_pages,
+    };
 
     wanted.common.capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX;
     return wanted;

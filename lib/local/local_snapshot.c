@@ -60,7 +60,11 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
 /* Options for slots in as much address space. */
 static struct slots_options like_slots(const struct slots *slots)
 {
-    struct slots_options wanted = {.common = slots->common, .pins = slots->has_pins};
+    struct slots_options wanted = {
+        .common = slots->common,
+        .pins = slots->has_pins,
+        .huge_pages = slots->huge_pages,
+    };
 
     wanted.common.capacity = slots->view.mask + 1 - HAFT_FIRST_INDEX;
     return wanted;

@@ -83,6 +83,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->view.stride = geometry.stride;
     keep(slots, &options->common);
     slots->has_pins = options->pins;
+    slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);

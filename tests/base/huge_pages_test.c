@@ -1,5 +1,6 @@
 /* The option huge_pages: what the system is asked for, and that tables work as without it. */
 #include "tests/support.h"
+#include <haft/snapshot.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,19 @@ TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_withou
 {
     expect_flags(*kind, true, "hg", "nh");
     expect_flags(*kind, false, "nh", "hg");
+}
+
+Test(huge_pages, are_asked_for_by_a_clone_too)
+{
+    const haft_local_options options = {.capacity = 1 << 20, .object_size = 56, .huge_pages = true};
+    haft_local *local;
+    haft_local *clone;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    assert_status(haft_local_clone(local, &clone), HAFT_OK);
+    cr_expect(has_flag(haft_local_view(clone).base, "hg"));
+    haft_local_close(clone);
+    haft_local_close(local);
 }
 
 TEST_ON_EACH_TABLE(huge_pages, objects_on_them_live_and_die_as_on_others)
