@@ -32,6 +32,8 @@ struct sides {
     struct model kept[MOST_KEPT]; /* of snapshot n, in place n % MOST_KEPT */
     uint64_t rewinds;
     bool is_recycling;
+    unsigned
+        recycling_depth;  /* of the call that recycles: values that its callbacks end are others */
     uint64_t recycled_to; /* index */
     bool is_rewinding;
 };
@@ -128,7 +130,8 @@ static void on_end(void *bytes, haft_id id, void *arg)
     tell(play, "  on_end %llx", (unsigned long long)id.bits);
     must_be(value != NULL && !value->is_ending, "on_end is for a value that is there");
     check_bytes(side, value, bytes);
-    if (play->sides->is_recycling && index >= play->sides->recycled_to) {
+    if (play->sides->is_recycling && play->depth == play->sides->recycling_depth &&
+        index >= play->sides->recycled_to) {
         recycle_up_to(play, index);
     }
     const bool was_rewinding = play->sides->is_rewinding;
@@ -368,14 +371,17 @@ static void recycle(struct play *play)
 {
     struct sides *sides = play->sides;
     const bool outer = sides->is_recycling;
+    const unsigned outer_depth = sides->recycling_depth;
     const uint64_t outer_to = sides->recycled_to;
 
     tell(play, "recycle_exhausted");
     sides->is_recycling = true;
+    sides->recycling_depth = play->depth;
     sides->recycled_to = HAFT_FIRST_INDEX;
     haft_local_recycle_exhausted(play->local);
     recycle_up_to(play, play->model.used);
     sides->is_recycling = outer;
+    sides->recycling_depth = outer_depth;
     sides->recycled_to = outer_to;
 }
 
