@@ -39,7 +39,7 @@
  *         if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
  *             return 1;
  *         }
- *         pthread_join(seller, NULL);
+ *         pthread_join(seller, NULL); // not parked: that would let go of the price
  *         printf("%.1f can still be read;", *price); // until this thread's quiescent point:
  *         haft_worker_quiescent(worker);
  *         printf(" its id: %s\n", haft_status_text(haft_diagnose(prices, id)));
@@ -51,37 +51,44 @@
  *
  * A thread with open workers is in a read section from one haft_worker_quiescent() to the next:
  * call it between jobs, when the thread holds no pointer that it has resolved.  Before the thread
- * blocks (a join, a lock, a sleep) it calls haft_thread_park(), or all others wait for it.
+ * blocks (a join, a barrier, a sleep) it calls haft_thread_park(), or all others wait for it.  A
+ * lock that is held for moments needs no park, as long as no thread makes a call that waits
+ * (haft_worker_quiescent() is one) while it holds that lock.
  *
- * Each section of this file begins with the name of a header and says what it is for.  Sections of
- * haft/detail/ are what inline functions and options need: skip them when reading.
+ * Without -DNDEBUG haft.c is a debug build: it checks how it is used, and is slower.
+ *
+ * Each section of this file begins with the name of a header, at the line below, and says what it
+ * is for.  Of haft/detail/, options.h has the options that all tables share, and stats.h the
+ * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          the id: what names an object instead of a pointer
- *     haft/status.h      what haft's functions answer
- *     haft/view.h        resolving ids: what every table has in common
- *     haft/domain.h      the domain: what decides when a freed slot may be reused
- *     haft/table.h       the handle table that all threads share, and its workers
- *     haft/local.h       the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h      the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          130  the id: what names an object instead of a pointer
+ *     haft/status.h      303  what haft's functions answer
+ *     haft/view.h        528  resolving ids: what every table has in common
+ *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1634  the handle table that all threads share, and its workers
+ *     haft/local.h      2098  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2490  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h        visiting the live objects of a shared table
- *     haft/pin.h         holding on to an object beyond a read section
- *     haft/share.h       hand a local table over to all threads, and back
- *     haft/side.h        side tables: values of another type under the ids of a table
- *     haft/snapshot.h    the whole state of a haft_local or haft_packed: kept and gone back to,
- *                        copied, saved and loaded
- *     haft/memory.h      a table's memory, released to the system or taken in huge pages
- *     haft/threads.h     threads that the program did not start, or that seldom use a table: a
- *                        worker for each thread that asks, and inserting and freeing without one
- *     haft/diagnose.h    what is wrong with an id or a table, for programs and for people
- *     haft/commands.h    creations and destructions recorded by jobs, carried out at the frame
- *                        boundary
- *     haft/arena.h       memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h       tables for one C type: ids that cannot be mixed up, pointers without
- *                        casts, and slots whose size the compiler knows
- *     haft/export.h      statistics of all open tables in a file, for haft-top and other programs
- *     haft/clock.h       a grace period that the program brings: a foreign clock
+ *     haft/scan.h       2834  visiting the live objects of a shared table
+ *     haft/pin.h        2949  holding on to an object beyond a read section
+ *     haft/share.h      3000  hand a local table over to all threads, and back
+ *     haft/side.h       3115  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3355  the whole state of a haft_local or haft_packed: kept and gone back
+ *                             to, copied, saved and loaded
+ *     haft/memory.h     3554  a table's memory, released to the system or taken in huge pages
+ *     haft/threads.h    3703  threads that the program did not start, or that seldom use a table: a
+ *                             worker for each thread that asks, and inserting and freeing without
+ *                             one
+ *     haft/diagnose.h    872  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4206  creations and destructions recorded by jobs, carried out at the frame
+ *                             boundary
+ *     haft/arena.h      3898  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5340  tables for one C type: ids that cannot be mixed up, pointers without
+ *                             casts, and slots whose size the compiler knows
+ *     haft/export.h     5517  statistics of all open tables in a file, for haft-top and other
+ *                             programs
+ *     haft/clock.h       783  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -1294,7 +1301,7 @@ static inline void haft_note_grace_elapsed(void)
  *                    as liburcu (see below)
  *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
  *                    an open worker on the domain may resolve
- *   frame            from one haft_domain_tick() to the next
+ *   frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
@@ -1305,14 +1312,17 @@ typedef struct haft_domain haft_domain;
 /*
  * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
  *
- *   HAFT_CLOCK_WORKERS   the default.  Workers announce their quiescent points, and any thread adds
- *                        the announcements up: no fence, no system call, no other thread.  What
- *                        waits (haft_worker_quiescent, haft_..._wait, haft_table_close) gives the
- *                        processor up and looks again.  No foreign clock
- *   HAFT_CLOCK_THREAD    a foreign clock, and a background thread per domain that waits for its
- *                        grace periods, asleep when nothing is requested
+ *   HAFT_CLOCK_WORKERS   the default, for threads that come to quiescent points often.  Workers
+ *                        announce them, and any thread adds the announcements up: no fence, no
+ *                        system call, no other thread.  What waits (haft_worker_quiescent,
+ *                        haft_..._wait, haft_table_close) gives the processor up and looks again.
+ *                        No foreign clock
+ *   HAFT_CLOCK_THREAD    for programs that have read sections of a foreign clock: that clock, and a
+ *                        background thread per domain that waits for its grace periods, asleep
+ *                        when nothing is requested
  *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
- *   HAFT_CLOCK_FRAME     the program's haft_domain_tick() between frames; no foreign clock
+ *   HAFT_CLOCK_FRAME     for frames that end in a barrier of all threads: the program's
+ *                        haft_domain_tick() between them; no foreign clock
  */
 #define HAFT_CLOCKS(X) X(WORKERS, workers) X(THREAD, thread) X(CALLER, caller) X(FRAME, frame)
 #define HAFT_NUMBERED_CLOCK(UPPER, lower) HAFT_CLOCK_##UPPER,
@@ -1579,9 +1589,11 @@ haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
 
 /*
- * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a lock, a
- * barrier, a sleep), or waits where it may be given other jobs to run, it lets go of all that it
- * has resolved; and afterwards it is online, or in its job, as before.
+ * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a barrier, a
+ * sleep), or waits where it may be given other jobs to run, it lets go of all that it has resolved;
+ * and afterwards it is online, or in its job, as before.  A lock that is held for moments needs
+ * neither, as long as no thread makes a call that waits while it holds that lock.  Freed slots that
+ * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
@@ -1631,7 +1643,7 @@ void haft_thread_online(haft_domain *domain);
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
  * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
  * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
- * resolved before are void.
+ * resolved before are void, and "outside read sections" means that it holds none.
  *
  * Progress and cost leave out an on_reclaim that the call runs.
  *
@@ -1652,8 +1664,8 @@ void haft_thread_online(haft_domain *domain);
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve, insert or restore, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
- * haft_table_close() and haft_unshare().  Until it returns, `object` may be read and written, and
- * `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
+ * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
  * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
@@ -1952,7 +1964,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *                              workers may hold back all others
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
- *                              haft_worker_quiescent(), or haft_reserve_wait()
+ *                              haft_worker_quiescent(), or haft_reserve_wait(); frame clock: after
+ *                              the next tick
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -2210,8 +2223,9 @@ HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index.  Its sides
- * (haft/side.h) are closed before; where on_destroy looks at them, haft_local_clear() comes first.
+ * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
+ * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
@@ -2938,7 +2952,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
  * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
  * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
- * Until then it takes up room: the table's capacity holds live and pinned objects together.
+ * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are all
+ * that is missing, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
  * slot, and a read-modify-write for each slot that is taken back.
@@ -3351,7 +3366,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
  * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
  * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.
+ * with on_end.  What on_destroy counts outside the table is none either: it runs again for objects
+ * that are freed again.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object

@@ -10,7 +10,7 @@
  *                    as liburcu (see below)
  *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
  *                    an open worker on the domain may resolve
- *   frame            from one haft_domain_tick() to the next
+ *   frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
@@ -44,14 +44,17 @@ typedef struct haft_domain haft_domain;
 /*
  * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
  *
- *   HAFT_CLOCK_WORKERS   the default.  Workers announce their quiescent points, and any thread adds
- *                        the announcements up: no fence, no system call, no other thread.  What
- *                        waits (haft_worker_quiescent, haft_..._wait, haft_table_close) gives the
- *                        processor up and looks again.  No foreign clock
- *   HAFT_CLOCK_THREAD    a foreign clock, and a background thread per domain that waits for its
- *                        grace periods, asleep when nothing is requested
+ *   HAFT_CLOCK_WORKERS   the default, for threads that come to quiescent points often.  Workers
+ *                        announce them, and any thread adds the announcements up: no fence, no
+ *                        system call, no other thread.  What waits (haft_worker_quiescent,
+ *                        haft_..._wait, haft_table_close) gives the processor up and looks again.
+ *                        No foreign clock
+ *   HAFT_CLOCK_THREAD    for programs that have read sections of a foreign clock: that clock, and a
+ *                        background thread per domain that waits for its grace periods, asleep
+ *                        when nothing is requested
  *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
- *   HAFT_CLOCK_FRAME     the program's haft_domain_tick() between frames; no foreign clock
+ *   HAFT_CLOCK_FRAME     for frames that end in a barrier of all threads: the program's
+ *                        haft_domain_tick() between them; no foreign clock
  */
 #define HAFT_CLOCKS(X) X(WORKERS, workers) X(THREAD, thread) X(CALLER, caller) X(FRAME, frame)
 #define HAFT_NUMBERED_CLOCK(UPPER, lower) HAFT_CLOCK_##UPPER,
@@ -318,9 +321,11 @@ haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
 
 /*
- * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a lock, a
- * barrier, a sleep), or waits where it may be given other jobs to run, it lets go of all that it
- * has resolved; and afterwards it is online, or in its job, as before.
+ * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a barrier, a
+ * sleep), or waits where it may be given other jobs to run, it lets go of all that it has resolved;
+ * and afterwards it is online, or in its job, as before.  A lock that is held for moments needs
+ * neither, as long as no thread makes a call that waits while it holds that lock.  Freed slots that
+ * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the

@@ -142,8 +142,9 @@ HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index.  Its sides
- * (haft/side.h) are closed before; where on_destroy looks at them, haft_local_clear() comes first.
+ * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
+ * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).

@@ -13,7 +13,8 @@
  * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
  * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
  * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.
+ * with on_end.  What on_destroy counts outside the table is none either: it runs again for objects
+ * that are freed again.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object

@@ -11,7 +11,7 @@
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
  * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
  * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
- * resolved before are void.
+ * resolved before are void, and "outside read sections" means that it holds none.
  *
  * Progress and cost leave out an on_reclaim that the call runs.
  *
@@ -56,8 +56,8 @@ typedef struct haft_worker haft_worker;
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve, insert or restore, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
- * haft_table_close() and haft_unshare().  Until it returns, `object` may be read and written, and
- * `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
+ * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
  * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
@@ -356,7 +356,8 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *                              workers may hold back all others
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
- *                              haft_worker_quiescent(), or haft_reserve_wait()
+ *                              haft_worker_quiescent(), or haft_reserve_wait(); frame clock: after
+ *                              the next tick
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
