@@ -28,7 +28,7 @@ int main(void)
     if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
         return 1;
     }
-    pthread_join(seller, NULL); /* not parked: that would let go of the price */
+    pthread_join(seller, NULL);                /* not parked: that would let go of the price */
     printf("%.1f can still be read;", *price); /* until this thread's quiescent point: */
     haft_worker_quiescent(worker);
     printf(" its id: %s\n", haft_status_text(haft_diagnose(prices, id)));

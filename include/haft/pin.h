@@ -5,8 +5,8 @@
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
  * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
  * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
- * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are all
- * that is missing, the answer is HAFT_BUSY.
+ * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are
+ * all that is missing, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
  * slot, and a read-modify-write for each slot that is taken back.
