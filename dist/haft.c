@@ -2873,7 +2873,7 @@ struct slots {
     size_t object_size;
     bool has_pins;
     bool huge_pages; /* were asked for */
-    uint64_t limit; /* one more than the highest index that is ever issued */
+    uint64_t limit;  /* one more than the highest index that is ever issued */
     struct reservation memory;
     haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
     struct runs runs;

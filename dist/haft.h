@@ -39,7 +39,7 @@
  *         if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
  *             return 1;
  *         }
- *         pthread_join(seller, NULL); // not parked: that would let go of the price
+ *         pthread_join(seller, NULL);                // not parked: that would let go of the price
  *         printf("%.1f can still be read;", *price); // until this thread's quiescent point:
  *         haft_worker_quiescent(worker);
  *         printf(" its id: %s\n", haft_status_text(haft_diagnose(prices, id)));
@@ -67,26 +67,26 @@
  *     haft/view.h        528  resolving ids: what every table has in common
  *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1634  the handle table that all threads share, and its workers
- *     haft/local.h      2098  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2490  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2099  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2491  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2834  visiting the live objects of a shared table
- *     haft/pin.h        2949  holding on to an object beyond a read section
- *     haft/share.h      3000  hand a local table over to all threads, and back
- *     haft/side.h       3115  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3355  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2835  visiting the live objects of a shared table
+ *     haft/pin.h        2950  holding on to an object beyond a read section
+ *     haft/share.h      3001  hand a local table over to all threads, and back
+ *     haft/side.h       3116  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3356  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3554  a table's memory, released to the system or taken in huge pages
- *     haft/threads.h    3703  threads that the program did not start, or that seldom use a table: a
+ *     haft/memory.h     3555  a table's memory, released to the system or taken in huge pages
+ *     haft/threads.h    3704  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    872  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4206  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4207  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3898  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5340  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3899  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5341  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5517  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5518  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       783  a grace period that the program brings: a foreign clock
  *
@@ -1665,8 +1665,9 @@ void haft_thread_online(haft_domain *domain);
  * its slot back: in calls that reserve, insert or restore, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
  * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
- * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
- * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
+ * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
+ * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
+ * calls without a worker remain (haft/threads.h).
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
@@ -2952,8 +2953,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
  * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
  * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
- * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are all
- * that is missing, the answer is HAFT_BUSY.
+ * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are
+ * all that is missing, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
  * slot, and a read-modify-write for each slot that is taken back.

@@ -57,8 +57,9 @@ typedef struct haft_worker haft_worker;
  * its slot back: in calls that reserve, insert or restore, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
  * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
- * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is the id that the object had.  `worker` is NULL while the
- * table closes (the last two calls); the calls without a worker remain (haft/threads.h).
+ * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
+ * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
+ * calls without a worker remain (haft/threads.h).
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
