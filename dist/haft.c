@@ -13355,13 +13355,12 @@ static inline bool reclaim_calls_back(const haft_table *table)
 struct refusal {
     uint64_t table; /* its number */
     haft_worker *worker;
-    uint64_t done; /* what is due there for this call */
-    bool is_open;  /* not served yet */
+    bool is_open; /* not served yet */
 };
 
 /*
- * A call that takes slots back: those that are due when it begins; of a table that refuses its
- * callbacks, those that are due at the first refusal.  So it returns, whatever callbacks free.
+ * A call that takes slots back: those that are due when it begins, and for each batch of them one
+ * of each table that has refused its callbacks.  So it returns, whatever callbacks free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */
@@ -14627,9 +14626,9 @@ static void take_back(haft_worker *worker, struct reclaim_call *call, struct bat
     }
 }
 
-static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint64_t done)
+static void take_due_batch(haft_worker *worker, struct reclaim_call *call)
 {
-    struct batch *batch = shelf_find_due(worker, done);
+    struct batch *batch = shelf_find_due(worker, domain_done(worker->table->domain));
 
     if (batch != NULL) {
         take_back(worker, call, batch);
@@ -14639,13 +14638,13 @@ static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint6
 static void serve(struct reclaim_call *call, const struct refusal *refusal)
 {
     if (refusal->worker != NULL) {
-        take_due_batch(refusal->worker, call, refusal->done);
+        take_due_batch(refusal->worker, call);
         return;
     }
     haft_worker *worker = worker_borrow_closed(refusal->table);
 
     if (worker != NULL) {
-        take_due_batch(worker, call, refusal->done);
+        take_due_batch(worker, call);
         worker_return(worker);
     }
 }
@@ -14690,7 +14689,7 @@ static struct refusal *refusal_by(struct reclaim_call *call, const haft_table *t
     }
     struct refusal *added = &call->refusals[call->refused++];
 
-    *added = (struct refusal){table->number, worker, domain_done(table->domain), false};
+    *added = (struct refusal){table->number, worker, false};
     return added;
 }
 

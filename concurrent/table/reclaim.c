@@ -134,9 +134,9 @@ static void take_back(haft_worker *worker, struct reclaim_call *call, struct bat
     }
 }
 
-static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint64_t done)
+static void take_due_batch(haft_worker *worker, struct reclaim_call *call)
 {
-    struct batch *batch = shelf_find_due(worker, done);
+    struct batch *batch = shelf_find_due(worker, domain_done(worker->table->domain));
 
     if (batch != NULL) {
         take_back(worker, call, batch);
@@ -146,13 +146,13 @@ static void take_due_batch(haft_worker *worker, struct reclaim_call *call, uint6
 static void serve(struct reclaim_call *call, const struct refusal *refusal)
 {
     if (refusal->worker != NULL) {
-        take_due_batch(refusal->worker, call, refusal->done);
+        take_due_batch(refusal->worker, call);
         return;
     }
     haft_worker *worker = worker_borrow_closed(refusal->table);
 
     if (worker != NULL) {
-        take_due_batch(worker, call, refusal->done);
+        take_due_batch(worker, call);
         worker_return(worker);
     }
 }
@@ -196,7 +196,7 @@ static struct refusal *refusal_by(struct reclaim_call *call, const haft_table *t
     }
     struct refusal *added = &call->refusals[call->refused++];
 
-    *added = (struct refusal){table->number, worker, domain_done(table->domain), false};
+    *added = (struct refusal){table->number, worker, false};
     return added;
 }
 

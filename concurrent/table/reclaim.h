@@ -18,13 +18,12 @@ static inline bool reclaim_calls_back(const haft_table *table)
 struct refusal {
     uint64_t table; /* its number */
     haft_worker *worker;
-    uint64_t done; /* what is due there for this call */
-    bool is_open;  /* not served yet */
+    bool is_open; /* not served yet */
 };
 
 /*
- * A call that takes slots back: those that are due when it begins; of a table that refuses its
- * callbacks, those that are due at the first refusal.  So it returns, whatever callbacks free.
+ * A call that takes slots back: those that are due when it begins, and for each batch of them one
+ * of each table that has refused its callbacks.  So it returns, whatever callbacks free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */
