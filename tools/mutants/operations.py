@@ -27,7 +27,7 @@ LEFT = {
     "release": (("relaxed", ""),),
     "acq_rel": (("relaxed", ""), ("release", ".no_acquire"), ("acquire", ".no_release")),
 }
-GENERIC = {"load": "haft_load", "store": "haft_store"}  # others: u64_KIND
+GENERIC = {"load": "haft_load", "store": "haft_store", "cas": "haft_cas"}  # others: u64_KIND
 HEAD = re.compile(r"(\w+)\((?:[^()]|\([^()]*\))*\)\s*$")  # of a function, before its "{"
 MEMBER = re.compile(r"(?:->|\.)(\w+)(?:\[.*\])?$", re.S)
 CASTS = re.compile(r"^[&*]*(?:\([^()]*\))*")

@@ -162,7 +162,37 @@ const struct explored_case freed_unread_case = {
     .tear_down = tear_down,
 };
 
-/* --- publish_front: the same by an insertion in place, as typed tables do --- */
+/* --- freed_unread_front: the same by a free in place --- */
+
+static void freed_unread_front_body(uint32_t thread)
+{
+    if (thread == 0) {
+        insert_stamped(worker);
+        return;
+    }
+    haft_worker *own = open_worker();
+
+    worker_set_batch_limit(own, 2); /* else each free is a call */
+    if (haft_free_front(own, fixture.view, id) == HAFT_OK) {
+        require_status(haft_worker_flush(own), HAFT_OK, "flushing");
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+        insert_stamped(own);
+        met();
+    }
+    worker_set_batch_limit(own, 1);
+    close_worker(own);
+}
+
+const struct explored_case freed_unread_front_case = {
+    .name = "freed_unread_front",
+    .invariant = "the same, by a free in place",
+    .threads = 2,
+    .set_up = set_up,
+    .body = freed_unread_front_body,
+    .tear_down = tear_down,
+};
+
+/* --- publish_front: an id is guessed that is inserted in place, as typed tables do --- */
 
 /* Two slots that have lived once; the second one stays in the worker's hands. */
 static void set_up_front(void)
@@ -207,7 +237,8 @@ static void tear_down_front(void)
 
 const struct explored_case publish_front_case = {
     .name = "publish_front",
-    .invariant = "the same, by an insertion in place",
+    .invariant =
+        "a thread that resolves an id sees all that was written before its insertion in place",
     .threads = 3,
     .set_up = set_up_front,
     .body = front_body,
