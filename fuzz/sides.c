@@ -194,6 +194,7 @@ static void set(struct play *play)
     if (side->side == NULL) {
         return;
     }
+    check_value(side, id);
     struct value *value = index < MOST_SLOTS ? &side->values[index] : NULL;
 
     if (expected == HAFT_OK && value->is_ending) {
