@@ -62,33 +62,34 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          130  the id: what names an object instead of a pointer
- *     haft/status.h      303  what haft's functions answer
- *     haft/view.h        528  resolving ids: what every table has in common
- *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1634  the handle table that all threads share, and its workers
- *     haft/local.h      2099  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2491  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          131  the id: what names an object instead of a pointer
+ *     haft/status.h      304  what haft's functions answer
+ *     haft/view.h        529  resolving ids: what every table has in common
+ *     haft/domain.h     1294  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1635  the handle table that all threads share, and its workers
+ *     haft/local.h      2101  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2494  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2835  visiting the live objects of a shared table
- *     haft/pin.h        2950  holding on to an object beyond a read section
- *     haft/share.h      3001  hand a local table over to all threads, and back
- *     haft/side.h       3116  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3356  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2838  visiting the live objects of a shared table
+ *     haft/pin.h        2953  holding on to an object beyond a read section
+ *     haft/share.h      3004  hand a local table over to all threads, and back
+ *     haft/side.h       3119  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3359  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3555  a table's memory, released to the system or taken in huge pages
- *     haft/threads.h    3704  threads that the program did not start, or that seldom use a table: a
+ *     haft/memory.h     3562  a table's memory, had beforehand, released to the system, of the
+ *                             program or in huge pages
+ *     haft/threads.h    3711  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    872  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4207  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    873  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4214  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3899  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5341  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3906  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5348  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5518  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5525  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       783  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       784  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -1372,7 +1373,7 @@ typedef struct haft_domain_options {
     uint64_t memory_size;
     uint64_t threads;
 
-    /* Of the domain, and with the workers clock of 64 bytes a thread; copied; NULL: malloc. */
+    /* For the domain and, with the workers clock, 64 bytes a thread; copied; NULL: malloc. */
     const struct haft_allocator *allocator;
 } haft_domain_options;
 
@@ -1597,9 +1598,9 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
- * frame clock both do nothing: a parked job is one of the frame's jobs.  So they do with the
- * workers clock in a thread without workers and jobs: if it opens its first worker meanwhile, not
- * in a job, it is online.
+ * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
+ * they do nothing in a thread without workers and jobs: if it opens its first worker between the
+ * two, outside of jobs, it is online at once.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -1680,11 +1681,11 @@ void haft_thread_online(haft_domain *domain);
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
  * taken back when a search needs them, by haft_trim(), or when the table closes.
  *
- * A call takes back slots that are due when it begins; also of a table that tells a callback
- * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
- * whatever callbacks free while grace periods end; until then it uses that table too, which no
- * thread may close.  haft_table_close() and haft_unshare() go on until no freed object is left, and
- * haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
+ * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
+ * also takes back slots of that table, those that are due at the first such answer: no thread may
+ * close that table before the call returns.  haft_table_close() and haft_unshare() go on until no
+ * freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -2048,10 +2049,11 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
  *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
- *           published, or given up by haft_abort().
+ *           haft_reserve() does.  Else it is HAFT_OK.  Each reservation is then published, or given
+ *           up by haft_abort().
+ * Threads   as haft_reserve().
  * Ordering  as haft_reserve(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
  */
 size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
@@ -2075,7 +2077,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
  *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      as haft_reserve_many(), and the copy.
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
@@ -2258,7 +2260,8 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.  Between haft_local_load_begin() and _end() too, for haft_local_reserve_at().
+ * is free at once.  Both may be called between haft_local_load_begin() and _end(), where
+ * haft_local_reserve_at() reserves.
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
@@ -3149,8 +3152,8 @@ typedef struct haft_side haft_side;
  *   is in the on_reclaim of the id.
  *
  * Each of these keeps the slot from being used again, and so the value from being overwritten by
- * that of the slot's next object.  A section that began after the free keeps nothing: an id that it
- * has not resolved may still be in the entry, and its value be overwritten while it is read.
+ * that of the slot's next object.  A section that began after the free does not: the entry may
+ * still have the freed id, and its value may be overwritten while it is read.
  * "Holds the id" below means one of the four.  haft_side_find() resolves.
  */
 
@@ -3178,8 +3181,8 @@ typedef struct haft_side_options {
  * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
  *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
- *             HAFT_IN_CALLBACK haft_local_close() runs on_destroy
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and would bring values back
+ *             HAFT_IN_CALLBACK made from on_destroy while haft_local_close() runs
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
@@ -3375,8 +3378,9 @@ uint64_t haft_side_sweep(haft_side *side);
  * from then on, and no check can find it out: keep such ids in objects of the table, or where the
  * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
  *
- * The capacity, min_free and the first generation go with the state: a table becomes one of other
- * ones, as long as its slots are the same power of two.
+ * The first generation belongs to the state, and of a haft_local the capacity and min_free: a table
+ * takes them over from the state that it goes to.  The number of a haft_local's slots, which is a
+ * power of two, must be the same.
  *
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
@@ -3460,12 +3464,13 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  * number, an earlier one or a later one.  A frame that began with that snapshot is played again
  * without another.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
- *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended, as
- *                                where an on_end has dropped the snapshot, by one of another table
- *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
- *                                as haft_local_snapshot()
+ * Returns   HAFT_OK.  Otherwise nothing has changed, except that values of sides have ended if an
+ *           on_end is the reason:
+ *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number; or an on_end has dropped
+ *                                the snapshot, by a snapshot of another table
+ *             HAFT_IN_USE        as haft_local_snapshot(); or an on_end has reserved a slot
+ *             HAFT_NO_MEMORY     as haft_local_snapshot(); or an on_end has inserted objects
+ *             HAFT_LOADING, HAFT_OTHER_TABLE   as haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.
  */
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
@@ -3475,9 +3480,9 @@ haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint6
 
 /*
  * haft_local_clone, haft_packed_clone - a table with the same options, callbacks included, the same
- * objects and the same state, in memory of the system.  Where objects own something, give the clone
- * its own before one of them is freed: until then haft_local_set_destroy() can keep on_destroy from
- * it.
+ * objects and the same state, in memory of the table's allocator and of the system.  Where objects
+ * own something, give the clone its own before one of them is freed: until then
+ * haft_local_set_destroy() can keep on_destroy from it.
  *
  * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
  *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
@@ -3535,16 +3540,18 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It is to be opened with the same options; names, callbacks, sites and what is said
- * when it is full may differ.
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
+ * warn_at may differ, and the options that the top of this file names.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
  *
- * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
+ * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
+ *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
  *             HAFT_OTHER_TABLE           the saved table was opened with other options
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
+ *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
  *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
  */
@@ -3552,8 +3559,8 @@ haft_status haft_local_load(haft_local *local, haft_file *file);
 haft_status haft_packed_load(haft_packed *packed, haft_file *file);
 
 /*
- * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
- * have lived all their generations, for a table that must go on.
+ * haft/memory.h - a table's memory, had beforehand, released to the system, of the program or in
+ * huge pages; and slots that have lived all their generations, for a table that must go on.
  *
  * Unless a function says otherwise:
  *
@@ -3569,16 +3576,16 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
  * for a local table: before deadlines begin, and with all workers open.
  *
- * A slot is more here than an object: those that wait for a grace period are beside those that are
- * live.  Where a run is like the one before, its `high_water` in the statistics says how many it
- * takes.  Workers draw fresh slots by some thousand, so the call counts that much for each that was
- * ever open.  If more are open at one time later, or borrowed by calls without a worker, these draw
- * slots that others were to have.
+ * `count` is a number of slots, not of objects: slots that wait for a grace period come on top of
+ * those of live objects.  A program whose runs are alike finds the number in `high_water`, in the
+ * statistics at the end of a run.  A worker draws some thousand fresh slots at a time, so the call
+ * has memory for as many more for each worker that was ever open.  A worker that is added later,
+ * for a thread or for a call without one, draws from the same memory.
  *
- * Returns   HAFT_OK: until haft_trim() or such a worker comes, and while `high_water` rises by
- *           `count` at most, or the table has no more slots, calls with workers that were open here
- *           do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no page of it
- *           for the first time.  Otherwise the table has not changed:
+ * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
+ *           by `count` at most, or the table has no more slots, calls with the workers that are
+ *           open now do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no
+ *           page of it for the first time.  Otherwise the table has not changed:
  *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
@@ -3676,19 +3683,19 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
  * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
- * that is opened for these: clones, sides, workers, what loading and saving need for a while.  It
- * is copied, and its context is there until they are closed; haft_share() and haft_unshare() take
- * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
- * HAFT_NO_MEMORY, and nothing has changed.
+ * that is opened for these: clones, sides, workers, and memory that loading and saving need until
+ * they return.  The struct is copied, and its context must last until all of these are closed;
+ * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
+ * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
  * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
- * system's, which are reserved at once and used as they are needed: `memory` is for programs that
- * may not have these.
- * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
- * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
+ * system, which are reserved at once and used as they are needed: the option `memory` is for
+ * programs that may not have these.  With both options, `memory` holds the table, and the allocator
+ * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
+ * of debug builds and exports use malloc.
  *
- * Its functions run on each thread that opens, closes or needs a worker, so for a haft_table they
- * must take any threads at once.  They may not use what they serve.
+ * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
+ * must take any threads at once.  They may not use the tables and domains that they serve.
  */
 
 /*

@@ -104,7 +104,7 @@ typedef struct haft_domain_options {
     uint64_t memory_size;
     uint64_t threads;
 
-    /* Of the domain, and with the workers clock of 64 bytes a thread; copied; NULL: malloc. */
+    /* For the domain and, with the workers clock, 64 bytes a thread; copied; NULL: malloc. */
     const struct haft_allocator *allocator;
 } haft_domain_options;
 
@@ -329,9 +329,9 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
- * frame clock both do nothing: a parked job is one of the frame's jobs.  So they do with the
- * workers clock in a thread without workers and jobs: if it opens its first worker meanwhile, not
- * in a job, it is online.
+ * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
+ * they do nothing in a thread without workers and jobs: if it opens its first worker between the
+ * two, outside of jobs, it is online at once.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and

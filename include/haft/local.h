@@ -176,7 +176,8 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.  Between haft_local_load_begin() and _end() too, for haft_local_reserve_at().
+ * is free at once.  Both may be called between haft_local_load_begin() and _end(), where
+ * haft_local_reserve_at() reserves.
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);

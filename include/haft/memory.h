@@ -1,6 +1,6 @@
 /*
- * haft/memory.h - a table's memory, released to the system or taken in huge pages; and slots that
- * have lived all their generations, for a table that must go on.
+ * haft/memory.h - a table's memory, had beforehand, released to the system, of the program or in
+ * huge pages; and slots that have lived all their generations, for a table that must go on.
  *
  * Unless a function says otherwise:
  *
@@ -24,16 +24,16 @@ extern "C" {
  * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
  * for a local table: before deadlines begin, and with all workers open.
  *
- * A slot is more here than an object: those that wait for a grace period are beside those that are
- * live.  Where a run is like the one before, its `high_water` in the statistics says how many it
- * takes.  Workers draw fresh slots by some thousand, so the call counts that much for each that was
- * ever open.  If more are open at one time later, or borrowed by calls without a worker, these draw
- * slots that others were to have.
+ * `count` is a number of slots, not of objects: slots that wait for a grace period come on top of
+ * those of live objects.  A program whose runs are alike finds the number in `high_water`, in the
+ * statistics at the end of a run.  A worker draws some thousand fresh slots at a time, so the call
+ * has memory for as many more for each worker that was ever open.  A worker that is added later,
+ * for a thread or for a call without one, draws from the same memory.
  *
- * Returns   HAFT_OK: until haft_trim() or such a worker comes, and while `high_water` rises by
- *           `count` at most, or the table has no more slots, calls with workers that were open here
- *           do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no page of it
- *           for the first time.  Otherwise the table has not changed:
+ * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
+ *           by `count` at most, or the table has no more slots, calls with the workers that are
+ *           open now do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no
+ *           page of it for the first time.  Otherwise the table has not changed:
  *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
@@ -131,19 +131,19 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
  * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
- * that is opened for these: clones, sides, workers, what loading and saving need for a while.  It
- * is copied, and its context is there until they are closed; haft_share() and haft_unshare() take
- * it along.  Its `resize` is not called, and may be NULL.  A block that it refuses is
- * HAFT_NO_MEMORY, and nothing has changed.
+ * that is opened for these: clones, sides, workers, and memory that loading and saving need until
+ * they return.  The struct is copied, and its context must last until all of these are closed;
+ * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
+ * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
  * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
- * system's, which are reserved at once and used as they are needed: `memory` is for programs that
- * may not have these.
- * With both, `memory` holds the table, and the allocator serves what is opened for it.  Entries of
- * haft_worker_current(), the report of leaks, the census of debug builds and exports use malloc.
+ * system, which are reserved at once and used as they are needed: the option `memory` is for
+ * programs that may not have these.  With both options, `memory` holds the table, and the allocator
+ * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
+ * of debug builds and exports use malloc.
  *
- * Its functions run on each thread that opens, closes or needs a worker, so for a haft_table they
- * must take any threads at once.  They may not use what they serve.
+ * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
+ * must take any threads at once.  They may not use the tables and domains that they serve.
  */
 
 /*

@@ -45,8 +45,8 @@ typedef struct haft_side haft_side;
  *   is in the on_reclaim of the id.
  *
  * Each of these keeps the slot from being used again, and so the value from being overwritten by
- * that of the slot's next object.  A section that began after the free keeps nothing: an id that it
- * has not resolved may still be in the entry, and its value be overwritten while it is read.
+ * that of the slot's next object.  A section that began after the free does not: the entry may
+ * still have the freed id, and its value may be overwritten while it is read.
  * "Holds the id" below means one of the four.  haft_side_find() resolves.
  */
 
@@ -74,8 +74,8 @@ typedef struct haft_side_options {
  * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
  *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and their values would
- *             HAFT_IN_CALLBACK haft_local_close() runs on_destroy
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and would bring values back
+ *             HAFT_IN_CALLBACK made from on_destroy while haft_local_close() runs
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the

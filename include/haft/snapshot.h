@@ -21,8 +21,9 @@
  * from then on, and no check can find it out: keep such ids in objects of the table, or where the
  * program rewinds them along with it.  A clone issues the same ids as the table that it is of.
  *
- * The capacity, min_free and the first generation go with the state: a table becomes one of other
- * ones, as long as its slots are the same power of two.
+ * The first generation belongs to the state, and of a haft_local the capacity and min_free: a table
+ * takes them over from the state that it goes to.  The number of a haft_local's slots, which is a
+ * power of two, must be the same.
  *
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
@@ -117,12 +118,13 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  * number, an earlier one or a later one.  A frame that began with that snapshot is played again
  * without another.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number
- *             HAFT_IN_USE        also if an on_end has reserved a slot; the values have ended, as
- *                                where an on_end has dropped the snapshot, by one of another table
- *             HAFT_IN_USE, HAFT_LOADING, HAFT_OTHER_TABLE, HAFT_NO_MEMORY
- *                                as haft_local_snapshot()
+ * Returns   HAFT_OK.  Otherwise nothing has changed, except that values of sides have ended if an
+ *           on_end is the reason:
+ *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number; or an on_end has dropped
+ *                                the snapshot, by a snapshot of another table
+ *             HAFT_IN_USE        as haft_local_snapshot(); or an on_end has reserved a slot
+ *             HAFT_NO_MEMORY     as haft_local_snapshot(); or an on_end has inserted objects
+ *             HAFT_LOADING, HAFT_OTHER_TABLE   as haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.
  */
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
@@ -132,9 +134,9 @@ haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint6
 
 /*
  * haft_local_clone, haft_packed_clone - a table with the same options, callbacks included, the same
- * objects and the same state, in memory of the system.  Where objects own something, give the clone
- * its own before one of them is freed: until then haft_local_set_destroy() can keep on_destroy from
- * it.
+ * objects and the same state, in memory of the table's allocator and of the system.  Where objects
+ * own something, give the clone its own before one of them is freed: until then
+ * haft_local_set_destroy() can keep on_destroy from it.
  *
  * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
  *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
@@ -192,16 +194,18 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It is to be opened with the same options; names, callbacks, sites and what is said
- * when it is full may differ.
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
+ * warn_at may differ, and the options that the top of this file names.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
  *
- * Returns   HAFT_OK.  Otherwise nothing in the table has changed:
+ * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
+ *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
  *             HAFT_OTHER_TABLE           the saved table was opened with other options
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been read
+ *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
+ *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
  *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
  */

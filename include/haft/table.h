@@ -72,11 +72,11 @@ typedef struct haft_worker haft_worker;
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
  * taken back when a search needs them, by haft_trim(), or when the table closes.
  *
- * A call takes back slots that are due when it begins; also of a table that tells a callback
- * HAFT_BUSY or HAFT_FULL, those that are due there at the first such answer.  So it returns,
- * whatever callbacks free while grace periods end; until then it uses that table too, which no
- * thread may close.  haft_table_close() and haft_unshare() go on until no freed object is left, and
- * haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
+ * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
+ * also takes back slots of that table, those that are due at the first such answer: no thread may
+ * close that table before the call returns.  haft_table_close() and haft_unshare() go on until no
+ * freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -440,10 +440,11 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
  *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
  *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  Reservations are the caller's: it is
- *           published, or given up by haft_abort().
+ *           haft_reserve() does.  Else it is HAFT_OK.  Each reservation is then published, or given
+ *           up by haft_abort().
+ * Threads   as haft_reserve().
  * Ordering  as haft_reserve(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
  */
 size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
@@ -467,7 +468,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
  *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
- * Progress  lock-free (on_reclaim, where given, is the caller's).
+ * Progress  lock-free.
  * Cost      as haft_reserve_many(), and the copy.
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
