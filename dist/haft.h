@@ -4987,7 +4987,7 @@ struct haft_worker_front {
     uint32_t object_size; /* of objects that haft_insert() copies by words */
     uint64_t above_index; /* all bits above the index, which is minus generation 1 */
     uint64_t used_from;   /* lower words are fresh memory; the highest: no insertion in place */
-    uint64_t called_from; /* the same for haft_insert() */
+    uint64_t called_from; /* `used_from` for the call haft_insert() */
     uint64_t last_life;   /* ids from here on are in their slot's last life; 0: no free in place */
     haft_view view;       /* the table's */
 
@@ -5018,8 +5018,8 @@ static inline bool haft_worker_has_front(const haft_worker *worker)
 }
 
 /*
- * Not for programs: where number `count` of a batch stands, which began at `from`, less 4 for each
- * number before.
+ * Not for programs: the place of number `count` in a batch.  `from`: the address of the batch, less
+ * 4 for each number before its first one.
  */
 static inline uint32_t *haft_front_place(uintptr_t from, uint64_t count)
 {
@@ -5028,7 +5028,7 @@ static inline uint32_t *haft_front_place(uintptr_t from, uint64_t count)
 
 /*
  * Not for programs: the worker's next slot, which haft_worker_front_put() uses; false: the call
- * must do it.  `used_from`: the worker's, or what it has for calls.
+ * must do it.  `used_from`: the worker's member of that name, or the bound of a call.
  */
 static inline bool haft_worker_front_take(const haft_worker *worker, haft_view view,
                                           uint64_t used_from, struct haft_front_slot *slot)

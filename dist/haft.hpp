@@ -180,7 +180,8 @@ template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
     }
 }
 
-/* The same as a value, to be moved to its place: the constructor may throw, the move may not. */
+/* A T made as by construct(), to be moved to its place: its constructor may throw, the move may
+ * not. */
 template <class T, class... Args> T make(Args &&...args)
 {
     static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
@@ -284,7 +285,7 @@ template <class T> struct entry {
 namespace detail
 {
 
-/* From the last object to the first, in a table of one thread. */
+/* A walk from the last object to the first, in a table of one thread. */
 struct backward_run {
     haft_run run;
 };
@@ -875,7 +876,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return haft_local_restore_free(handle_.get(), next.untyped());
     }
-    /* Around many of both. */
+    /* Before and after many calls of restore() and restore_free(). */
     void load_begin() noexcept { haft_local_load_begin(handle_.get()); }
     void load_end() noexcept { haft_local_load_end(handle_.get()); }
 
@@ -916,7 +917,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
     }
-    /* The same from the highest index to the lowest. */
+    /* As scan(), from the highest index to the lowest. */
     backward_scan_type backwards() const noexcept
     {
         return backward_scan_type(
@@ -1145,7 +1146,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
     }
-    /* The same from the last to the first: the loop may free the object that it is at. */
+    /* As entries(), from the last to the first: the loop may free the object that it is at. */
     backward_list backwards() const noexcept { return backward_list(entries()); }
 
     /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */

@@ -105,7 +105,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return haft_local_restore_free(handle_.get(), next.untyped());
     }
-    /* Around many of both. */
+    /* Before and after many calls of restore() and restore_free(). */
     void load_begin() noexcept { haft_local_load_begin(handle_.get()); }
     void load_end() noexcept { haft_local_load_end(handle_.get()); }
 
@@ -146,7 +146,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return scan_type(haft_run_over(view_.untyped(), haft_local_used_range(handle_.get())));
     }
-    /* The same from the highest index to the lowest. */
+    /* As scan(), from the highest index to the lowest. */
     backward_scan_type backwards() const noexcept
     {
         return backward_scan_type(

@@ -138,7 +138,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     {
         return entry_list(begin(), haft_packed_ids(handle_.get()), count());
     }
-    /* The same from the last to the first: the loop may free the object that it is at. */
+    /* As entries(), from the last to the first: the loop may free the object that it is at. */
     backward_list backwards() const noexcept { return backward_list(entries()); }
 
     /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */

@@ -75,7 +75,8 @@ template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
     }
 }
 
-/* The same as a value, to be moved to its place: the constructor may throw, the move may not. */
+/* A T made as by construct(), to be moved to its place: its constructor may throw, the move may
+ * not. */
 template <class T, class... Args> T make(Args &&...args)
 {
     static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
@@ -179,7 +180,7 @@ template <class T> struct entry {
 namespace detail
 {
 
-/* From the last object to the first, in a table of one thread. */
+/* A walk from the last object to the first, in a table of one thread. */
 struct backward_run {
     haft_run run;
 };
