@@ -56,10 +56,10 @@
  * here.
  */
 
-/* Where a file puts a type of its system into the room that is here. */
+/* Asserts that a type of the system fits the room for it. */
 #define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
-/* macOS's mutexes are the largest, and systems without a semaphore get one of a mutex. */
+/* macOS's mutexes are the largest; where os_posix.c makes semaphores of mutexes, they take more. */
 #if defined(__APPLE__) || defined(HAFT_OS_POSIX) ||                                                \
     (defined(__unix__) && !defined(__linux__) && !defined(HAFT_OS_BARE))
 enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };
@@ -96,9 +96,9 @@ struct os_key {
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  A port is another os_*.c, with an #if that says in the same way when it is the
- * one: all are compiled, and all but one are empty.  No other file of lib/ and concurrent/ calls
- * the system or includes its headers, except the files of an export.
+ * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
+ * another os_*.c with such an #if.  No other file of lib/ and concurrent/ calls the system or
+ * includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -135,7 +135,7 @@ HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size);
 
 /*
  * A block of the C library's heap, of a size that is a whole multiple of `alignment`, a power of
- * two; NULL if there is none.  os_free_takes_aligned: whether free() ends it as well.
+ * two; NULL if there is none.  os_free_takes_aligned: whether free() frees such a block as well.
  */
 HAFT_INTERNAL void *os_alloc_aligned(size_t alignment, size_t size);
 HAFT_INTERNAL void os_free_aligned(void *memory);
@@ -228,7 +228,7 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
-/* Where free() does not end blocks of larger alignments, none is malloc's. */
+/* Whether malloc() serves this alignment: never where free() cannot free aligned blocks. */
 static bool malloc_does(size_t alignment)
 {
     return alignment <= USUAL_ALIGNMENT && os_free_takes_aligned();
@@ -410,17 +410,20 @@ HAFT_INTERNAL void *given_take(struct given *given, uint64_t size, uint64_t alig
  * or from malloc.
  */
 
-/* Of an option: NULL is malloc. */
+/* The heap for an option `allocator`, of which NULL means malloc. */
 HAFT_INTERNAL haft_allocator heap_of(const haft_allocator *allocator);
 
-/* `size` bytes at a multiple of `alignment`, a power of two; NULL: the heap has no more. */
+/*
+ * `size` bytes at a multiple of `alignment`, a power of two; heap_take_zero: all zero.  NULL: the
+ * heap has no more.
+ */
 HAFT_INTERNAL void *heap_take(const haft_allocator *heap, size_t size, size_t alignment);
 HAFT_INTERNAL void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
 
-/* Bytes of a struct of `size` bytes with its name behind it. */
+/* Bytes of a struct of `size` bytes with `name` behind it. */
 HAFT_INTERNAL size_t size_with_name(size_t size, const char *name);
 
-/* End a block of `size` bytes; NULL is nothing. */
+/* Free a block of `size` bytes; NULL is nothing. */
 HAFT_INTERNAL void heap_give(const haft_allocator *heap, void *block, size_t size);
 
 /* lib/base/heap.c */
@@ -781,8 +784,9 @@ typedef haft_atomic_u64 atomic_u64;
 /* lib/base/os_posix.c */
 
 /*
- * The operating system: POSIX.  What it leaves open comes first: as Linux has it, as other systems
- * have it, and what macOS lacks.  -DHAFT_OS_POSIX asks for the second on Linux as well, to test it.
+ * The operating system: POSIX.  Functions that POSIX leaves open come first: those of Linux, those
+ * of other systems, and what macOS lacks.  -DHAFT_OS_POSIX takes the second on Linux as well, to
+ * test them.
  *
  * Edges in this file.
  *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
@@ -955,8 +959,8 @@ HAFT_INTERNAL uint64_t os_thread_number(void)
 }
 
 /*
- * One that is all zero becomes a statically initialized one, whichever thread comes first: the two
- * differ in no word but the first, if at all.  The lock itself orders what follows.
+ * A mutex that is all zero becomes a statically initialized one, whichever thread comes first: the
+ * two differ in no word but the first, if at all.  The lock itself orders what follows.
  */
 static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
 {
@@ -972,7 +976,7 @@ static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
     return (pthread_mutex_t *)mutex->room;
 }
 
-/* macOS has no unnamed ones. */
+/* A semaphore by a mutex and a condition: macOS has no unnamed semaphores. */
 struct own_semaphore {
     pthread_mutex_t lock;
     pthread_cond_t posted;
@@ -1060,7 +1064,7 @@ HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
     pthread_cond_init(condition_of(condition), NULL);
 }
 
-/* A time from now, where 0 is for ever; it may pass a little earlier than by os_now_ns(). */
+/* macOS waits for a duration, where 0 is for ever, and may wake a little before until_ns. */
 HAFT_INTERNAL
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
@@ -1785,8 +1789,8 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in a heap: bytes of the block before the base, */
-    uint16_t more;       /* and bytes that it has more than the array */
+    uint16_t lead;       /* in a heap: bytes of the block before the base */
+    uint16_t more;       /* in a heap: bytes of the block beyond those of the array */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
@@ -1821,9 +1825,9 @@ HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *rese
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
- * Have the system find memory now for bytes that are writable: any of a process, as a block of
- * malloc; and those of a reservation from `begin` to `end`, where given memory has all of it.
- * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
+ * Have the system find memory now for writable bytes: memory_populate() for any bytes, such as a
+ * block of malloc; reservation_populate() for bytes `begin` to `end` of a reservation, of which
+ * given memory is not touched.  HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
 HAFT_INTERNAL haft_status memory_populate(char *base, size_t size);
 HAFT_INTERNAL
@@ -1865,7 +1869,7 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
     return HAFT_OK;
 }
 
-/* Aligned here: where a heap aligns to more than max_align_t, it takes longer. */
+/* The base is aligned here: heaps are slower where they align to more than max_align_t. */
 static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {
@@ -2875,7 +2879,7 @@ struct slots {
     bool huge_pages; /* were asked for */
     uint64_t limit;  /* one more than the highest index that is ever issued */
     struct reservation memory;
-    haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
+    haft_allocator heap; /* for the table, its workers, and slots that are not in pages */
     struct runs runs;
     struct sites sites;
     struct fill fill;
@@ -2917,7 +2921,7 @@ static inline void *slots_object(atomic_u64 *word)
     return word + 1;
 }
 
-/* That of all objects: the bias is what is missing to it before slot 0's word. */
+/* The alignment of objects: slot 0's word lies that many bytes less 8 behind the memory's start. */
 static inline size_t slots_alignment(const struct slots *slots)
 {
     return (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t);
@@ -3578,7 +3582,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
 }
 
-/* Of the changes of a snapshot; with none, of one. */
+/* Bytes of a snapshot's changes, with room for one more: never 0. */
 static size_t bytes_of_changes(const struct snapshot *snapshot)
 {
     return (size_t)(snapshot->ends[IMAGE_PARTS - 1] + 1) * sizeof(struct change);
@@ -4728,7 +4732,7 @@ HAFT_INTERNAL void sides_remove(haft_side *side);
 
 /*
  * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * How many of a local table's there were; on_end may set others meanwhile.
+ * Returns how many values of a local table ended; on_end may set others meanwhile.
  */
 HAFT_INTERNAL uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
 
@@ -5239,7 +5243,7 @@ static uint64_t first_generation(const struct common_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/* Keep the options: those that a clone of the table is opened with. */
+/* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
     slots->common = *options;
@@ -6967,7 +6971,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
-/* The values of an exhausted slot end: whether on_end has left the slot as it was. */
+/* End the values of an exhausted slot.  Whether on_end has left the slot as it was. */
 static bool end_values_of(const haft_local *local, uint64_t index)
 {
     const atomic_u64 *at = slots_word(&local->slots, index);
@@ -7259,7 +7263,7 @@ static haft_status read_head(struct loading *loading)
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
-/* Memory for the image: local_free_image() ends it. */
+/* Memory for the image, which haft_local_load() frees. */
 static haft_status get_memory(struct loading *loading)
 {
     struct image *image = &loading->image;
@@ -8881,8 +8885,8 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone)
 /* lib/packed/packed_sort.c */
 
 /*
- * haft_packed: the order of objects.  Sorting orders positions, by a merge sort or as ids are
- * listed; then each object moves to its place once.
+ * haft_packed: the order of objects.  A merge sort, or a list of ids, puts positions in order; then
+ * each object moves to its place once.
  *
  * order[i] is the position from which the object for position i comes.  Merging needs a second
  * array of positions, moving in cycles the memory of one object: both are there before the first
@@ -9019,7 +9023,7 @@ struct placing {
     uint32_t *is_placed; /* by position */
 };
 
-/* The object in `position` comes next, unless it has its place. */
+/* The object in `position` comes next, unless it has been placed. */
 static void place(struct placing *placing, uint64_t position)
 {
     if (placing->is_placed[position] == 0) {

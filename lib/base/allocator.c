@@ -15,7 +15,7 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
-/* Where free() does not end blocks of larger alignments, none is malloc's. */
+/* Whether malloc() serves this alignment: never where free() cannot free aligned blocks. */
 static bool malloc_does(size_t alignment)
 {
     return alignment <= USUAL_ALIGNMENT && os_free_takes_aligned();

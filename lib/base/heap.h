@@ -7,17 +7,20 @@
 
 #include <haft/arena.h>
 
-/* Of an option: NULL is malloc. */
+/* The heap for an option `allocator`, of which NULL means malloc. */
 haft_allocator heap_of(const haft_allocator *allocator);
 
-/* `size` bytes at a multiple of `alignment`, a power of two; NULL: the heap has no more. */
+/*
+ * `size` bytes at a multiple of `alignment`, a power of two; heap_take_zero: all zero.  NULL: the
+ * heap has no more.
+ */
 void *heap_take(const haft_allocator *heap, size_t size, size_t alignment);
 void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
 
-/* Bytes of a struct of `size` bytes with its name behind it. */
+/* Bytes of a struct of `size` bytes with `name` behind it. */
 size_t size_with_name(size_t size, const char *name);
 
-/* End a block of `size` bytes; NULL is nothing. */
+/* Free a block of `size` bytes; NULL is nothing. */
 void heap_give(const haft_allocator *heap, void *block, size_t size);
 
 #endif /* HAFT_LIB_HEAP_H */

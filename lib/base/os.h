@@ -2,9 +2,9 @@
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  A port is another os_*.c, with an #if that says in the same way when it is the
- * one: all are compiled, and all but one are empty.  No other file of lib/ and concurrent/ calls
- * the system or includes its headers, except the files of an export.
+ * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
+ * another os_*.c with such an #if.  No other file of lib/ and concurrent/ calls the system or
+ * includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -48,7 +48,7 @@ void os_ask_for_huge_pages(char *base, size_t size);
 
 /*
  * A block of the C library's heap, of a size that is a whole multiple of `alignment`, a power of
- * two; NULL if there is none.  os_free_takes_aligned: whether free() ends it as well.
+ * two; NULL if there is none.  os_free_takes_aligned: whether free() frees such a block as well.
  */
 void *os_alloc_aligned(size_t alignment, size_t size);
 void os_free_aligned(void *memory);

@@ -1,6 +1,7 @@
 /*
- * The operating system: POSIX.  What it leaves open comes first: as Linux has it, as other systems
- * have it, and what macOS lacks.  -DHAFT_OS_POSIX asks for the second on Linux as well, to test it.
+ * The operating system: POSIX.  Functions that POSIX leaves open come first: those of Linux, those
+ * of other systems, and what macOS lacks.  -DHAFT_OS_POSIX takes the second on Linux as well, to
+ * test them.
  *
  * Edges in this file.
  *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
@@ -175,8 +176,8 @@ uint64_t os_thread_number(void)
 }
 
 /*
- * One that is all zero becomes a statically initialized one, whichever thread comes first: the two
- * differ in no word but the first, if at all.  The lock itself orders what follows.
+ * A mutex that is all zero becomes a statically initialized one, whichever thread comes first: the
+ * two differ in no word but the first, if at all.  The lock itself orders what follows.
  */
 static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
 {
@@ -192,7 +193,7 @@ static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
     return (pthread_mutex_t *)mutex->room;
 }
 
-/* macOS has no unnamed ones. */
+/* A semaphore by a mutex and a condition: macOS has no unnamed semaphores. */
 struct own_semaphore {
     pthread_mutex_t lock;
     pthread_cond_t posted;
@@ -280,7 +281,7 @@ void os_condition_open(struct os_condition *condition)
     pthread_cond_init(condition_of(condition), NULL);
 }
 
-/* A time from now, where 0 is for ever; it may pass a little earlier than by os_now_ns(). */
+/* macOS waits for a duration, where 0 is for ever, and may wake a little before until_ns. */
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     const uint64_t now = os_now_ns();

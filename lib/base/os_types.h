@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* Where a file puts a type of its system into the room that is here. */
+/* Asserts that a type of the system fits the room for it. */
 #define FITS(type, room) _Static_assert(sizeof(type) <= sizeof(room), "os_types.h: too small")
 
-/* macOS's mutexes are the largest, and systems without a semaphore get one of a mutex. */
+/* macOS's mutexes are the largest; where os_posix.c makes semaphores of mutexes, they take more. */
 #if defined(__APPLE__) || defined(HAFT_OS_POSIX) ||                                                \
     (defined(__unix__) && !defined(__linux__) && !defined(HAFT_OS_BARE))
 enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };

@@ -33,7 +33,7 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     return HAFT_OK;
 }
 
-/* Aligned here: where a heap aligns to more than max_align_t, it takes longer. */
+/* The base is aligned here: heaps are slower where they align to more than max_align_t. */
 static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {

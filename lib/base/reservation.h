@@ -28,8 +28,8 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in a heap: bytes of the block before the base, */
-    uint16_t more;       /* and bytes that it has more than the array */
+    uint16_t lead;       /* in a heap: bytes of the block before the base */
+    uint16_t more;       /* in a heap: bytes of the block beyond those of the array */
     atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
@@ -62,9 +62,9 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation);
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
- * Have the system find memory now for bytes that are writable: any of a process, as a block of
- * malloc; and those of a reservation from `begin` to `end`, where given memory has all of it.
- * HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
+ * Have the system find memory now for writable bytes: memory_populate() for any bytes, such as a
+ * block of malloc; reservation_populate() for bytes `begin` to `end` of a reservation, of which
+ * given memory is not touched.  HAFT_OK, also on systems that cannot be asked; or HAFT_NO_MEMORY.
  */
 haft_status memory_populate(char *base, size_t size);
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,

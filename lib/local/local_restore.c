@@ -127,7 +127,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
-/* The values of an exhausted slot end: whether on_end has left the slot as it was. */
+/* End the values of an exhausted slot.  Whether on_end has left the slot as it was. */
 static bool end_values_of(const haft_local *local, uint64_t index)
 {
     const atomic_u64 *at = slots_word(&local->slots, index);

@@ -218,7 +218,7 @@ static haft_status read_head(struct loading *loading)
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
-/* Memory for the image: local_free_image() ends it. */
+/* Memory for the image, which haft_local_load() frees. */
 static haft_status get_memory(struct loading *loading)
 {
     struct image *image = &loading->image;

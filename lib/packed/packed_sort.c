@@ -1,6 +1,6 @@
 /*
- * haft_packed: the order of objects.  Sorting orders positions, by a merge sort or as ids are
- * listed; then each object moves to its place once.
+ * haft_packed: the order of objects.  A merge sort, or a list of ids, puts positions in order; then
+ * each object moves to its place once.
  *
  * order[i] is the position from which the object for position i comes.  Merging needs a second
  * array of positions, moving in cycles the memory of one object: both are there before the first
@@ -139,7 +139,7 @@ struct placing {
     uint32_t *is_placed; /* by position */
 };
 
-/* The object in `position` comes next, unless it has its place. */
+/* The object in `position` comes next, unless it has been placed. */
 static void place(struct placing *placing, uint64_t position)
 {
     if (placing->is_placed[position] == 0) {

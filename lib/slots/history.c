@@ -46,7 +46,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
 }
 
-/* Of the changes of a snapshot; with none, of one. */
+/* Bytes of a snapshot's changes, with room for one more: never 0. */
 static size_t bytes_of_changes(const struct snapshot *snapshot)
 {
     return (size_t)(snapshot->ends[IMAGE_PARTS - 1] + 1) * sizeof(struct change);

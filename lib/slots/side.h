@@ -49,7 +49,7 @@ void sides_remove(haft_side *side);
 
 /*
  * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * How many of a local table's there were; on_end may set others meanwhile.
+ * Returns how many values of a local table ended; on_end may set others meanwhile.
  */
 uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
 

@@ -32,7 +32,7 @@ static uint64_t first_generation(const struct common_options *options)
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/* Keep the options: those that a clone of the table is opened with. */
+/* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
     slots->common = *options;

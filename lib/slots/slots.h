@@ -22,7 +22,7 @@ struct slots {
     bool huge_pages; /* were asked for */
     uint64_t limit;  /* one more than the highest index that is ever issued */
     struct reservation memory;
-    haft_allocator heap; /* of the table and its workers, and of slots that are not in pages */
+    haft_allocator heap; /* for the table, its workers, and slots that are not in pages */
     struct runs runs;
     struct sites sites;
     struct fill fill;
@@ -64,7 +64,7 @@ static inline void *slots_object(atomic_u64 *word)
     return word + 1;
 }
 
-/* That of all objects: the bias is what is missing to it before slot 0's word. */
+/* The alignment of objects: slot 0's word lies that many bytes less 8 behind the memory's start. */
 static inline size_t slots_alignment(const struct slots *slots)
 {
     return (size_t)(slots->view.base - slots->memory.base) + sizeof(uint64_t);
