@@ -9955,9 +9955,8 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
  * the atomics: a worker, or for a moment the thread that takes it from a ring or a depot.
  */
 
-/* Begins as struct haft_batch_front does (haft/detail/table_front.h). */
 struct batch {
-    uint32_t count;        /* indices */
+    uint32_t count;        /* indices; 0 while a worker has the batch in hand: see hand.h */
     bool has_last_lives;   /* some slot has lived its last generation */
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
     atomic_u64 pool_next;  /* in the pool: the next one's number */
@@ -10907,7 +10906,7 @@ struct haft_domain {
     atomic_u64 longest_ns;
     atomic_u64 stalls;
 
-    char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
+    char *given_members; /* the workers clock's, in given memory; NULL: they come from `heap` */
     uint64_t given_count;
     atomic_u64 given_used;
     haft_allocator heap; /* of the domain and its members */
@@ -10942,8 +10941,9 @@ HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain);
 
 /*
  * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
- * to `ticket` done.  Meanwhile it is watched for stalls, unless domain_begin_grace() says false:
- * then it is called again.  Several threads may end the same one.
+ * to `ticket` done.  Meanwhile it is watched for stalls, unless domain_begin_grace() is false:
+ * another thread had the measure's lock, and the caller tries again.  Several threads may end the
+ * same wait.
  */
 HAFT_INTERNAL bool domain_begin_grace(haft_domain *domain, uint64_t done);
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket);
@@ -11019,7 +11019,7 @@ static void drive(haft_domain *domain)
     const uint64_t ticket = domain_requested(domain);
 
     while (!domain_begin_grace(domain, domain_done(domain))) {
-        os_yield(); /* threads that look for a stall have the measure for moments */
+        os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -12987,7 +12987,7 @@ HAFT_INTERNAL void roster_free(haft_table *table);
 /* A worker that was closed, in that state; NULL: there is none. */
 HAFT_INTERNAL haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
 
-/* The same, or else a new one; NULL: no memory. */
+/* roster_take_closed(), or else a new worker; NULL: no memory. */
 HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */
@@ -13025,12 +13025,14 @@ static inline void debug_check(const haft_worker *worker)
 #endif
 
 /*
- * concurrent/table/hand.h - the two batches in a worker's hand, by positions that its counts are.
+ * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
+ * positions in them.
  *
- * Slots are used from the front of the filling batch on, and each insertion moves the position on
- * as it is counted: so does each free in the open batch.  What takes or adds a slot and counts
- * otherwise (a reservation, an abort) shifts the batch instead.  While a batch is in hand, its
- * own count is 0.
+ * Slots are used from the front of the filling batch on: the count of insertions is the position of
+ * the next one.  Freed slots go behind one another into the open batch: the count of frees is the
+ * position of the next one.  A reservation takes a slot and an abort adds one without a change of
+ * these counts, so they shift the addresses instead (use_at, free_at).  While a batch is in hand,
+ * the count in the batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *
@@ -13039,8 +13041,8 @@ static inline void debug_check(const haft_worker *worker)
  */
 
 /*
- * What calls may do in place, as programs with the members of these names.  In debug builds those
- * leave everything to the calls.
+ * The bounds of what a call does in place.  In debug builds the worker's members of these names
+ * send programs to the calls, so the calls look at the table's.
  */
 static inline uint64_t hand_used_from(const haft_worker *worker)
 {
@@ -13065,7 +13067,7 @@ static inline uint32_t *hand_next(const haft_worker *worker)
     return haft_front_place(worker->use_at, load_relaxed(OWN, &worker->counters.inserted));
 }
 
-/* The next slots are taken, and not as insertions: those are counted, by tally(). */
+/* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
 static inline void hand_take(haft_worker *worker, uint32_t count)
 {
     worker->use_at += count * sizeof(uint32_t);
@@ -13113,7 +13115,7 @@ static inline bool hand_always_looks(const haft_table *table)
            table->restore_end != HAFT_FIRST_INDEX;
 }
 
-/* A free that makes the open batch full does more: as many slots as the batch limit. */
+/* A free looks further when the open batch gets as many slots as the batch limit. */
 static inline void hand_set_look(haft_worker *worker)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
@@ -13141,7 +13143,7 @@ static inline struct batch *hand_opened(haft_worker *worker)
     return batch;
 }
 
-/* The slot goes into the open batch as a free, which it counts.  True: look further. */
+/* The slot goes into the open batch, and the free is counted.  True: look further. */
 static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed) + 1;
@@ -13151,7 +13153,7 @@ static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
     return freed >= worker->look_at;
 }
 
-/* The slot goes into the open batch, and was not freed.  True: look further. */
+/* The slot of a reservation that is given up goes into the open batch.  True: look further. */
 static inline bool hand_add_aborted(haft_worker *worker, uint64_t index)
 {
     *hand_place(worker) = (uint32_t)index;
@@ -13321,8 +13323,9 @@ struct stock {
 };
 
 /*
- * What the counters come to when no other thread uses the table: live, reserved, retired and
- * exhausted slots.  A count that is wrong can make one of them negative, which is a high number.
+ * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
+ * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
+ * then.
  */
 HAFT_INTERNAL struct stock stats_stock(const haft_table *table);
 
@@ -13363,8 +13366,9 @@ struct refusal {
 };
 
 /*
- * A call that takes slots back: those that are due when it begins, and for each batch of them one
- * of each table that has refused its callbacks.  So it returns, whatever callbacks free.
+ * A call that takes slots back: those that are due when it begins, and for each batch of them a due
+ * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
+ * free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */
@@ -13377,8 +13381,8 @@ HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *w
 
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  Then a due batch of each table that has refused the callbacks.  The worker's thread,
- * outside callbacks and the door; lock-free, except on_reclaim.
+ * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
+ * thread, outside callbacks and the door; lock-free, except on_reclaim.
  */
 HAFT_INTERNAL
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
@@ -13406,10 +13410,10 @@ HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
  * concurrent/table/supply.h - where a worker finds slots.
  */
 
-/* Slots that the filling batch has. */
+/* Slots in the filling batch. */
 struct supply {
     uint32_t count;
-    bool is_new; /* the filling batch was filled for them */
+    bool is_new; /* the search filled the batch */
 };
 
 /*
@@ -13425,7 +13429,7 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
  */
 HAFT_INTERNAL void supply_gather(haft_worker *worker, struct reclaim_call *call);
 
-/* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
+/* supply_gather() until the lists are empty; they may fill meanwhile.  True if they had slots. */
 HAFT_INTERNAL bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
 
 /* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
@@ -14510,8 +14514,8 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
  * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
- * takes back only batches that are due when it begins.  No batch is given a ticket that is done:
- * each one that is taken back makes them fewer.
+ * takes back only batches that are due when it begins.  No batch is given a ticket that is done, so
+ * each take-back leaves fewer of them.
  *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
@@ -14659,7 +14663,7 @@ HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *w
     call->refused = 0;
 }
 
-/* Each table once: callbacks that run for one may be refused by another, or by one before it. */
+/* Serves each table once: callbacks that run for one may be refused by another, served or not. */
 HAFT_INTERNAL
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
@@ -16632,16 +16636,16 @@ haft_status haft_worker_quiescent(haft_worker *worker)
 /* concurrent/extra/capacity.c */
 
 /*
- * Memory had before it is used.
+ * haft_reserve_capacity: memory had before it is used.
  *
- * Each worker has at most one extent of slots that it has drawn and not used.  So when `count`
- * slots were used since the call, no more than these and an extent for each worker were drawn.
+ * Each worker has at most one extent of slots that it has drawn and not used.  So while `count`
+ * slots are used after the call, no more than these and an extent for each worker are drawn.
  *
  * Edges in this file.
  *   COUNT   how far the table's slots were drawn: others may draw meanwhile
  */
 
-/* The first slot that need not have memory. */
+/* The first slot that needs no memory now. */
 static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_t workers)
 {
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
@@ -16651,7 +16655,7 @@ static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_
     return drawn + (more < left ? more : left);
 }
 
-/* The descriptors that workers bring; how many workers there are in `*workers`. */
+/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
 static haft_status populate_workers(const haft_table *table, uint64_t *workers)
 {
     haft_status status = HAFT_OK;

@@ -11,9 +11,8 @@
 #include "lib/base/atomics.h"
 #include <stdbool.h>
 
-/* Begins as struct haft_batch_front does (haft/detail/table_front.h). */
 struct batch {
-    uint32_t count;        /* indices */
+    uint32_t count;        /* indices; 0 while a worker has the batch in hand: see hand.h */
     bool has_last_lives;   /* some slot has lived its last generation */
     atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
     atomic_u64 pool_next;  /* in the pool: the next one's number */

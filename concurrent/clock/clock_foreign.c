@@ -75,7 +75,7 @@ static void drive(haft_domain *domain)
     const uint64_t ticket = domain_requested(domain);
 
     while (!domain_begin_grace(domain, domain_done(domain))) {
-        os_yield(); /* threads that look for a stall have the measure for moments */
+        os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);

@@ -56,7 +56,7 @@ struct haft_domain {
     atomic_u64 longest_ns;
     atomic_u64 stalls;
 
-    char *given_members; /* the workers clock's, in given memory; NULL: they come from malloc */
+    char *given_members; /* the workers clock's, in given memory; NULL: they come from `heap` */
     uint64_t given_count;
     atomic_u64 given_used;
     haft_allocator heap; /* of the domain and its members */

@@ -1,8 +1,8 @@
 /*
- * Memory had before it is used.
+ * haft_reserve_capacity: memory had before it is used.
  *
- * Each worker has at most one extent of slots that it has drawn and not used.  So when `count`
- * slots were used since the call, no more than these and an extent for each worker were drawn.
+ * Each worker has at most one extent of slots that it has drawn and not used.  So while `count`
+ * slots are used after the call, no more than these and an extent for each worker are drawn.
  *
  * Edges in this file.
  *   COUNT   how far the table's slots were drawn: others may draw meanwhile
@@ -11,7 +11,7 @@
 #include "concurrent/table/roster.h"
 #include <haft/memory.h>
 
-/* The first slot that need not have memory. */
+/* The first slot that needs no memory now. */
 static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_t workers)
 {
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
@@ -21,7 +21,7 @@ static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_
     return drawn + (more < left ? more : left);
 }
 
-/* The descriptors that workers bring; how many workers there are in `*workers`. */
+/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
 static haft_status populate_workers(const haft_table *table, uint64_t *workers)
 {
     haft_status status = HAFT_OK;

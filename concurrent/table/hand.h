@@ -1,10 +1,12 @@
 /*
- * concurrent/table/hand.h - the two batches in a worker's hand, by positions that its counts are.
+ * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
+ * positions in them.
  *
- * Slots are used from the front of the filling batch on, and each insertion moves the position on
- * as it is counted: so does each free in the open batch.  What takes or adds a slot and counts
- * otherwise (a reservation, an abort) shifts the batch instead.  While a batch is in hand, its
- * own count is 0.
+ * Slots are used from the front of the filling batch on: the count of insertions is the position of
+ * the next one.  Freed slots go behind one another into the open batch: the count of frees is the
+ * position of the next one.  A reservation takes a slot and an abort adds one without a change of
+ * these counts, so they shift the addresses instead (use_at, free_at).  While a batch is in hand,
+ * the count in the batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *
@@ -19,8 +21,8 @@
 #include <string.h>
 
 /*
- * What calls may do in place, as programs with the members of these names.  In debug builds those
- * leave everything to the calls.
+ * The bounds of what a call does in place.  In debug builds the worker's members of these names
+ * send programs to the calls, so the calls look at the table's.
  */
 static inline uint64_t hand_used_from(const haft_worker *worker)
 {
@@ -45,7 +47,7 @@ static inline uint32_t *hand_next(const haft_worker *worker)
     return haft_front_place(worker->use_at, load_relaxed(OWN, &worker->counters.inserted));
 }
 
-/* The next slots are taken, and not as insertions: those are counted, by tally(). */
+/* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
 static inline void hand_take(haft_worker *worker, uint32_t count)
 {
     worker->use_at += count * sizeof(uint32_t);
@@ -93,7 +95,7 @@ static inline bool hand_always_looks(const haft_table *table)
            table->restore_end != HAFT_FIRST_INDEX;
 }
 
-/* A free that makes the open batch full does more: as many slots as the batch limit. */
+/* A free looks further when the open batch gets as many slots as the batch limit. */
 static inline void hand_set_look(haft_worker *worker)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
@@ -121,7 +123,7 @@ static inline struct batch *hand_opened(haft_worker *worker)
     return batch;
 }
 
-/* The slot goes into the open batch as a free, which it counts.  True: look further. */
+/* The slot goes into the open batch, and the free is counted.  True: look further. */
 static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed) + 1;
@@ -131,7 +133,7 @@ static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
     return freed >= worker->look_at;
 }
 
-/* The slot goes into the open batch, and was not freed.  True: look further. */
+/* The slot of a reservation that is given up goes into the open batch.  True: look further. */
 static inline bool hand_add_aborted(haft_worker *worker, uint64_t index)
 {
     *hand_place(worker) = (uint32_t)index;

@@ -6,8 +6,8 @@
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
  * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
- * takes back only batches that are due when it begins.  No batch is given a ticket that is done:
- * each one that is taken back makes them fewer.
+ * takes back only batches that are due when it begins.  No batch is given a ticket that is done, so
+ * each take-back leaves fewer of them.
  *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
@@ -163,7 +163,7 @@ void reclaim_begin(struct reclaim_call *call, const haft_worker *worker)
     call->refused = 0;
 }
 
-/* Each table once: callbacks that run for one may be refused by another, or by one before it. */
+/* Serves each table once: callbacks that run for one may be refused by another, served or not. */
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     take_back(worker, call, source);

@@ -22,8 +22,9 @@ struct refusal {
 };
 
 /*
- * A call that takes slots back: those that are due when it begins, and for each batch of them one
- * of each table that has refused its callbacks.  So it returns, whatever callbacks free.
+ * A call that takes slots back: those that are due when it begins, and for each batch of them a due
+ * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
+ * free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */
@@ -36,8 +37,8 @@ void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
 
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  Then a due batch of each table that has refused the callbacks.  The worker's thread,
- * outside callbacks and the door; lock-free, except on_reclaim.
+ * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
+ * thread, outside callbacks and the door; lock-free, except on_reclaim.
  */
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
 

@@ -22,7 +22,7 @@ void roster_free(haft_table *table);
 /* A worker that was closed, in that state; NULL: there is none. */
 haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
 
-/* The same, or else a new one; NULL: no memory. */
+/* roster_take_closed(), or else a new worker; NULL: no memory. */
 haft_worker *roster_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */

@@ -21,8 +21,9 @@ struct stock {
 };
 
 /*
- * What the counters come to when no other thread uses the table: live, reserved, retired and
- * exhausted slots.  A count that is wrong can make one of them negative, which is a high number.
+ * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
+ * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
+ * then.
  */
 struct stock stats_stock(const haft_table *table);
 

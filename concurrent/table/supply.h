@@ -6,10 +6,10 @@
 
 #include "concurrent/table/reclaim.h"
 
-/* Slots that the filling batch has. */
+/* Slots in the filling batch. */
 struct supply {
     uint32_t count;
-    bool is_new; /* the filling batch was filled for them */
+    bool is_new; /* the search filled the batch */
 };
 
 /*
@@ -25,7 +25,7 @@ haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *suppl
  */
 void supply_gather(haft_worker *worker, struct reclaim_call *call);
 
-/* The same, until the lists are empty; they may fill again meanwhile.  True if they had slots. */
+/* supply_gather() until the lists are empty; they may fill meanwhile.  True if they had slots. */
 bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
 
 /* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
