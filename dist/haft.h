@@ -68,26 +68,26 @@
  *     haft/domain.h     1294  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1635  the handle table that all threads share, and its workers
  *     haft/local.h      2101  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2494  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2495  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2838  visiting the live objects of a shared table
- *     haft/pin.h        2953  holding on to an object beyond a read section
- *     haft/share.h      3004  hand a local table over to all threads, and back
- *     haft/side.h       3119  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3359  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2839  visiting the live objects of a shared table
+ *     haft/pin.h        2954  holding on to an object beyond a read section
+ *     haft/share.h      3005  hand a local table over to all threads, and back
+ *     haft/side.h       3120  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3360  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3562  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3563  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3711  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3713  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    873  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4214  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4216  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3906  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5348  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3908  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5350  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5525  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5527  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       784  a grace period that the program brings: a foreign clock
  *
@@ -2131,7 +2131,8 @@ typedef enum haft_local_reuse {
  * slot holds no other object before.  It does not run for reservations.
  *
  * It may call any function of this header on the table except haft_local_close(),
- * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
+ * haft_local_load_begin() and _end().  While the table closes, inserting, reserving and restoring
+ * answer HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -3584,8 +3585,9 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  *
  * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
  *           by `count` at most, or the table has no more slots, calls with the workers that are
- *           open now do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no
- *           page of it for the first time.  Otherwise the table has not changed:
+ *           open now do not answer HAFT_NO_MEMORY and make no system call for memory; and where the
+ *           system can populate memory (see Cost), they touch no page of it for the first time.
+ *           Otherwise the table has not changed:
  *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.

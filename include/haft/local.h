@@ -47,7 +47,8 @@ typedef enum haft_local_reuse {
  * slot holds no other object before.  It does not run for reservations.
  *
  * It may call any function of this header on the table except haft_local_close(),
- * haft_local_load_begin() and _end().  While the table closes, inserting answers HAFT_FULL.
+ * haft_local_load_begin() and _end().  While the table closes, inserting, reserving and restoring
+ * answer HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 

@@ -32,8 +32,9 @@ extern "C" {
  *
  * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
  *           by `count` at most, or the table has no more slots, calls with the workers that are
- *           open now do not answer HAFT_NO_MEMORY, make no system call for memory, and touch no
- *           page of it for the first time.  Otherwise the table has not changed:
+ *           open now do not answer HAFT_NO_MEMORY and make no system call for memory; and where the
+ *           system can populate memory (see Cost), they touch no page of it for the first time.
+ *           Otherwise the table has not changed:
  *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
