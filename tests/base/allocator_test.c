@@ -159,7 +159,7 @@ static life *const lives[] = {live_in_local, live_in_packed, live_in_domain, liv
                               live_with_history};
 #define LIVES (sizeof lives / sizeof lives[0])
 
-Test(allocator, gets_back_each_block_with_its_size)
+Test(allocator, gets_back_as_many_bytes_as_it_gave)
 {
     for (size_t i = 0; i < LIVES; i++) {
         struct counted counted = {.left = -1};
@@ -276,7 +276,7 @@ Test(allocator, may_wait_for_threads_that_open_and_close)
 }
 
 /* Blocks of arenas are dirty, and any block may begin right behind another. */
-Test(allocator, of_an_arena_whose_memory_is_dirty)
+Test(allocator, may_be_an_arena_whose_memory_is_dirty)
 {
     static _Alignas(4096) char buffer[4 << 20];
     haft_arena *arena;

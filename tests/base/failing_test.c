@@ -410,7 +410,7 @@ static void reserve_and_use(const haft_table_options *with)
     close_shared(&shared);
 }
 
-Test(strict_overcommit, reserve_capacity_says_so_and_what_it_promised_holds)
+Test(strict_overcommit, reserve_capacity_says_what_is_refused_and_holds_its_promise)
 {
     const haft_table_options large = {.capacity = 100000, .object_size = 1016, .sites = true};
     const haft_table_options single = {.capacity = 65532, .layout = HAFT_LAYOUT_OF(16, 32, 0)};

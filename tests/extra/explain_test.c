@@ -57,7 +57,7 @@ TEST_ON_EACH_CLOCK(explain, full_names_the_table_and_what_is_in_it)
     close_shared(&shared);
 }
 
-Test(explain, full_of_live_objects_is_short)
+Test(explain, full_of_live_objects_names_nothing_else)
 {
     struct shared shared = open_shared(MEMB_CALLER, &exact);
 

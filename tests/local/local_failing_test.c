@@ -88,7 +88,7 @@ Test(local_failing, trim_of_locked_memory_gives_none_back_and_ids_stay_stale)
     expect_no_leaks();
 }
 
-Test(local_failing, reserve_capacity_says_so_and_what_it_promised_holds)
+Test(local_failing, reserve_capacity_says_what_is_refused_and_holds_its_promise)
 {
     haft_local *local = open_filled(true);
     haft_id id = {0x5a5a};

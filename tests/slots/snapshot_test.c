@@ -238,7 +238,7 @@ static void *require(const struct subject *subject, haft_id id)
                : haft_local_require(subject->local, subject->view, id);
 }
 
-TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_options_of_its_original)
+TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_tag_the_sites_and_the_callbacks_of_its_original)
 {
     struct heard heard = {0, 0, 0};
     haft_table_options each = options;
