@@ -29,7 +29,7 @@ struct subject {
     haft_layout layout;
     bool destroys;
     struct mind mind;
-    uint64_t digest; /* of all answers since subject_begin() */
+    uint64_t digest; /* of the answers since subject_play() or subject_look() began */
     int depth;       /* of callbacks */
 };
 

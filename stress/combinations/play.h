@@ -22,8 +22,10 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread));
 void begin_table(void);
 void end_table(void);
 
-/* Callbacks are told so from now on; and haft_table_close() of the play's table, which it ends. */
+/* The option waiting_bytes, for the plan's number of slots. */
 uint64_t waiting_bytes_of_plan(void);
+
+/* Callbacks are told so from now on; and haft_table_close() of the play's table, which it ends. */
 void begin_closing(void);
 haft_status play_close_table(void);
 

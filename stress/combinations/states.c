@@ -16,7 +16,7 @@ struct beside {
     uint64_t ended;
 };
 
-/* What it calls changes nothing, or what the state that is gone to has not. */
+/* Its calls change nothing, or only slots that the state to come does not have. */
 static void end_value(void *value, haft_id id, void *arg)
 {
     struct beside *beside = arg;
