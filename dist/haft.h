@@ -3371,7 +3371,7 @@ uint64_t haft_side_sweep(haft_side *side);
  * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
  * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
  * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.  What on_destroy counts outside the table is none either: it runs again for objects
+ * with on_end.  Nor is data that on_destroy changes outside the table: it runs again for objects
  * that are freed again.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
