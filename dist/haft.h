@@ -1683,9 +1683,9 @@ void haft_thread_online(haft_domain *domain);
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
- * also takes back slots of that table, those that are due at the first such answer: no thread may
- * close that table before the call returns.  haft_table_close() and haft_unshare() go on until no
- * freed object is left, and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * also takes back some slots of that table: no thread may close that table before the call returns.
+ * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
+ * and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
