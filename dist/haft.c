@@ -16796,10 +16796,11 @@ HAFT_INTERNAL void implicit_unlock(void);
 HAFT_INTERNAL void implicit_close(const haft_table *table);
 
 /*
- * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling and
- * forks alone look at them.
+ * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling, forks
+ * and haft_table_explain() alone look at them.
  */
 
+/* Whether any side is open, as far as the calling thread sees.  Wait-free. */
 HAFT_INTERNAL bool shared_sides_are_open(const haft_table *table);
 
 /* Slot `index`, which is exhausted and recycled by this thread alone, has no values. */
