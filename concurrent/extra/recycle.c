@@ -5,10 +5,9 @@
  * takes it by the word, as haft_restore() takes a slot of its range.
  *
  * Edges in this file.
- *   REVIVE  sift, life_give_up (release) -> revive (acquire)
- *           the last use of the slot's object before its bytes are written;
- *           the same (release) -> is_exhausted (acquire)
- *           the values of the slot's lives before they are cleared
+ *   REVIVE  sift, life_give_up (release) -> is_exhausted (acquire)
+ *           the last use of the slot's object before its bytes are written, and the values of the
+ *           slot's lives before they are cleared
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
  *           the flag that ids repeat, before the word: with that alone, an old id would pass for
  *           one never issued
@@ -35,10 +34,9 @@ static bool revive(const struct slots *slots, uint64_t index)
     atomic_u64 *at = slots_word(slots, index);
     const uint64_t word = load_relaxed(RETRY, at);
 
-    /* Weakened, the object could be written before the last use of the one before; and an id from
-     * before could be said never to have been issued. */
+    /* Weakened, an id from before could be said never to have been issued. */
     return word_index(&slots->format, word) == MARK_EXHAUSTED &&
-           cas_acq_rel(REVIVE, at, word,
+           cas_release(REVIVE, at, word,
                        word_with_index(&slots->format, slots->format.first, MARK_END));
 }
 
@@ -70,7 +68,8 @@ static bool is_exhausted(const haft_table *table, uint64_t index)
 {
     const struct slots *slots = &table->slots;
 
-    /* Weakened, a value could be set after it was cleared, for an id that is issued again. */
+    /* Weakened, the object could be written before the last use of the one before, and a value be
+     * set after it was cleared, for an id that is issued again. */
     return word_index(&slots->format, load_acquire(REVIVE, slots_word(slots, index))) ==
            MARK_EXHAUSTED;
 }

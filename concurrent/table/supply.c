@@ -158,7 +158,7 @@ static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first
 {
     haft_table *table = worker->table;
     /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
-    const uint64_t asked = fetch_add_acq_rel(ASK, &table->drawing, most);
+    const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + stats_idle(table);
     const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
 

@@ -46,6 +46,8 @@ typedef haft_atomic_u64 atomic_u64;
 /* Fetch and add: the value before. */
 #define fetch_add_relaxed(reason, word, value)                                                     \
     u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+#define fetch_add_acquire(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acquire)
 #define fetch_add_release(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
 #define fetch_or_acq_rel(edge, word, value)                                                        \

@@ -35,7 +35,7 @@ extern const struct explored_case fork_case, fork_workers_case, fork_lists_case,
 /* the door, and the bound; calls without a worker */
 extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
     borrow_opened_case, borrow_inside_case, listed_case, bound_case, double_free_front_case,
-    publish_front_case, freed_unread_front_case;
+    publish_front_case, freed_unread_front_case, bound_drawn_case, full_front_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
 /* queues */
@@ -133,6 +133,8 @@ const struct explored_case *const all_cases[] = {
     &double_free_front_case,
     &publish_front_case,
     &freed_unread_front_case,
+    &bound_drawn_case,
+    &full_front_case,
     &two_tables_case,
     &respawn_case,
     &chain_case,

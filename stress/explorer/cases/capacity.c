@@ -3,6 +3,7 @@
 #include "concurrent/table/roster.h"
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
+#include <haft/detail/table_front.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>
@@ -10,7 +11,7 @@
 #include <stddef.h>
 
 static haft_worker *workers[3];
-static haft_id ids[3];
+static haft_id ids[4];
 static shared_u64 inserted;
 
 static void open_as(const struct table_wish *wish, uint32_t objects)
@@ -211,6 +212,72 @@ const struct explored_case full_many_case = {
 };
 
 /*
+ * --- full_front: the fourth slot is in the hands of the second thread, which inserts in place ---
+ */
+
+/* Slots in hand are taken in place from their second life on. */
+static void set_up_full_front(void)
+{
+    haft_id once[2];
+
+    open_with(4, 1);
+    insert_stamped(workers[0]);
+    has_freed = false;
+    worker_set_batch_limit(workers[1], 3);
+    for (int i = 0; i < 2; i++) {
+        once[i] = insert_stamped(workers[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_free(workers[1], once[i]), HAFT_OK, "freeing");
+    }
+    require_status(haft_worker_flush(workers[1]), HAFT_OK, "flushing");
+    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    insert_stamped(workers[1]);
+}
+
+static void insert_in_place(void)
+{
+    const struct object object = {0};
+    haft_id id;
+
+    os_mutex_lock(&lock);
+    const bool after = has_freed;
+
+    os_mutex_unlock(&lock);
+    if (after) {
+        require_status(haft_insert_front(workers[1], fixture.view, &object, sizeof object, &id),
+                       HAFT_OK, "inserting");
+    }
+}
+
+static void full_front_body(uint32_t thread)
+{
+    if (thread == 0) {
+        free_one();
+    } else if (thread == 1) {
+        insert_in_place();
+    } else {
+        ask();
+    }
+}
+
+static void tear_down_full_front(void)
+{
+    worker_set_batch_limit(workers[1], 1);
+    close_all();
+}
+
+const struct explored_case full_front_case = {
+    .name = "full_front",
+    .invariant =
+        "no thread is told that a table is full if it never was, while others insert in place",
+    .threads = 3,
+    .set_up = set_up_full_front,
+    .body = full_front_body,
+    .tear_down = tear_down_full_front,
+};
+
+/*
  * --- full_restored: the first of four slots was restored, and is freed and taken back; one of the
  * others waits for a grace period ---
  */
@@ -404,4 +471,46 @@ const struct explored_case bound_case = {
     .set_up = set_up_bound,
     .body = bound_body,
     .tear_down = tear_down_bound,
+};
+
+/* --- bound_drawn: of five slots that may be in use without an object, four are: one is to draw --- */
+
+#define BOUND 5
+
+static void set_up_bound_drawn(void)
+{
+    const struct table_wish wish = {.capacity = 8,
+                                    .index_bits = 4,
+                                    .waiting_bytes =
+                                        BOUND * (sizeof(uint64_t) + sizeof(struct object))};
+
+    open_as(&wish, 0);
+    fixture.table->extent_slots = 1;
+    for (int i = 0; i < BOUND - 1; i++) {
+        ids[i] = insert_stamped(workers[2]);
+    }
+    for (int i = 0; i < BOUND - 1; i++) {
+        require_status(haft_free(workers[2], ids[i]), HAFT_OK, "freeing");
+    }
+    fixture.table->extent_slots = 4;
+    worker_set_batch_limit(workers[0], 1);
+    worker_set_batch_limit(workers[1], 3);
+}
+
+static void tear_down_bound_drawn(void)
+{
+    const haft_table_stats stats = haft_table_stats_get(fixture.table);
+
+    require(stats.high_water <= stats.live + BOUND, "more slots in use than objects and the bound");
+    worker_set_batch_limit(workers[1], 1);
+    close_all();
+}
+
+const struct explored_case bound_drawn_case = {
+    .name = "bound_drawn",
+    .invariant = "slots that another thread draws count as drawn where they count as at hand",
+    .threads = 2,
+    .set_up = set_up_bound_drawn,
+    .body = bound_body,
+    .tear_down = tear_down_bound_drawn,
 };

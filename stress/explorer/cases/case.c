@@ -117,6 +117,7 @@ static haft_domain_options domain_options(const struct table_wish *wish)
 void open_table(const struct table_wish *wish)
 {
     const haft_domain_options domain = domain_options(wish);
+    const uint8_t index_bits = wish->index_bits != 0 ? wish->index_bits : 3;
     const uint8_t generation_bits = wish->generation_bits != 0 ? wish->generation_bits : 2;
     const haft_table_options table = {
         .capacity = wish->capacity,
@@ -124,7 +125,7 @@ void open_table(const struct table_wish *wish)
         .restore_range = wish->restore_range,
         .waiting_bytes = wish->waiting_bytes,
         .object_size = wish->object_size != 0 ? wish->object_size : sizeof(struct object),
-        .layout = {3, generation_bits, 0, 0},
+        .layout = {index_bits, generation_bits, 0, 0},
         .on_reclaim = wish->on_reclaim,
         .pins = wish->has_pins,
     };

@@ -89,6 +89,7 @@ struct table_wish {
     uint64_t restore_range;
     uint64_t waiting_bytes;
     size_t object_size;      /* 0: struct object's */
+    uint8_t index_bits;      /* 0: 3, for 4 slots */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
     bool is_exact;           /* the capacity */
     bool is_workers;         /* the workers clock */
