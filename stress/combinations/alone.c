@@ -16,6 +16,12 @@
 
 /* --- the census --- */
 
+static bool must_not_live(uint32_t state)
+{
+    return state == REGISTER_RECORDED ||
+           (state == REGISTER_ENDED && count_in(&play.ids_repeat) == 0);
+}
+
 static void check_registers(void)
 {
     for (uint32_t i = 0; i < play.register_count; i++) {
@@ -24,8 +30,7 @@ static void check_registers(void)
         const bool is_live = haft_is_live(play.view, id_in(reg));
 
         require_that(state != REGISTER_LIVE || is_live, "a live object is not found");
-        require_that(state != REGISTER_ENDED || !is_live || count_in(&play.ids_repeat) != 0,
-                     "a stale id lives");
+        require_that(!is_live || !must_not_live(state), "a stale id lives, or one only recorded");
     }
 }
 
@@ -33,6 +38,7 @@ void check_census(void)
 {
     haft_table_stats stats;
 
+    settle_doomed();
     require_that(shim_census(play.table, &stats), "a slot is in no place, or in two");
     if (stats.live != count_in(&play.live) || stats.reserved != count_in(&play.reserved) ||
         stats.freed != word_in(&play.frees) - play.frees_before) {
@@ -51,11 +57,20 @@ static void census(void)
 
 /* --- slots that are free can be had --- */
 
+/* The worker that the thread has open, and the command set's. */
+static void by_each_worker(struct thread *thread, haft_status (*call)(haft_worker *worker),
+                           const char *name)
+{
+    haft_worker *workers[] = {thread->worker, worker_of_set(thread)};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        require_that(workers[i] == NULL || call(workers[i]) == HAFT_OK, name);
+    }
+}
+
 static void flush_own(struct thread *thread)
 {
-    if (thread->worker != NULL) {
-        require_that(haft_worker_flush(thread->worker) == HAFT_OK, "haft_worker_flush");
-    }
+    by_each_worker(thread, haft_worker_flush, "haft_worker_flush");
 }
 
 /* Slots of the restore range that are free, or may be. */
@@ -123,7 +138,7 @@ static void drain(const struct step *step)
 
 void pass_grace_period(struct thread *thread)
 {
-    let_go(thread->seat);
+    end_sections(thread);
     if (is_clock(PLAN_FRAME)) {
         const struct call_under_way outer = begin_call(CALL_TICK, HAFT_NIL);
 
@@ -137,9 +152,7 @@ void pass_grace_period(struct thread *thread)
 static void quiescent_own(struct thread *thread)
 {
     end_sections(thread);
-    if (thread->worker != NULL) {
-        require_that(haft_worker_quiescent(thread->worker) == HAFT_OK, "haft_worker_quiescent");
-    }
+    by_each_worker(thread, haft_worker_quiescent, "haft_worker_quiescent");
 }
 
 static void pass_round(struct thread *thread)
@@ -285,7 +298,7 @@ static void *visit(void *arg)
     static struct seat seat; /* static: the thread's destructors may run on_reclaim */
     static struct thread thread;
 
-    seat = (struct seat){.workers = 1};
+    seat = (struct seat){.workers = 1, .level = is_clock(PLAN_WORKERS)};
     thread = (struct thread){.seat = &seat, .is_implicit = true};
     current = &thread;
     require_that(haft_worker_current(play.table, &thread.worker) == HAFT_OK, "haft_worker_current");
@@ -328,9 +341,10 @@ static void close_left(void)
 void let_crowd_go(struct thread *thread)
 {
     while (play.crowd_count != 0) {
+        note_worker_closing(thread->seat);
         require_that(haft_worker_close(play.crowd[--play.crowd_count]) == HAFT_OK,
                      "haft_worker_close");
-        thread->seat->workers--;
+        note_worker_closed(thread->seat);
     }
 }
 
@@ -343,14 +357,13 @@ static void let_crowd_come(struct thread *thread)
     const struct call_under_way outer = begin_call(CALL_CROWD, HAFT_NIL);
 
     if (play.crowd_count != 0) {
-        pass_quiescent_point(thread);
         let_crowd_go(thread);
     } else {
         while (play.crowd_count < MOST_CROWD && !shim_budget_is_spent(play.table)) {
             expect(haft_worker_open(play.table, &play.crowd[play.crowd_count]), HAFT_OK,
                    "haft_worker_open");
             play.crowd_count++;
-            thread->seat->workers++;
+            note_worker_opened(thread->seat);
         }
     }
     end_call(outer);
@@ -360,7 +373,8 @@ static void let_crowd_come(struct thread *thread)
 
 static uint32_t open_workers(void)
 {
-    uint32_t open = (play.left != NULL && is_clock(PLAN_WORKERS)) + play.crowd_count;
+    uint32_t open = (play.left != NULL && is_clock(PLAN_WORKERS)) + play.crowd_count +
+                    (play.set.commands != NULL);
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         open += play.threads[i].worker != NULL && !play.threads[i].is_implicit;
@@ -383,13 +397,35 @@ static bool check_ending(haft_status status)
     return false;
 }
 
+static haft_status close_in_section(void)
+{
+    return haft_table_close(play.table);
+}
+
+static haft_status unshare_in_section(void)
+{
+    haft_local *local;
+
+    return haft_unshare(play.table, &local);
+}
+
+/* Both are refused in a section or an inner job, which then ends. */
+static void leave_section(struct thread *thread, haft_status (*call)(void))
+{
+    if (in_section(thread)) {
+        refuse_in_section(call, open_workers() != 0 ? HAFT_IN_USE : HAFT_IN_SECTION);
+    }
+    end_sections(thread);
+}
+
 static void try_close(struct thread *thread)
 {
     if (play.at_once) {
         return;
     }
-    end_sections(thread);
     const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
+
+    leave_section(thread, close_in_section);
     const haft_status status = play_close_table();
 
     end_call(outer);
@@ -447,9 +483,9 @@ static void try_unshare(struct thread *thread, uint32_t call)
         play.plan->options.exact_capacity || play.plan->options.warn_at != 0) {
         return; /* shared again, the table would not be the plan's */
     }
-    end_sections(thread);
     const struct call_under_way outer = begin_call(call, HAFT_NIL);
 
+    leave_section(thread, unshare_in_section);
     begin_closing();
     if (play.side != NULL) {
         require_that(haft_unshare(play.table, &local) != HAFT_OK,
@@ -464,7 +500,7 @@ static void try_unshare(struct thread *thread, uint32_t call)
         play.is_shared_again = true;
         for (uint32_t i = 0; i < MOST_THREADS; i++) { /* implicit workers end with the table */
             play.threads[i].worker = NULL;
-            play.seats[i].workers = 0;
+            forget_workers(&play.seats[i]);
         }
         play.left = NULL;
         play.frees_before = word_in(&play.frees);
@@ -506,13 +542,14 @@ static void go_on_forked(void)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     forked = *play.plan;
-    if (is_memb() || is_qsbr()) {
+    if (has_sections() || is_qsbr()) {
         forked.options.clock = PLAN_FRAME;
     }
     play.plan = &forked;
     play.is_forked = true;
     play.left = NULL; /* its thread has ended: it is closed */
     play.seats[0].is_registered = false;
+    let_go(&play.seats[0]);
     memset(play.made, 0, sizeof play.made);
     if (play.is_shared_again) { /* slots that the local table left may count as freed */
         const uint64_t freed = haft_table_stats_get(play.table).freed;
@@ -538,11 +575,13 @@ static void await_child(pid_t child)
 /* Once in a play: the child plays the rest, then the parent does. */
 static void try_fork(struct thread *thread)
 {
-    if (play.at_once || play.has_forked || !backend_has_system()) {
+    if (play.at_once || play.has_forked || !backend_has_system() || is_ck()) {
         return;
     }
     play.has_forked = true;
-    end_sections(thread);
+    if (thread->seat->depth != 0) {
+        end_sections(thread);
+    }
     const struct call_under_way outer = begin_call(CALL_FORK, HAFT_NIL);
 
     haft_before_fork();

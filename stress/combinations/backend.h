@@ -17,9 +17,11 @@ bool backend_is_at_once(const char *mode);
 /* Plays a plan to its end; more than once where chance has a part in it. */
 void backend_play(const struct plan *plan, const char *mode, uint32_t times);
 
-/* Foreign clocks: sections with a begin and an end; and threads that are online or offline. */
+/* Foreign clocks: sections with a begin and an end; threads that are online or offline; and such
+ * sections again, of another library. */
 const haft_foreign_clock *backend_memb(void);
 const haft_foreign_clock *backend_qsbr(void);
+const haft_foreign_clock *backend_ck(void);
 
 /* Wait until `ready(what)`. */
 void backend_await(bool (*ready)(const void *what), const void *what);

@@ -19,6 +19,9 @@ typedef void step_call(struct thread *thread, haft_worker *worker, const struct 
 
 step_call step_current, step_quiescent, step_flush, step_offline_online, step_wait,
     step_section_begin, step_section_end;
+step_call step_job_begin, step_job_end, step_park, step_unpark;
+step_call step_commands_open, step_commands_close, step_recorder_open, step_record_create,
+    step_record_destroy, step_record_call, step_apply;
 step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
@@ -57,13 +60,30 @@ struct call_under_way {
 struct call_under_way begin_call(enum call call, haft_id id);
 void end_call(struct call_under_way outer);
 
+/* The call under way is on the slot of `id` from now on. */
+void move_call(enum call call, haft_id id);
+
 /* The calling thread is in the middle of a call on a slot: others that are there too. */
 void note_overlaps(uint32_t call, uint32_t slot);
 
 void expect(haft_status answer, haft_status expected, const char *kind);
+
+/* What an insertion may answer, where nothing else happened meanwhile. */
+void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks);
+
+/* Else there was no memory for it, as may be. */
+bool is_done(haft_status status, const char *call);
+
+/* Of the table, and of the clock where callers drive it: what a refused call leaves as it was. */
+haft_table_stats table_state(void);
+
+/* The call is refused in the thread's section or inner job, and changes nothing. */
+void refuse_in_section(haft_status (*call)(void), haft_status expected);
+
 bool in_callback(const struct thread *thread);
 bool is_qsbr(void);
-bool is_memb(void);
+bool is_ck(void);
+bool has_sections(void); /* the clock: each with a begin and an end */
 bool is_clock(enum plan_clock clock);
 
 /* Whether a wait could last for ever through no fault of the library's. */
@@ -72,14 +92,49 @@ bool may_not_wait(const struct thread *thread);
 /* Whether the calling thread may resolve. */
 bool may_resolve(const struct thread *thread);
 
-/* The thread's pointers are void, but with memb, whose sections end only by haft_section_end(). */
+/* Whether the thread may not wait, as haft tells: in a section or an inner job. */
+bool in_section(const struct thread *thread);
+
+/* The thread's pointers are void, unless a section or an inner job keeps them. */
 void pass_quiescent_point(struct thread *thread);
 
-/* The thread has no pointer any more, and is in no section. */
+/* The thread has no pointer any more, and is in no section or job. */
 void end_sections(struct thread *thread);
+
+/* All its threads go offline or come online. */
+void go_offline(struct thread *thread);
+void go_online(struct thread *thread);
 
 void begin_worker(struct thread *thread);
 void end_worker(struct thread *thread);
+
+/* A worker of the seat has been opened; is about to be closed, and has been; all have ended. */
+void note_worker_opened(struct seat *seat);
+void note_worker_closing(struct seat *seat);
+void note_worker_closed(struct seat *seat);
+void forget_workers(struct seat *seat);
+
+/* --- jobs --- */
+
+/* The level of a seat without workers and jobs is 0 with the workers clock. */
+void settle_level(struct seat *seat);
+uint32_t known_jobs(const struct seat *seat);
+void end_jobs(struct thread *thread); /* those that began after its last section */
+
+/* --- the command set --- */
+
+/* Whether its worker is the thread's. */
+haft_worker *worker_of_set(const struct thread *thread);
+
+/* The thread ends: so does the set, if it is the thread's. */
+void end_set(struct thread *thread);
+
+/* All threads stand still: objects that a thread and the set were about to end are ended. */
+void settle_doomed(void);
+
+/* For the thread alone, if it may use it: whose it was before; else 0. */
+uint32_t take_set(const struct thread *thread);
+void give_set_back(uint32_t owner);
 
 /* Objects live or reserved that count for the capacity. */
 uint32_t capacity_in_use(void);

@@ -16,6 +16,8 @@
     FEATURE(caller_qsbr, options->clock == PLAN_CALLER_QSBR)                                       \
     FEATURE(thread_memb, options->clock == PLAN_THREAD_MEMB)                                       \
     FEATURE(thread_qsbr, options->clock == PLAN_THREAD_QSBR)                                       \
+    FEATURE(caller_ck, options->clock == PLAN_CALLER_CK)                                           \
+    FEATURE(thread_ck, options->clock == PLAN_THREAD_CK)                                           \
     FEATURE(workers, options->clock == PLAN_WORKERS)                                               \
     FEATURE(frame, options->clock == PLAN_FRAME)                                                   \
     FEATURE(tag, options->tag_bits != 0)                                                           \
@@ -57,6 +59,11 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
     PHASE(no_memory)    /* while the system refuses memory */                                      \
     PHASE(forked)       /* in the child of a fork */                                               \
     PHASE(in_section)   /* inside a read section */                                                \
+    PHASE(in_job)       /* inside an outermost job, or one with the frame clock */                 \
+    PHASE(in_inner_job) /* inside another job, or online */                                        \
+    PHASE(parked)       /* between park and unpark, in no job that began since */                  \
+    PHASE(recorded)     /* while recorders are open */                                             \
+    PHASE(applying)     /* while a thread applies a command set */                                 \
     PHASE(in_on_reclaim)                                                                           \
     PHASE(in_on_fill)
 

@@ -7,11 +7,13 @@
 /* What an insertion answers that is not HAFT_OK or HAFT_FULL: `waits`, where it need not wait. */
 static haft_status refusal(bool waits)
 {
-    return !waits ? HAFT_BUSY : in_callback(current) ? HAFT_IN_CALLBACK : HAFT_FULL;
+    return !waits                 ? HAFT_BUSY
+           : in_callback(current) ? HAFT_IN_CALLBACK
+           : in_section(current)  ? HAFT_IN_SECTION
+                                  : HAFT_FULL;
 }
 
-/* What an insertion may answer, where nothing else happened meanwhile. */
-static void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks)
+void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks)
 {
     const struct plan_options *options = &play.plan->options;
 
@@ -148,15 +150,16 @@ static bool may_wait_for_room(const struct thread *thread)
            (play.at_once || has_room);
 }
 
-/* In a callback no call waits. */
+/* In a callback, a section or an inner job no call waits. */
 void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     struct reg *reg = NULL;
+    const bool is_refused = in_callback(thread) || in_section(thread);
 
-    if (in_callback(thread) || may_wait_for_room(thread)) {
+    if (is_refused || may_wait_for_room(thread)) {
         reg = claim_register(step->at);
     }
-    if (reg != NULL && in_callback(thread)) {
+    if (reg != NULL && is_refused) {
         reserve_one(worker, reg, REGISTER_LIVE, true);
     } else if (reg != NULL) {
         pass_quiescent_point(thread);
@@ -272,6 +275,7 @@ void step_free(struct thread *thread, haft_worker *worker, const struct step *st
     for (uint32_t i = 0; i < step->count; i++) {
         struct reg *reg = find_register(step->at + i, REGISTER_LIVE);
 
+        reg = reg != NULL ? reg : find_register(step->at + i, REGISTER_DOOMED);
         if (reg == NULL) {
             return;
         }

@@ -11,6 +11,9 @@ static void check_found(const struct reg *reg, haft_id id, const void *object)
         count_in(&play.ids_repeat) == 0) {
         require_that(object == NULL, "a stale id was found");
     }
+    if (!play.at_once && count_in(&reg->state) == REGISTER_RECORDED) {
+        require_that(object == NULL, "a recorded object was found before it was published");
+    }
     if (object != NULL && count_in(&play.ids_repeat) == 0 && id.bits == id_in(reg).bits) {
         require_that(is_stamp_of(object, reg), "an id led to another object");
     }
@@ -122,6 +125,7 @@ static haft_status expected_diagnosis(const struct reg *reg)
     case REGISTER_LIVE:
         return HAFT_OK;
     case REGISTER_RESERVED:
+    case REGISTER_RECORDED:
         return HAFT_RESERVED;
     default:
         return HAFT_STALE;

@@ -173,8 +173,11 @@ static char shrunk_kind[KIND_SIZE];
 /* With a thread of the clock's own, or threads at once, chance has a part in a play. */
 static bool still_breaks(const struct plan *plan)
 {
-    const uint32_t tries =
-        plan->options.clock == PLAN_THREAD_MEMB || plan->options.clock == PLAN_THREAD_QSBR ? 4 : 1;
+    const uint32_t tries = plan->options.clock == PLAN_THREAD_MEMB ||
+                                   plan->options.clock == PLAN_THREAD_QSBR ||
+                                   plan->options.clock == PLAN_THREAD_CK
+                               ? 4
+                               : 1;
 
     for (uint32_t i = 0; i < tries; i++) {
         watch->plan = *plan;

@@ -179,7 +179,9 @@ void model_issued(struct reg *reg, haft_id id, enum register_state state)
     check_inherits_nothing(id);
     note_overlaps(CALL_INSERT, haft_id_index(play.layout, id));
     atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
-    count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
+    if (state != REGISTER_RECORDED) {
+        count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
+    }
     if (is_aside(id)) {
         count(&play.live_restored, 1);
     }
@@ -210,12 +212,28 @@ static void note_end(haft_id id)
 
 void model_freed(struct reg *reg, haft_id id)
 {
-    note_end(id);
     count(&play.live, -1);
     atomic_fetch_add_explicit(&play.frees, 1, memory_order_relaxed);
-    if (!turn_to(reg, REGISTER_LIVE, REGISTER_ENDED)) {
+    if (turn_to(reg, REGISTER_LIVE, REGISTER_ENDED)) {
+        note_end(id);
+    } else if (count_in(&reg->state) == REGISTER_DOOMED) { /* until all threads stand still */
+        atomic_fetch_add(&play.set.freed_otherwise, 1);
+    } else {
         fail("an object was freed twice", "id %llx", (unsigned long long)id.bits);
     }
+}
+
+bool model_doom(struct reg *reg, haft_id id)
+{
+    return word_in(&reg->id) == id.bits && turn_to(reg, REGISTER_LIVE, REGISTER_DOOMED);
+}
+
+void model_end_doomed(struct reg *reg, bool is_live)
+{
+    if (!is_live) {
+        note_end(id_in(reg));
+    }
+    atomic_store(&reg->state, is_live ? REGISTER_LIVE : REGISTER_ENDED);
 }
 
 void model_aborted(struct reg *reg)
@@ -223,6 +241,12 @@ void model_aborted(struct reg *reg)
     note_end(id_in(reg));
     count(&play.reserved, -1);
     atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_relaxed);
+}
+
+void model_given_up(haft_id id)
+{
+    note_end(id);
+    count(&play.reserved, -1);
 }
 
 static void check_reclaimed_object(haft_id id, const struct stamp *object)

@@ -13,7 +13,8 @@
  *   - an object's bytes stay while a read section or a pin holds them, and as long as it lives;
  *   - on_reclaim comes once for each freed object, not before it was freed, not while it is pinned,
  *     not within itself, not in haft_unpin(), and without a worker exactly while the table closes.
- *   - what waits, or takes something apart, answers HAFT_IN_CALLBACK in a callback.
+ *   - what waits, or takes something apart, answers HAFT_IN_CALLBACK in a callback, and
+ *     HAFT_IN_SECTION in a read section that the clock can tell, or an inner job.
  * Where threads take turns with whole calls, the model also says what each call answers.
  */
 #ifndef HAFT_COMBINATIONS_MODEL_H
@@ -27,14 +28,19 @@
 #define MOST_INDICES (1u << 13)
 #define MOST_REGISTERS 4096u
 #define MOST_HELD 8
-#define MOST_CROWD 40 /* workers */
+#define MOST_JOBS 6
+#define MOST_RECORDERS 4
+#define MOST_RECORDED 64 /* of each kind, by a recorder */
+#define MOST_CROWD 40    /* workers */
 
 enum register_state {
     REGISTER_EMPTY,
     REGISTER_CLAIMED,
     REGISTER_RESERVED,
     REGISTER_LIVE,
-    REGISTER_ENDED
+    REGISTER_ENDED,
+    REGISTER_RECORDED, /* reserved for a command set, which will publish it or give it up */
+    REGISTER_DOOMED    /* threads at once: live when a command set that is to end it was applied */
 };
 
 struct reg {
@@ -56,13 +62,24 @@ struct held {
     uint64_t value;
 };
 
+/* A job that has begun, or a park. */
+struct job {
+    haft_job_state state;
+    bool is_park;
+    uint32_t level; /* before */
+    uint32_t depth;
+};
+
 /* A thread of the system.  Where the plan's threads take turns, all of them are one. */
 struct seat {
     bool is_registered;
-    uint32_t depth;    /* of its read sections */
-    uint32_t workers;  /* that it has open */
-    uint32_t reclaims; /* on_reclaim it is in */
-    uint32_t fills;    /* on_fill it is in */
+    uint32_t depth; /* of its read sections */
+    uint32_t level; /* of its jobs; being online without one counts as one; 0: offline, parked */
+    uint32_t job_count;
+    struct job jobs[MOST_JOBS]; /* in order of their beginning */
+    uint32_t workers;           /* that it has open */
+    uint32_t reclaims;          /* on_reclaim it is in */
+    uint32_t fills;             /* on_fill it is in */
     uint32_t held_count;
     struct held held[MOST_HELD];
 };
@@ -75,6 +92,42 @@ struct thread {
     bool is_implicit;            /* the worker */
     uint64_t callbacks;          /* that it was in */
     _Atomic(uint64_t) under_way; /* its call, and 32 bits below the slot; slot 0: none */
+};
+
+struct recorded {
+    struct reg *reg;
+    haft_id id;
+    bool is_live; /* when the destructions begin */
+};
+
+/* A recorder and its commands; for the thread that has taken it. */
+struct recording {
+    _Atomic(uint32_t) state;
+    haft_recorder *recorder;
+    uint64_t key;
+    uint64_t unused; /* creations that are left */
+    uint32_t created_count;
+    uint32_t destroyed_count;
+    uint32_t calls;
+    uint32_t call; /* to be made next */
+    struct reg *created[MOST_RECORDED];
+    struct recorded destroyed[MOST_RECORDED];
+};
+
+/* The table's command set; for the thread that has taken it. */
+struct set {
+    _Atomic(uint32_t) state; /* whose it is, and whether the thread has taken it; 0: none */
+    haft_commands *commands;
+    struct recording recordings[MOST_RECORDERS];
+    haft_recorder *last; /* its call comes after all others; NULL: not open yet */
+    bool is_last_recorded;
+    uint64_t key;                      /* of the recorder whose call came last */
+    haft_applied applied;              /* as it should be */
+    _Atomic(uint32_t) recorders;       /* open */
+    _Atomic(uint32_t) applying;        /* threads in haft_commands_apply() */
+    _Atomic(uint32_t) doomed;          /* registers that were */
+    _Atomic(uint64_t) destroyed;       /* of them, by haft_commands_apply() */
+    _Atomic(uint64_t) freed_otherwise; /* by others meanwhile */
 };
 
 struct play {
@@ -111,6 +164,7 @@ struct play {
     bool has_forked;                /* it has had such a child, or is one */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     _Atomic(uint32_t) fill_step;
+    struct set set;
     struct seat seats[MOST_THREADS];
     struct thread threads[MOST_THREADS];
     struct reg registers[MOST_REGISTERS];
@@ -142,13 +196,23 @@ uint32_t register_number(const struct reg *reg);
 /* The object's bytes say that it is the register's newest. */
 void model_stamp(struct reg *reg, void *object);
 
-/* An id was issued into the claimed register, as reserved or live. */
+/* An id was issued into the claimed register, as reserved, live or recorded (which does not count
+ * it as reserved: the set's reservations are counted when they are made). */
 void model_issued(struct reg *reg, haft_id id, enum register_state state);
 void model_published(struct reg *reg);
 
 /* The life of what the register named has ended, by a free that was told so or by haft_abort(). */
 void model_freed(struct reg *reg, haft_id id);
 void model_aborted(struct reg *reg);
+
+/* A reservation that no register knows was given up. */
+void model_given_up(haft_id id);
+
+/* A command set is applied: the register's object is to be ended, by it or another thread. */
+bool model_doom(struct reg *reg, haft_id id);
+
+/* And was, or was not.  All threads stand still. */
+void model_end_doomed(struct reg *reg, bool is_live);
 
 /* on_reclaim was given an id. */
 void model_reclaimed(haft_id id, const struct stamp *object);

@@ -1,4 +1,5 @@
 /* Plans played by plain threads: in turn, by one of them, or all at once. */
+#include "examples/ck/clock.h"
 #include "stress/combinations/play.h"
 #include "stress/combinations/watch.h"
 #include <haft/urcu.h>
@@ -22,6 +23,11 @@ const haft_foreign_clock *backend_memb(void)
 const haft_foreign_clock *backend_qsbr(void)
 {
     return haft_urcu_qsbr();
+}
+
+const haft_foreign_clock *backend_ck(void)
+{
+    return &ck_clock;
 }
 
 void backend_await(bool (*ready)(const void *what), const void *what)

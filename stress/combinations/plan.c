@@ -6,9 +6,9 @@
 const char *const call_names[CALL_COUNT] = {ALL_CALLS(CALL_TEXT, CALL_TEXT)};
 #undef CALL_TEXT
 
-const char *const plan_clock_names[PLAN_CLOCK_COUNT] = {"PLAN_CALLER_MEMB", "PLAN_CALLER_QSBR",
-                                                        "PLAN_THREAD_MEMB", "PLAN_THREAD_QSBR",
-                                                        "PLAN_WORKERS",     "PLAN_FRAME"};
+const char *const plan_clock_names[PLAN_CLOCK_COUNT] = {
+    "PLAN_CALLER_MEMB", "PLAN_CALLER_QSBR", "PLAN_THREAD_MEMB", "PLAN_THREAD_QSBR",
+    "PLAN_WORKERS",     "PLAN_FRAME",       "PLAN_CALLER_CK",   "PLAN_THREAD_CK"};
 
 bool call_is_alone(uint32_t call)
 {
@@ -133,19 +133,21 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_BARE_INSERT, CALL_BARE_RESERVE, CALL_BARE_ABORT,
     CALL_UNPIN,       CALL_UNPIN,        CALL_DIAGNOSE,
     CALL_RESTORE,     CALL_BARE_PUBLISH, CALL_RESERVE_CAPACITY,
+    CALL_JOB_BEGIN,
 };
 
 static const uint8_t allowed_in_fill[] = {
-    CALL_INSERT,      CALL_RESERVE,    CALL_PUBLISH,    CALL_ABORT,       CALL_FREE,
-    CALL_INSERT_MANY, CALL_FREE_MANY,  CALL_BARE_FREE,  CALL_BARE_INSERT, CALL_UNPIN,
-    CALL_RESTORE,     CALL_FREE_STALE, CALL_BARE_ABORT, CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY,
+    CALL_INSERT,      CALL_RESERVE,     CALL_PUBLISH,          CALL_ABORT,
+    CALL_FREE,        CALL_INSERT_MANY, CALL_FREE_MANY,        CALL_BARE_FREE,
+    CALL_BARE_INSERT, CALL_UNPIN,       CALL_RESTORE,          CALL_FREE_STALE,
+    CALL_BARE_ABORT,  CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY, CALL_JOB_BEGIN,
 };
 
 /* What waits, or takes something apart. */
 static const uint8_t refused_in_callbacks[] = {
     CALL_QUIESCENT,        CALL_FLUSH, CALL_WORKER_CLOSE, CALL_WAIT,          CALL_TRIM,
     CALL_RECYCLE,          CALL_TICK,  CALL_TABLE_CLOSE,  CALL_UNSHARE_SHARE, CALL_INSERT_WAIT,
-    CALL_BARE_INSERT_WAIT,
+    CALL_BARE_INSERT_WAIT, CALL_APPLY,
 };
 
 /* Once, mostly; some calls many times, so that batches, rings and depots fill. */
@@ -187,12 +189,15 @@ static struct step draw_step(struct chance *chance, const struct plan *plan, uin
  */
 struct swarm {
     uint64_t left_out; /* calls, a bit each */
+    bool records;      /* from the beginning, by threads at once */
 };
+
+_Static_assert(CALL_COUNT <= 64, "a bit for each call");
 
 static struct swarm draw_swarm(struct chance *chance, const struct plan_options *options,
                                bool at_once)
 {
-    struct swarm swarm = {draw(chance) & draw(chance)};
+    struct swarm swarm = {draw(chance) & draw(chance), false};
 
     if (one_in(chance, 2)) {
         swarm.left_out |= draw(chance);
@@ -216,6 +221,24 @@ static const uint8_t on_one_restored[] = {
     CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,   CALL_FREE_STALE,
     CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,       CALL_WAIT,
     CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_WORKER_CLOSE,
+};
+
+/* Recording by all threads, and what else becomes of the same objects meanwhile. */
+static const uint8_t on_a_command_set[] = {
+    CALL_COMMANDS_OPEN, CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
+    CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
+    CALL_INSERT,        CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
+    CALL_RESOLVE,       CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
+    CALL_UNPIN,         CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
+    CALL_BARE_PUBLISH,  CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
+};
+
+/* Jobs inside jobs, what they hold, and what must not end meanwhile. */
+static const uint8_t in_jobs[] = {
+    CALL_JOB_BEGIN,    CALL_JOB_END,       CALL_PARK,      CALL_UNPARK, CALL_RESOLVE,
+    CALL_INSERT,       CALL_FREE,          CALL_WAIT,      CALL_FLUSH,  CALL_QUIESCENT,
+    CALL_WORKER_CLOSE, CALL_INSERT_WAIT,   CALL_SIDE_FIND, CALL_PIN,    CALL_UNPIN,
+    CALL_SECTION_END,  CALL_SECTION_BEGIN,
 };
 
 static void leave_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
@@ -253,10 +276,11 @@ static bool is_left_out(const struct swarm *swarm, uint32_t call)
 /* What comes often does so because the rest needs it: objects, and slots that come back. */
 static uint32_t draw_any_call(struct chance *chance, bool at_once)
 {
-    static const uint8_t common[] = {CALL_INSERT,   CALL_INSERT,   CALL_INSERT, CALL_FREE,
-                                     CALL_FREE,     CALL_FREE,     CALL_FLUSH,  CALL_QUIESCENT,
-                                     CALL_RESTORE,  CALL_RESOLVE,  CALL_PIN,    CALL_UNPIN,
-                                     CALL_SIDE_SET, CALL_SIDE_FIND};
+    static const uint8_t common[] = {
+        CALL_INSERT,  CALL_INSERT,        CALL_INSERT,        CALL_FREE,           CALL_FREE,
+        CALL_FREE,    CALL_FLUSH,         CALL_QUIESCENT,     CALL_RESTORE,        CALL_RESOLVE,
+        CALL_PIN,     CALL_UNPIN,         CALL_SIDE_SET,      CALL_SIDE_FIND,      CALL_JOB_BEGIN,
+        CALL_JOB_END, CALL_RECORDER_OPEN, CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_APPLY};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];
@@ -301,6 +325,21 @@ static uint32_t draw_callback(struct chance *chance, const struct plan *plan, st
     return count;
 }
 
+/* The first thread's, unless it hands the set on. */
+static bool is_of_set(uint32_t call)
+{
+    return call == CALL_COMMANDS_OPEN || call == CALL_RECORDER_OPEN || call == CALL_APPLY ||
+           call == CALL_COMMANDS_CLOSE;
+}
+
+static void add_step(struct plan *plan, const struct swarm *swarm, struct step step)
+{
+    if (swarm->records && plan->options.clock != PLAN_FRAME && is_of_set(step.call)) {
+        step.thread = 0;
+    }
+    plan->steps[plan->step_count++] = step;
+}
+
 static void draw_steps(struct chance *chance, struct plan *plan, const struct swarm *swarm,
                        bool at_once)
 {
@@ -308,9 +347,13 @@ static void draw_steps(struct chance *chance, struct plan *plan, const struct sw
 
     for (uint32_t i = 0; i < plan->threads; i++) { /* most threads have a worker at first */
         if (!one_in(chance, 6)) {
-            plan->steps[plan->step_count++] =
-                (struct step){.thread = (uint8_t)i, .call = CALL_WORKER_OPEN, .at = 0, .count = 1};
+            add_step(plan, swarm, (struct step){(uint8_t)i, CALL_WORKER_OPEN, 0, 1});
         }
+    }
+    if (swarm->records) {
+        add_step(plan, swarm, (struct step){0, CALL_COMMANDS_OPEN, 0, 1});
+        add_step(plan, swarm, draw_step(chance, plan, CALL_RECORDER_OPEN, at_once));
+        add_step(plan, swarm, draw_step(chance, plan, CALL_RECORDER_OPEN, at_once));
     }
     while (plan->step_count < wanted) {
         uint32_t call = draw_call(chance, swarm, at_once);
@@ -318,7 +361,7 @@ static void draw_steps(struct chance *chance, struct plan *plan, const struct sw
         if (at_once && one_in(chance, 12)) {
             call = one_in(chance, 2) ? CALL_TICK : CALL_PROGRESS;
         }
-        plan->steps[plan->step_count++] = draw_step(chance, plan, call, at_once);
+        add_step(plan, swarm, draw_step(chance, plan, call, at_once));
     }
 }
 
@@ -336,6 +379,11 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
         leave_one_slot(&plan->options, &swarm);
     } else if (at_once && one_in(&chance, 8)) {
         leave_one_restored(&plan->options, &swarm);
+    } else if (at_once && one_in(&chance, 4)) {
+        leave_calls(&swarm, on_a_command_set, sizeof on_a_command_set);
+        swarm.records = true;
+    } else if (at_once && one_in(&chance, 4)) {
+        leave_calls(&swarm, in_jobs, sizeof in_jobs);
     }
     if (plan->options.on_reclaim) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,

@@ -56,6 +56,17 @@
     CALL(RECYCLE)                                                                                  \
     CALL(RESERVE_CAPACITY)                                                                         \
     CALL(WAIT)                                                                                     \
+    CALL(JOB_BEGIN)                                                                                \
+    CALL(JOB_END)                                                                                  \
+    CALL(PARK)                                                                                     \
+    CALL(UNPARK)                                                                                   \
+    CALL(COMMANDS_OPEN)                                                                            \
+    CALL(COMMANDS_CLOSE)                                                                           \
+    CALL(RECORDER_OPEN)                                                                            \
+    CALL(RECORD_CREATE)                                                                            \
+    CALL(RECORD_DESTROY)                                                                           \
+    CALL(RECORD_CALL)                                                                              \
+    CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LATE)                                                                              \
     ALONE(CLOSE_LEFT)                                                                              \
@@ -95,6 +106,8 @@ enum plan_clock {
     PLAN_THREAD_QSBR,
     PLAN_WORKERS,
     PLAN_FRAME,
+    PLAN_CALLER_CK, /* of another library than liburcu */
+    PLAN_THREAD_CK,
     PLAN_CLOCK_COUNT
 };
 

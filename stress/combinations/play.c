@@ -28,9 +28,9 @@ void fail(const char *kind, const char *detail, ...)
 
 static haft_clock clock_of_plan(void)
 {
-    static const haft_clock clocks[PLAN_CLOCK_COUNT] = {HAFT_CLOCK_CALLER,  HAFT_CLOCK_CALLER,
-                                                        HAFT_CLOCK_THREAD,  HAFT_CLOCK_THREAD,
-                                                        HAFT_CLOCK_WORKERS, HAFT_CLOCK_FRAME};
+    static const haft_clock clocks[PLAN_CLOCK_COUNT] = {
+        HAFT_CLOCK_CALLER,  HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD, HAFT_CLOCK_THREAD,
+        HAFT_CLOCK_WORKERS, HAFT_CLOCK_FRAME,  HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD};
 
     return clocks[play.plan->options.clock];
 }
@@ -100,9 +100,20 @@ static void heap_free(void *context, void *block, size_t size)
     from.free(from.context, (char *)block - lead, lead + size);
 }
 
-static const haft_allocator heap = {.alloc = heap_alloc, .free = heap_free};
+static void *heap_resize(void *context, void *block, size_t size, size_t new_size, size_t alignment)
+{
+    void *moved = heap_alloc(context, new_size, alignment);
 
-static const haft_allocator *heap_of_plan(void)
+    if (moved != NULL && block != NULL) {
+        memcpy(moved, block, size < new_size ? size : new_size);
+        heap_free(context, block, size);
+    }
+    return moved;
+}
+
+static const haft_allocator heap = {.alloc = heap_alloc, .resize = heap_resize, .free = heap_free};
+
+const haft_allocator *heap_of_plan(void)
 {
     return play.plan->options.heap ? &heap : NULL;
 }
@@ -125,9 +136,10 @@ static void give_domain_memory(haft_domain_options *options)
 static void open_domain(void)
 {
     haft_domain_options options = {
-        .foreign_clock = is_memb()   ? backend_memb()
-                         : is_qsbr() ? backend_qsbr()
-                                     : NULL,
+        .foreign_clock = is_ck()          ? backend_ck()
+                         : has_sections() ? backend_memb()
+                         : is_qsbr()      ? backend_qsbr()
+                                          : NULL,
         .clock = clock_of_plan(),
         .on_stall = ignore_stall,
         .allocator = heap_of_plan(),
@@ -219,7 +231,7 @@ void forget_table(void)
     play.left = NULL;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i].worker = NULL;
-        play.seats[i].workers = 0;
+        forget_workers(&play.seats[i]);
     }
 }
 
@@ -293,20 +305,13 @@ static bool is_answered(const void *what)
     return atomic_load(&gathering.requests[((const struct awaited *)what)->thread]) == 0;
 }
 
-static void turn_line(struct thread *thread, void (*direction)(haft_domain *domain))
-{
-    if (is_qsbr() || (is_clock(PLAN_WORKERS) && thread->seat->workers != 0)) {
-        direction(play.domain);
-    }
-}
-
 /* Until the first thread lets all go on, the thread answers its requests. */
 static void stand_still(struct thread *thread, uint32_t round)
 {
     const struct awaited awaited = {.round = round, .thread = thread->number};
 
     end_sections(thread);
-    turn_line(thread, haft_thread_offline);
+    go_offline(thread);
     atomic_fetch_add(&gathering.arrived, 1);
     for (;;) {
         backend_await(is_called, &awaited);
@@ -315,12 +320,12 @@ static void stand_still(struct thread *thread, uint32_t round)
         if (request == 0) {
             break;
         }
-        turn_line(thread, haft_thread_online);
+        go_online(thread);
         ((void (*)(struct thread *))request)(thread);
-        turn_line(thread, haft_thread_offline);
+        go_offline(thread);
         atomic_store(&gathering.requests[thread->number], 0);
     }
-    turn_line(thread, haft_thread_online);
+    go_online(thread);
 }
 
 static void gather(struct thread *thread, uint32_t round, const struct step *step)
@@ -332,9 +337,9 @@ static void gather(struct thread *thread, uint32_t round, const struct step *ste
         return;
     }
     end_sections(thread);
-    turn_line(thread, haft_thread_offline);
+    go_offline(thread);
     backend_await(have_arrived, &awaited);
-    turn_line(thread, haft_thread_online);
+    go_online(thread);
     call_alone(thread, step);
     atomic_store(&gathering.released, round);
 }
@@ -351,10 +356,10 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread))
     }
     const struct awaited awaited = {.thread = number};
 
-    turn_line(before, haft_thread_offline);
+    go_offline(before);
     atomic_store(&gathering.requests[number], (uintptr_t)call);
     backend_await(is_answered, &awaited);
-    turn_line(before, haft_thread_online);
+    go_online(before);
 }
 
 void by_each_thread(void (*call)(struct thread *thread))
@@ -371,6 +376,7 @@ static void register_seat(struct seat *seat)
     if (!is_clock(PLAN_WORKERS) && !is_clock(PLAN_FRAME)) {
         haft_thread_register(play.domain);
         seat->is_registered = true;
+        seat->level = is_qsbr();
     }
 }
 
@@ -379,6 +385,7 @@ static void unregister_seat(struct seat *seat)
     if (seat->is_registered) {
         haft_thread_unregister(play.domain);
         seat->is_registered = false;
+        seat->level = 0;
     }
 }
 
@@ -401,6 +408,7 @@ void play_begin(const struct plan *plan, bool at_once)
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
     memset(&gathering, 0, sizeof gathering);
+    memset(&play.set, 0, sizeof play.set);
     memset(play.seats, 0, sizeof play.seats);
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i] = (struct thread){.number = i, .seat = &play.seats[at_once ? i : 0]};
@@ -428,6 +436,7 @@ void play_thread(uint32_t number)
         }
     }
     end_sections(thread);
+    end_set(thread);
     end_worker(thread);
     unregister_seat(thread->seat);
     current = NULL;
@@ -513,6 +522,7 @@ static void end_turns(void)
 {
     turn_memory_off(false);
     end_sections(current);
+    end_set(current);
     let_crowd_go(current);
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];

@@ -22,6 +22,8 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread));
 void begin_table(void);
 void end_table(void);
 
+const haft_allocator *heap_of_plan(void);
+
 /* The option waiting_bytes, for the plan's number of slots. */
 uint64_t waiting_bytes_of_plan(void);
 

@@ -44,17 +44,18 @@ static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_
         return unshare_and_share();
     case CALL_TABLE_CLOSE:
         return haft_table_close(play.table);
+    case CALL_APPLY:
+        return haft_commands_apply(play.set.commands, NULL);
     default:
         fail("no such call", "%u", call);
     }
 }
 
-/* Of the table, and of the clock where callers drive it. */
-static haft_table_stats state(void)
+haft_table_stats table_state(void)
 {
     haft_table_stats stats = haft_table_stats_get(play.table);
 
-    if (is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR)) {
+    if (is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR) || is_clock(PLAN_THREAD_CK)) {
         memset(&stats.clock, 0, sizeof stats.clock);
     }
     return stats;
@@ -62,17 +63,22 @@ static haft_table_stats state(void)
 
 void step_refused(struct thread *thread, haft_worker *worker, const struct step *step)
 {
-    const haft_table_stats before = state();
+    const haft_table_stats before = table_state();
+    uint32_t owner = 0; /* of the command set */
 
     if ((step->call == CALL_WORKER_CLOSE && thread->worker == NULL) ||
-        (step->call == CALL_TICK && !is_clock(PLAN_FRAME))) {
+        (step->call == CALL_TICK && !is_clock(PLAN_FRAME)) ||
+        (step->call == CALL_APPLY && (owner = take_set(thread)) == 0)) {
         return;
     }
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
 
     expect(ask(thread, worker, step->call), HAFT_IN_CALLBACK, "a call in a callback");
     end_call(outer);
-    const haft_table_stats after = state();
+    if (owner != 0) {
+        give_set_back(owner);
+    }
+    const haft_table_stats after = table_state();
 
     require_that(play.at_once || memcmp(&before, &after, sizeof before) == 0,
                  "a call in a callback changed something");

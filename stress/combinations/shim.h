@@ -1,12 +1,14 @@
 /*
  * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
- * runs on every version of the library.  White-box for the census and the workers' budget.
+ * runs on every version of the library.  White-box for the census, the workers' budget and the ids
+ * that a command set holds in reserve.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
 
 #include "concurrent/table/census.h"
 #include "concurrent/table/state.h"
+#include <haft/commands.h>
 #include <haft/domain.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
@@ -41,5 +43,14 @@ static inline bool shim_budget_is_spent(const haft_table *table)
     return table->budget_size >= 2 &&
            atomic_load_explicit(&table->budget, memory_order_relaxed) < 2;
 }
+
+/* Reservations that serve the command set's next recorder. */
+uint64_t shim_reserved(const haft_commands *commands);
+
+/* Whether haft_recorder_open() looks for slots: no table has more than its limit. */
+bool shim_looks_for(const haft_commands *commands, uint64_t creations);
+
+/* Their number and that of the open recorders' that no creation has used; `call` for each. */
+uint64_t shim_each_unused(const haft_commands *commands, void (*call)(haft_id id));
 
 #endif /* HAFT_COMBINATIONS_SHIM_H */

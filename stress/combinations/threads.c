@@ -1,12 +1,22 @@
 /* What a thread is: its workers, its sections, and where it waits. */
 #include "stress/combinations/calls.h"
 #include "stress/combinations/watch.h"
+#include <string.h>
 
 /* --- calls under way --- */
 
 static uint32_t bit(enum phase phase, bool is_now)
 {
     return (uint32_t)is_now << phase;
+}
+
+static uint32_t phases_of_jobs(const struct seat *seat)
+{
+    const bool is_open = seat->job_count != 0;
+    const bool is_parked = is_open && seat->jobs[seat->job_count - 1].is_park;
+
+    return bit(PHASE_in_job, is_open && !is_parked && (seat->level == 1 || is_clock(PLAN_FRAME))) |
+           bit(PHASE_in_inner_job, is_open && seat->level > 1) | bit(PHASE_parked, is_parked);
 }
 
 static uint32_t phases_of(haft_id id)
@@ -25,8 +35,10 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_left_worker, play.left != NULL) |
            bit(PHASE_budget_spent, shim_budget_is_spent(play.table)) |
            bit(PHASE_no_memory, play.is_refused) | bit(PHASE_forked, play.is_forked) |
-           bit(PHASE_in_section, seat->depth != 0) | bit(PHASE_in_on_reclaim, seat->reclaims != 0) |
-           bit(PHASE_in_on_fill, seat->fills != 0);
+           bit(PHASE_in_section, seat->depth != 0) | phases_of_jobs(seat) |
+           bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
+           bit(PHASE_applying, count_in(&play.set.applying) != 0) |
+           bit(PHASE_in_on_reclaim, seat->reclaims != 0) | bit(PHASE_in_on_fill, seat->fills != 0);
 }
 
 void note_overlaps(uint32_t call, uint32_t slot)
@@ -42,15 +54,21 @@ void note_overlaps(uint32_t call, uint32_t slot)
     }
 }
 
+void move_call(enum call call, haft_id id)
+{
+    const uint32_t slot = haft_id_index(play.layout, id);
+
+    note_overlaps(call, slot);
+    atomic_store_explicit(&current->under_way, (uint64_t)call << 32 | slot, memory_order_relaxed);
+}
+
 struct call_under_way begin_call(enum call call, haft_id id)
 {
     const struct call_under_way outer = {word_in(&current->under_way)};
-    const uint32_t slot = haft_id_index(play.layout, id);
 
     atomic_fetch_add_explicit(&play.made[call], 1, memory_order_relaxed);
     cover_call(&watch->cover, call, phases_of(id));
-    note_overlaps(call, slot);
-    atomic_store_explicit(&current->under_way, (uint64_t)call << 32 | slot, memory_order_relaxed);
+    move_call(call, id);
     return outer;
 }
 
@@ -83,9 +101,14 @@ bool is_qsbr(void)
     return is_clock(PLAN_CALLER_QSBR) || is_clock(PLAN_THREAD_QSBR);
 }
 
-bool is_memb(void)
+bool has_sections(void)
 {
-    return is_clock(PLAN_CALLER_MEMB) || is_clock(PLAN_THREAD_MEMB);
+    return is_clock(PLAN_CALLER_MEMB) || is_clock(PLAN_THREAD_MEMB) || is_ck();
+}
+
+bool is_ck(void)
+{
+    return is_clock(PLAN_CALLER_CK) || is_clock(PLAN_THREAD_CK);
 }
 
 uint32_t capacity_in_use(void)
@@ -95,41 +118,118 @@ uint32_t capacity_in_use(void)
     return play.plan->options.exact_capacity ? all : all - count_in(&play.live_restored);
 }
 
+bool in_section(const struct thread *thread)
+{
+    return !is_clock(PLAN_FRAME) && (thread->seat->depth != 0 || thread->seat->level > 1);
+}
+
 /* A thread that ended with its worker open holds the workers clock up until it is closed. */
 bool may_not_wait(const struct thread *thread)
 {
-    return in_callback(thread) || thread->seat->depth != 0 ||
+    return in_callback(thread) || in_section(thread) ||
            (play.left != NULL && is_clock(PLAN_WORKERS));
 }
 
 bool may_resolve(const struct thread *thread)
 {
-    return is_memb() ? thread->seat->depth != 0 : !is_clock(PLAN_WORKERS) || thread->seat->workers;
+    const struct seat *seat = thread->seat;
+
+    return is_clock(PLAN_FRAME) || seat->depth != 0 ||
+           (seat->level != 0 && (!is_clock(PLAN_WORKERS) || seat->workers != 0));
 }
 
 void end_sections(struct thread *thread)
 {
-    let_go(thread->seat);
-    while (thread->seat->depth != 0) {
+    struct seat *seat = thread->seat;
+
+    check_held(seat);
+    end_jobs(thread);
+    while (seat->depth != 0) {
+        check_held(seat);
         haft_section_end(play.domain);
-        thread->seat->depth--;
+        seat->depth--;
+        end_jobs(thread);
     }
+    let_go(seat);
 }
 
 void pass_quiescent_point(struct thread *thread)
 {
-    if (!is_memb()) {
+    if (!in_section(thread) && thread->seat->level <= 1) {
         let_go(thread->seat);
     }
 }
 
+static bool goes_offline(const struct seat *seat)
+{
+    return is_qsbr() || (is_clock(PLAN_WORKERS) && seat->workers != 0);
+}
+
+void go_offline(struct thread *thread)
+{
+    if (goes_offline(thread->seat)) {
+        let_go(thread->seat);
+        haft_thread_offline(play.domain);
+        thread->seat->level = 0;
+    }
+}
+
+void go_online(struct thread *thread)
+{
+    if (goes_offline(thread->seat)) {
+        haft_thread_online(play.domain);
+        thread->seat->level = 1;
+    }
+}
+
+void refuse_in_section(haft_status (*call)(void), haft_status expected)
+{
+    const haft_table_stats before = table_state();
+
+    expect(call(), expected, "a call in a section");
+    const haft_table_stats after = table_state();
+
+    require_that(play.at_once || memcmp(&before, &after, sizeof before) == 0,
+                 "a call in a section changed something");
+    check_held(current->seat);
+}
+
 /* --- workers --- */
 
-/* Else there was no memory for it, as may be. */
-static bool is_done(haft_status status, const char *call)
+/* With the workers clock a thread's first worker waits for the end of a job without a memory. */
+bool is_done(haft_status status, const char *call)
 {
-    require_that(status == HAFT_OK || (status == HAFT_NO_MEMORY && play.is_refused), call);
+    const struct seat *seat = current->seat;
+    const bool may_lack = play.is_refused || known_jobs(seat) != seat->job_count;
+
+    require_that(status == HAFT_OK || (status == HAFT_NO_MEMORY && may_lack), call);
     return status == HAFT_OK;
+}
+
+void note_worker_opened(struct seat *seat)
+{
+    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+        seat->level = 1;
+    }
+}
+
+void note_worker_closing(struct seat *seat)
+{
+    if (seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+        let_go(seat);
+    }
+}
+
+void note_worker_closed(struct seat *seat)
+{
+    seat->workers--;
+    settle_level(seat);
+}
+
+void forget_workers(struct seat *seat)
+{
+    seat->workers = 0;
+    settle_level(seat);
 }
 
 void begin_worker(struct thread *thread)
@@ -142,7 +242,7 @@ void begin_worker(struct thread *thread)
         end_call(outer);
         thread->is_implicit = false;
         if (is_done(status, "haft_worker_open")) {
-            thread->seat->workers++;
+            note_worker_opened(thread->seat);
         } else {
             thread->worker = NULL;
         }
@@ -170,13 +270,13 @@ void end_worker(struct thread *thread)
     if (thread->worker == NULL) {
         return;
     }
-    pass_quiescent_point(thread);
     const struct call_under_way outer = begin_call(CALL_WORKER_CLOSE, HAFT_NIL);
 
+    note_worker_closing(thread->seat);
     expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
+    note_worker_closed(thread->seat);
     end_call(outer);
     forget_worker(thread);
-    thread->seat->workers--;
 }
 
 /* One thread of the system has one implicit worker. */
@@ -200,14 +300,17 @@ void step_current(struct thread *thread, haft_worker *worker, const struct step 
             is_first = is_first && (other == thread || other->worker != thread->worker);
         }
         thread->is_implicit = true;
-        thread->seat->workers += is_first;
+        if (is_first) {
+            note_worker_opened(thread->seat);
+        }
     }
 }
 
 void step_quiescent(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)step;
-    const bool inside = is_memb() && thread->seat->depth != 0;
+    const bool is_inner = thread->seat->level > 1;
+    const bool inside = in_section(thread);
 
     if (may_not_wait(thread) && !inside) {
         return;
@@ -215,7 +318,7 @@ void step_quiescent(struct thread *thread, haft_worker *worker, const struct ste
     pass_quiescent_point(thread);
     const struct call_under_way outer = begin_call(CALL_QUIESCENT, HAFT_NIL);
 
-    expect(haft_worker_quiescent(worker), inside ? HAFT_IN_SECTION : HAFT_OK,
+    expect(haft_worker_quiescent(worker), inside && !is_inner ? HAFT_IN_SECTION : HAFT_OK,
            "haft_worker_quiescent");
     end_call(outer);
 }
@@ -234,23 +337,33 @@ void step_offline_online(struct thread *thread, haft_worker *worker, const struc
 {
     (void)worker;
     (void)step;
-    const bool applies = is_qsbr() || (is_clock(PLAN_WORKERS) && thread->seat->workers != 0);
+    const struct seat *seat = thread->seat;
+    const bool is_parked = seat->job_count != 0 && seat->jobs[seat->job_count - 1].is_park;
 
-    if (applies && !in_callback(thread)) {
-        let_go(thread->seat);
+    if (goes_offline(seat) && !in_callback(thread) && seat->level <= 1 && !is_parked) {
         const struct call_under_way outer = begin_call(CALL_OFFLINE_ONLINE, HAFT_NIL);
 
-        haft_thread_offline(play.domain);
-        haft_thread_online(play.domain);
+        go_offline(thread);
+        go_online(thread);
         end_call(outer);
     }
+}
+
+static haft_status wait_for_domain(void)
+{
+    return haft_domain_wait(play.domain);
 }
 
 void step_wait(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
     (void)step;
-    if (!may_not_wait(thread)) {
+    if (in_section(thread)) {
+        const struct call_under_way outer = begin_call(CALL_WAIT, HAFT_NIL);
+
+        refuse_in_section(wait_for_domain, HAFT_IN_SECTION);
+        end_call(outer);
+    } else if (!may_not_wait(thread)) {
         pass_quiescent_point(thread);
         const struct call_under_way outer = begin_call(CALL_WAIT, HAFT_NIL);
         const haft_status status = haft_domain_wait(play.domain);
@@ -271,8 +384,8 @@ void step_section_begin(struct thread *thread, haft_worker *worker, const struct
         const struct call_under_way outer = begin_call(CALL_SECTION_BEGIN, HAFT_NIL);
 
         haft_section_begin(play.domain);
-        thread->seat->depth += is_memb();
-        if (!is_memb()) {
+        thread->seat->depth += has_sections();
+        if (!has_sections()) {
             haft_section_end(play.domain);
         }
         end_call(outer);
@@ -283,14 +396,17 @@ void step_section_end(struct thread *thread, haft_worker *worker, const struct s
 {
     (void)worker;
     (void)step;
-    if (thread->seat->depth != 0 && !in_callback(thread)) {
-        if (thread->seat->depth == 1) {
-            let_go(thread->seat);
+    struct seat *seat = thread->seat;
+    const uint32_t outside = seat->job_count != 0 ? seat->jobs[seat->job_count - 1].depth : 0;
+
+    if (seat->depth > outside && !in_callback(thread)) {
+        if (seat->depth == 1 && seat->level == 0) {
+            let_go(seat);
         }
         const struct call_under_way outer = begin_call(CALL_SECTION_END, HAFT_NIL);
 
         haft_section_end(play.domain);
-        thread->seat->depth--;
+        seat->depth--;
         end_call(outer);
     }
 }

@@ -183,7 +183,7 @@ def program_of(check):
     if kind == "combinations":
         played = [path for path in _files("stress/combinations/*.c")
                   if not path.endswith(("/explored.c", "/broken.c", "/played.c"))]
-        return kind, [TERMINAL, *played]
+        return kind, [TERMINAL, *_files("examples/ck/*.c"), *played]
     if kind == "stress":
         program = f"stress/{words[0]}.c"
         return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
