@@ -231,6 +231,7 @@ static const uint8_t on_a_command_set[] = {
     CALL_RESOLVE,       CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
     CALL_UNPIN,         CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
     CALL_BARE_PUBLISH,  CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
+    CALL_JOB_BEGIN,     CALL_JOB_END,        CALL_TRIM,          CALL_SCAN,
 };
 
 /* Jobs inside jobs, what they hold, and what must not end meanwhile. */

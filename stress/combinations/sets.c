@@ -197,7 +197,7 @@ static void begin_recording(struct recording *recording, uint64_t key, uint64_t 
 void step_recorder_open(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
-    const uint64_t creations = step->count % 6;
+    const uint64_t creations = (step->at + step->count) % 4;
     uint32_t owner = in_callback(thread) ? 0 : take_set(thread);
 
     if (owner == 0) {
