@@ -138,6 +138,16 @@ bool may_resolve(const struct thread *thread)
            (seat->level != 0 && (!is_clock(PLAN_WORKERS) || seat->workers != 0));
 }
 
+/* Its last look at what it holds comes before the end. */
+static void leave_one_section(struct seat *seat)
+{
+    if (seat->depth == 1 && seat->level == 0) {
+        let_go(seat);
+    }
+    haft_section_end(play.domain);
+    seat->depth--;
+}
+
 void end_sections(struct thread *thread)
 {
     struct seat *seat = thread->seat;
@@ -145,9 +155,7 @@ void end_sections(struct thread *thread)
     check_held(seat);
     end_jobs(thread);
     while (seat->depth != 0) {
-        check_held(seat);
-        haft_section_end(play.domain);
-        seat->depth--;
+        leave_one_section(seat);
         end_jobs(thread);
     }
     let_go(seat);
@@ -400,13 +408,9 @@ void step_section_end(struct thread *thread, haft_worker *worker, const struct s
     const uint32_t outside = seat->job_count != 0 ? seat->jobs[seat->job_count - 1].depth : 0;
 
     if (seat->depth > outside && !in_callback(thread)) {
-        if (seat->depth == 1 && seat->level == 0) {
-            let_go(seat);
-        }
         const struct call_under_way outer = begin_call(CALL_SECTION_END, HAFT_NIL);
 
-        haft_section_end(play.domain);
-        seat->depth--;
+        leave_one_section(seat);
         end_call(outer);
     }
 }
