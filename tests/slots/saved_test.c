@@ -1,6 +1,5 @@
-/* Saved and loaded tables of one thread, and files that are refused. */
-#include "tests/support.h"
-#include <haft/snapshot.h>
+/* Saved and loaded tables of one thread, and streams that end, change or belong elsewhere. */
+#include "tests/slots/saving.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,90 +10,6 @@ TestSuite(saved, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {
     .capacity = CAPACITY, .object_size = 24, .layout = {16, 16, 4, 0}, .tag = 5};
-
-struct bytes {
-    unsigned char *at;
-    size_t size;
-    size_t read;
-    size_t most; /* that can be written */
-};
-
-static bool put(const void *bytes, size_t size, void *arg)
-{
-    struct bytes *to = arg;
-
-    if (to->most - to->size < size) {
-        return false;
-    }
-    to->at = realloc(to->at, to->size + size);
-    memcpy(to->at + to->size, bytes, size);
-    to->size += size;
-    return true;
-}
-
-static bool get(void *bytes, size_t size, void *arg)
-{
-    struct bytes *from = arg;
-
-    if (from->size - from->read < size) {
-        return false;
-    }
-    memcpy(bytes, from->at + from->read, size);
-    from->read += size;
-    return true;
-}
-
-static haft_status save(struct subject *subject, haft_file *file)
-{
-    return subject->packed != NULL ? haft_packed_save(subject->packed, file)
-                                   : haft_local_save(subject->local, file);
-}
-
-static haft_status load(struct subject *subject, haft_file *file)
-{
-    return subject->packed != NULL ? haft_packed_load(subject->packed, file)
-                                   : haft_local_load(subject->local, file);
-}
-
-static haft_file file_of(struct bytes *bytes)
-{
-    bytes->read = 0;
-    bytes->most = SIZE_MAX;
-    return (haft_file){.write = put, .read = get, .arg = bytes};
-}
-
-static struct bytes saved_of(struct subject *subject)
-{
-    struct bytes bytes = {.at = NULL};
-    haft_file file = file_of(&bytes);
-
-    assert_status(save(subject, &file), HAFT_OK);
-    cr_assert(eq(u64, file.offset, bytes.size));
-    return bytes;
-}
-
-/* Objects, holes and dead ids: where `ids` live, their objects hold 7 times their place. */
-static void fill(struct subject *subject, haft_id *ids, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const uint64_t object[3] = {(uint64_t)i * 7, 1, 2};
-
-        assert_status(subject_insert(subject, object, &ids[i]), HAFT_OK);
-    }
-    for (int i = 0; i < count; i += 3) {
-        assert_status(subject_free(subject, ids[i]), HAFT_OK);
-    }
-}
-
-static void expect_filled(const struct subject *subject, const haft_id *ids, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const uint64_t *object = subject_find(subject, ids[i]);
-
-        cr_expect(eq(int, object != NULL, i % 3 != 0));
-        cr_expect(object == NULL || object[0] == (uint64_t)i * 7);
-    }
-}
 
 TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
 {
@@ -107,7 +22,7 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
     later.first_generation = 99; /* the file has its own */
     struct subject other = subject_open(*kind, &later);
 
-    fill(&subject, ids, 200);
+    fill_with_holes(&subject, ids, 200);
     struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
@@ -134,7 +49,7 @@ TEST_ON_EACH_ALONE(saved, several_tables_stand_one_behind_the_other_in_a_stream)
     haft_file file = file_of(&bytes);
     haft_id ids[200];
 
-    fill(&first, ids, 200);
+    fill_with_holes(&first, ids, 200);
     assert_status(save(&first, &file), HAFT_OK);
     assert_status(save(&second, &file), HAFT_OK);
     assert_status(load(&second, &file), HAFT_OK);
@@ -151,7 +66,7 @@ TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[40];
 
-    fill(&subject, ids, 40);
+    fill_with_holes(&subject, ids, 40);
     struct bytes bytes = saved_of(&subject);
 
     for (size_t i = 0; i < bytes.size; i++) {
@@ -176,7 +91,7 @@ TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[200];
 
-    fill(&subject, ids, 200);
+    fill_with_holes(&subject, ids, 200);
     struct bytes bytes = saved_of(&subject);
     const size_t size = bytes.size;
 
@@ -196,7 +111,7 @@ TEST_ON_EACH_ALONE(saved, a_stream_that_takes_no_more_is_told)
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[200];
 
-    fill(&subject, ids, 200);
+    fill_with_holes(&subject, ids, 200);
     struct bytes whole = saved_of(&subject);
     struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
@@ -205,6 +120,75 @@ TEST_ON_EACH_ALONE(saved, a_stream_that_takes_no_more_is_told)
     expect_status(save(&subject, &file), HAFT_NO_FILE);
     cr_expect(eq(u64, file.offset, bytes.size));
     free(whole.at);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
+/* A table whose file has blocks that end amid page runs, words, ids, dead slots and objects. */
+static struct subject open_long(int kind)
+{
+    const bool is_packed = kind == DENSE || kind == KILLED;
+    haft_table_options longer = options;
+    static haft_id ids[1300];
+
+    longer.capacity = is_packed ? 1300 : 700;
+    longer.object_size = is_packed ? 24 : 4088;
+    struct subject subject = subject_open(kind, &longer);
+    const int count = (int)longer.capacity - 100;
+
+    for (int i = 0; i < count; i++) {
+        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < count; i++) {
+        if (is_packed) {
+            must(i % 2 == 0 || haft_packed_kill(subject.packed, ids[i]) == HAFT_OK);
+        } else {
+            must(i % 50 == 0 || haft_local_free(subject.local, ids[i]) == HAFT_OK);
+        }
+    }
+    if (!is_packed) {
+        assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
+    }
+    return subject;
+}
+
+/* The stream takes, and has, `size` bytes. */
+static void expect_told(struct subject *subject, struct bytes *whole, size_t size)
+{
+    const size_t all = whole->size;
+    const uint64_t live = subject_live(subject);
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+
+    bytes.most = size;
+    expect_status(save(subject, &file), HAFT_NO_FILE);
+    cr_expect(eq(u64, file.offset, size));
+    free(bytes.at);
+    file = file_of(whole);
+    whole->size = size;
+    expect_status(load(subject, &file), HAFT_DAMAGED);
+    whole->size = all;
+    cr_expect(eq(str, (char *)file.what,
+                 size == 0 ? "no saved table begins like this" : "the file is cut off in here"));
+    cr_expect(eq(u64, file.offset, size));
+    cr_expect(eq(u64, subject_live(subject), live));
+}
+
+TEST_ON_EACH_ALONE(saved, a_stream_that_ends_with_any_block_is_told_with_where_it_ends)
+{
+    struct subject subject = open_long(*kind);
+    struct bytes bytes = saved_of(&subject);
+    const size_t blocks = blocks_in(&bytes);
+
+    cr_expect(lt(sz, 10, blocks));
+    expect_told(&subject, &bytes, 0);
+    expect_told(&subject, &bytes, body_offset(0));
+    for (size_t block = 0; block + 1 < blocks; block++) {
+        expect_told(&subject, &bytes, block_end(&bytes, block));
+    }
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&subject, &file), HAFT_OK);
     free(bytes.at);
     subject_close(&subject);
 }
@@ -429,175 +413,6 @@ Test(saved, reservations_and_loading_are_in_the_way)
     subject_close(&subject);
 }
 
-/* --- files that are made up, with checksums that are right --- */
-
-#define BODY 260 /* bytes before it */
-
-static uint32_t checksum(const unsigned char *from, size_t size)
-{
-    uint32_t sum = UINT32_MAX;
-
-    for (size_t i = 0; i < size; i++) {
-        sum ^= from[i];
-        for (int bit = 0; bit < 8; bit++) {
-            sum = sum >> 1 ^ (sum & 1 ? 0xEDB88320 : 0);
-        }
-    }
-    return ~sum;
-}
-
-/* A number at that offset of a file with one block, and the checksums again. */
-static void set_number(struct bytes *bytes, size_t offset, uint64_t number)
-{
-    memcpy(bytes->at + offset, &number, sizeof number);
-    const uint32_t body = checksum(bytes->at + BODY, bytes->size - BODY - 4);
-    const uint32_t head = checksum(bytes->at, BODY - 4);
-
-    memcpy(bytes->at + BODY - 4, &head, sizeof head);
-    memcpy(bytes->at + bytes->size - 4, &body, sizeof body);
-}
-
-/* The same in the first of several blocks. */
-static void set_in_first_block(struct bytes *bytes, size_t offset, uint64_t number)
-{
-    memcpy(bytes->at + offset, &number, sizeof number);
-    const uint32_t sum = checksum(bytes->at + BODY, 4096);
-
-    memcpy(bytes->at + BODY + 4096, &sum, sizeof sum);
-}
-
-static uint64_t number_at(const struct bytes *bytes, size_t offset)
-{
-    uint64_t number;
-
-    memcpy(&number, bytes->at + offset, sizeof number);
-    return number;
-}
-
-/* Of the word of the slot with that index, the fourth being the first. */
-static size_t word_offset(uint64_t index)
-{
-    return BODY + (size_t)(index - HAFT_FIRST_INDEX) * 8;
-}
-
-static void expect_refused(struct subject *subject, struct bytes *bytes, size_t offset,
-                           uint64_t number, const char *what)
-{
-    const uint64_t before = number_at(bytes, offset);
-    haft_file file = file_of(bytes);
-
-    set_number(bytes, offset, number);
-    expect_status(load(subject, &file), HAFT_DAMAGED);
-    cr_expect(file.what != NULL && strcmp(file.what, what) == 0, "%s, not %s", file.what, what);
-    set_number(bytes, offset, before);
-    file = file_of(bytes);
-    expect_status(load(subject, &file), HAFT_OK);
-}
-
-TEST_ON_EACH_ALONE(saved, free_slots_in_a_circle_are_refused)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id ids[30];
-    uint64_t last = 0;
-
-    fill(&subject, ids, 30); /* every third is free: 4, 7, 10 and so on */
-    struct bytes bytes = saved_of(&subject);
-
-    for (uint64_t index = 4; index < 34; index += 3) {
-        last = (number_at(&bytes, word_offset(index)) & 0xffff) == 0 ? index : last;
-    }
-    cr_assert(ne(u64, last, 0));
-    expect_refused(&subject, &bytes, word_offset(last),
-                   number_at(&bytes, word_offset(last)) | (last == 4 ? 7 : 4), "a slot's word");
-    free(bytes.at);
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_ALONE(saved, words_that_no_slot_can_have_are_refused)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id ids[30];
-
-    fill(&subject, ids, 30);
-    struct bytes bytes = saved_of(&subject);
-    const uint64_t live = ids[1].bits;
-
-    expect_refused(&subject, &bytes, word_offset(5), live | UINT64_C(1) << 50, "a slot's word");
-    expect_refused(&subject, &bytes, word_offset(5), live ^ UINT64_C(1) << 32, "a slot's word");
-    expect_refused(&subject, &bytes, word_offset(5), live & ~UINT64_C(0xffff0000), "a slot's word");
-    expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 1,
-                   "a slot's word");
-    expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 60,
-                   "a slot's word");
-    free(bytes.at);
-    subject_close(&subject);
-}
-
-Test(saved, a_packed_table_s_positions_have_each_object_once)
-{
-    struct subject subject = subject_open(DENSE, &options);
-    haft_id ids[30];
-
-    fill(&subject, ids, 30);
-    must(haft_packed_kill(subject.packed, ids[1]) == HAFT_OK);
-    must(haft_packed_kill(subject.packed, ids[2]) == HAFT_OK);
-    struct bytes bytes = saved_of(&subject);
-    const size_t positions = BODY + 30 * 8;
-
-    for (size_t i = 1; i < 20; i++) {
-        expect_refused(&subject, &bytes, positions + i * 8, number_at(&bytes, positions),
-                       "an object's id");
-    }
-    expect_refused(&subject, &bytes, positions + 24, number_at(&bytes, positions + 16),
-                   "an object's id");
-    expect_refused(&subject, &bytes, positions, ids[0].bits, "an object's id");
-    const size_t dead = positions + 20 * 8;
-
-    expect_refused(&subject, &bytes, dead + 8, number_at(&bytes, dead), "a dead object's slot");
-    expect_refused(&subject, &bytes, dead, 4, "a dead object's slot");
-    expect_refused(&subject, &bytes, dead, 99, "a dead object's slot");
-    free(bytes.at);
-    subject_close(&subject);
-}
-
-Test(saved, page_runs_that_overlap_are_refused)
-{
-    haft_local *local;
-    static haft_id ids[6000];
-    struct bytes bytes = {.at = NULL};
-    haft_file file = file_of(&bytes);
-    int refused = 0;
-
-    assert_status(
-        haft_local_open(&(haft_local_options){.capacity = 6000, .object_size = 24}, &local),
-        HAFT_OK);
-    for (int i = 0; i < 6000; i++) {
-        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
-    }
-    for (int i = 0; i < 6000; i++) {
-        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
-    }
-    assert_status(haft_local_trim(local, NULL), HAFT_OK);
-    assert_status(haft_local_save(local, &file), HAFT_OK);
-    const uint64_t runs = number_at(&bytes, 8 + 8 * (13 + 14));
-
-    cr_assert(lt(u64, 20, runs));
-    for (uint64_t run = 0; run + 1 < runs; run++) { /* each names another as the next */
-        const size_t at = BODY + (size_t)run * 16 + 8;
-        const uint64_t before = number_at(&bytes, at);
-
-        set_in_first_block(&bytes, at, before == 5 ? 6 : 5);
-        file = file_of(&bytes);
-        refused += haft_local_load(local, &file) == HAFT_DAMAGED;
-        set_in_first_block(&bytes, at, before);
-    }
-    cr_expect(eq(int, refused, (int)runs - 1));
-    file = file_of(&bytes);
-    expect_status(haft_local_load(local, &file), HAFT_OK);
-    free(bytes.at);
-    haft_local_close(local);
-}
-
 /* The file's form is for good: these bytes were written when it was made. */
 Test(saved, the_form_of_the_file)
 {
@@ -619,4 +434,31 @@ Test(saved, the_form_of_the_file)
     cr_expect(eq(int, bytes.at[264], 5));
     free(bytes.at);
     subject_close(&subject);
+}
+
+/* Their records are unlike those of released runs: they begin at the first generation. */
+Test(saved, page_runs_that_a_restored_object_has_skipped_are_fresh_again)
+{
+    const haft_table_options large = {.capacity = 60000, .object_size = 24};
+    const haft_id far = {UINT64_C(7) << 32 | 50000};
+    struct subject subject = subject_open(LOCAL, &large);
+    struct subject other = subject_open(LOCAL, &large);
+    haft_id ids[2];
+
+    haft_local_load_begin(subject.local);
+    assert_status(haft_local_restore(subject.local, far, NULL), HAFT_OK);
+    haft_local_load_end(subject.local);
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+
+    assert_status(load(&other, &file), HAFT_OK);
+    cr_expect(haft_is_live(haft_local_view(other.local), far));
+    for (int i = 0; i < 59999; i++) {
+        must(subject_insert(&subject, NULL, &ids[0]) == HAFT_OK);
+        must(subject_insert(&other, NULL, &ids[1]) == HAFT_OK);
+        must(ids[0].bits == ids[1].bits);
+    }
+    free(bytes.at);
+    subject_close(&subject);
+    subject_close(&other);
 }
