@@ -5,6 +5,7 @@
 #include <haft/export.h>
 #include <haft/packed.h>
 #include <haft/share.h>
+#include <haft/snapshot.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,14 @@ static haft_status open_local(struct room *room, const void *options, size_t siz
     return status;
 }
 
+static haft_status measure_local(struct room *room, const void *options, size_t size)
+{
+    haft_footprint footprint;
+
+    (void)room;
+    return haft_local_footprint_sized(options, size, &footprint);
+}
+
 static haft_status open_packed(struct room *room, const void *options, size_t size)
 {
     haft_packed *packed;
@@ -67,6 +76,18 @@ static haft_status open_domain(struct room *room, const void *options, size_t si
 
     (void)room;
     return status == HAFT_OK ? haft_domain_close(domain) : status;
+}
+
+static haft_status open_history(struct room *room, const void *options, size_t size)
+{
+    haft_history *history;
+    const haft_status status = haft_history_open_sized(options, size, &history);
+
+    (void)room;
+    if (status == HAFT_OK) {
+        haft_history_close(history);
+    }
+    return status;
 }
 
 static haft_status open_arena(struct room *room, const void *options, size_t size)
@@ -123,6 +144,7 @@ static const haft_local_options local_good = {.capacity = 10, .object_size = 8};
 static const haft_packed_options packed_good = {.capacity = 10, .object_size = 8};
 static const haft_table_options table_good = {.capacity = 10, .object_size = 8};
 static const haft_domain_options domain_good = {.clock = HAFT_CLOCK_WORKERS};
+static const haft_history_options history_good = {.keep = 3};
 static const haft_arena_options arena_good = {.block_size = 4096};
 static const haft_commands_options commands_good = {.block_size = 4096};
 static const haft_export_options export_good = {.directory = "/tmp"};
@@ -132,9 +154,11 @@ static const haft_share_options share_good = {.on_reclaim = NULL};
 
 static const struct opener openers[] = {
     {"local", &local_good, sizeof local_good, TABLE_OPTIONS_LEAST, open_local},
+    {"footprint", &local_good, sizeof local_good, TABLE_OPTIONS_LEAST, measure_local},
     {"packed", &packed_good, sizeof packed_good, TABLE_OPTIONS_LEAST, open_packed},
     {"table", &table_good, sizeof table_good, TABLE_OPTIONS_LEAST, open_table},
     {"domain", &domain_good, sizeof domain_good, 0, open_domain},
+    {"history", &history_good, sizeof history_good, sizeof(uint64_t), open_history},
     {"arena", &arena_good, sizeof arena_good, sizeof(size_t), open_arena},
     {"commands", &commands_good, sizeof commands_good, sizeof(size_t), open_commands},
     {"export", &export_good, sizeof export_good, sizeof(char *), open_export},

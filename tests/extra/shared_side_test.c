@@ -5,6 +5,8 @@
 #include <haft/share.h>
 #include <haft/side.h>
 #include <haft/threads.h>
+#include <signal.h>
+#include <stdlib.h>
 
 TestSuite(shared_side, .timeout = SUITE_SECONDS);
 TestSuite(shared_side_fork, .timeout = SUITE_SECONDS);
@@ -254,6 +256,56 @@ static void ignore_end(void *value, haft_id id, void *arg)
     (void)value;
     (void)id;
     (void)arg;
+}
+
+static bool remove_from(haft_side *side, haft_id id)
+{
+    return haft_side_remove(side, id);
+}
+
+static bool sweep_from(haft_side *side, haft_id id)
+{
+    (void)id;
+    return haft_side_sweep(side) != 0;
+}
+
+/* Of a live object and of one that was freed: readers may still look at the values. */
+static void expect_values_to_stay(bool (*end)(haft_side *side, haft_id id))
+{
+    struct shared shared = open_shared(MEMB_CALLER, &some);
+    haft_side *side = open_side(shared.table);
+    const haft_id ids[2] = {insert(shared.worker), insert(shared.worker)};
+
+    for (int i = 0; i < 2; i++) {
+        assert_status(set_number(side, ids[i], 7), HAFT_OK);
+    }
+    assert_status(haft_free(shared.worker, ids[1]), HAFT_OK);
+    for (int i = 0; i < 2; i++) {
+        must(!end(side, ids[i]));
+        must(*number_of(side, ids[i]) == 7);
+    }
+    haft_side_close(side);
+    close_shared(&shared);
+}
+
+static void expect_no_end_of_values(bool (*end)(haft_side *side, haft_id id))
+{
+    expect_values_to_stay(end);
+#ifdef NDEBUG
+    abort();
+#endif
+}
+
+Test(shared_side, ending_a_value_is_an_assertion_in_debug_builds_and_else_changes_nothing,
+     .signal = SIGABRT)
+{
+    expect_no_end_of_values(remove_from);
+}
+
+Test(shared_side, sweeping_is_an_assertion_in_debug_builds_and_else_changes_nothing,
+     .signal = SIGABRT)
+{
+    expect_no_end_of_values(sweep_from);
 }
 
 Test(shared_side, options_out_of_range_are_named)

@@ -180,11 +180,16 @@ Test(given, footprint_of_wrong_options_is_what_opening_says)
 Test(given, packed_tables_have_no_such_option)
 {
     static char memory[4096];
-    const haft_packed_options options = {
-        .capacity = 10, .object_size = 8, .memory = memory, .memory_size = sizeof memory};
+    const haft_packed_options wrong[] = {
+        {.capacity = 10, .object_size = 8, .memory = memory, .memory_size = sizeof memory},
+        {.capacity = 10, .object_size = 8, .memory = memory},
+        {.capacity = 10, .object_size = 8, .memory_size = sizeof memory},
+    };
     haft_packed *packed;
 
-    expect_status(haft_packed_open(&options, &packed), HAFT_UNKNOWN_OPTION);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        expect_status(haft_packed_open(&wrong[i], &packed), HAFT_UNKNOWN_OPTION);
+    }
 }
 
 Test(given, trim_gives_nothing_back_of_a_large_table_and_ids_go_on)

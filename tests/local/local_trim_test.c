@@ -151,6 +151,38 @@ Test(trim, of_objects_each_of_which_is_a_run)
     haft_local_close(local);
 }
 
+/* No word of the run lies in a page that is given back. */
+Test(trim, of_an_object_that_is_a_run_between_two_that_live)
+{
+    const haft_local_options options = {
+        .capacity = 21, .object_size = 200000, .object_alignment = 64};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 21; i++) {
+        void *object;
+
+        must(haft_local_reserve(local, &ids[i], &object) == HAFT_OK);
+        memset(object, i + 1, 200000);
+        haft_local_publish(local, ids[i]);
+    }
+    for (int i = 1; i < 21; i += 2) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    cr_expect(ge(u64, trim(local), 10 * 180000));
+    for (int i = 0; i < 21; i++) {
+        const char *object = haft_resolve(haft_local_view(local), ids[i]);
+
+        must((object != NULL) == (i % 2 == 0));
+        must(object == NULL || (object[0] == i + 1 && object[199999] == i + 1));
+    }
+    for (int i = 0; i < 10; i++) {
+        must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
+        must(later[i].bits >> 32 == 2);
+    }
+    haft_local_close(local);
+}
+
 Test(trim, a_second_time_there_is_nothing_to_give_back)
 {
     haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);

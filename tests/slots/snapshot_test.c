@@ -314,6 +314,36 @@ TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
     subject_close(&subject);
 }
 
+TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
+{
+    struct subject subject = subject_open(*kind, &options);
+    static struct trail frames[6], again;
+    haft_history *history;
+
+    frames[0].seed = 11;
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
+    for (uint64_t frame = 0; frame < 5; frame++) {
+        frames[frame + 1] = frames[frame];
+        assert_status(take(&subject, history, NULL), HAFT_OK);
+        cr_expect(eq(u64, haft_history_kept(history).from, frame));
+        cr_expect(eq(u64, haft_history_kept(history).to, frame + 1));
+        play(&subject, &frames[frame + 1], 300);
+        assert_status(go(&subject, history, frame), HAFT_OK);
+        again = frames[frame];
+        play(&subject, &again, 300);
+        must_be_alike(&again, &frames[frame + 1]);
+        expect_status(go(&subject, history, frame - 1), HAFT_OUT_OF_RANGE);
+    }
+    assert_status(take(&subject, history, NULL), HAFT_OK);
+    const uint64_t copy = haft_history_bytes(history);
+
+    ((uint64_t *)subject_find(&subject, again.ids[0]))[1]++;
+    assert_status(take(&subject, history, NULL), HAFT_OK);
+    cr_expect(eq(u64, haft_history_bytes(history), copy)); /* no changes to an older one */
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
 /* --- a table of one thread with holes --- */
 
 static haft_local *open_with(const haft_local_options *wanted)
@@ -394,6 +424,49 @@ Test(snapshot, callbacks_neither_take_one_nor_run_in_a_rewind)
     cr_expect(eq(int, callback.calls, 1));
     cr_expect(haft_local_is_empty(callback.local));
     haft_local_close(callback.local);
+    haft_history_close(callback.history);
+}
+
+struct packed_callback {
+    haft_packed *packed;
+    haft_history *history;
+    int calls;
+};
+
+static void try_inside_packed(void *object, haft_id id, void *arg)
+{
+    struct packed_callback *callback = arg;
+    haft_file file = {.offset = 0}; /* without functions: no byte is written or read */
+    haft_packed *clone;
+
+    (void)object;
+    (void)id;
+    callback->calls++;
+    expect_status(haft_packed_snapshot(callback->packed, callback->history, NULL), HAFT_IN_USE);
+    expect_status(haft_packed_rewind(callback->packed, callback->history, 0), HAFT_IN_USE);
+    expect_status(haft_packed_clone(callback->packed, &clone), HAFT_IN_USE);
+    expect_status(haft_packed_save(callback->packed, &file), HAFT_IN_USE);
+    expect_status(haft_packed_load(callback->packed, &file), HAFT_IN_USE);
+}
+
+Test(snapshot, callbacks_of_a_packed_table_take_none)
+{
+    struct packed_callback callback = {.calls = 0};
+    const haft_packed_options packed = {.capacity = 10,
+                                        .object_size = 8,
+                                        .on_destroy = try_inside_packed,
+                                        .destroy_arg = &callback};
+    haft_id id;
+
+    assert_status(haft_packed_open(&packed, &callback.packed), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &callback.history),
+                  HAFT_OK);
+    assert_status(haft_packed_snapshot(callback.packed, callback.history, NULL), HAFT_OK);
+    assert_status(haft_packed_insert(callback.packed, NULL, &id), HAFT_OK);
+    assert_status(haft_packed_free(callback.packed, id), HAFT_OK);
+    cr_expect(eq(int, callback.calls, 1));
+    cr_expect(eq(u64, haft_history_kept(callback.history).to, 1));
+    haft_packed_close(callback.packed);
     haft_history_close(callback.history);
 }
 
