@@ -1,4 +1,4 @@
-/* Saved files that are made up or damaged, with checksums that are right: what is wrong is told. */
+/* White-box: saved files that are made up, with checksums that are right: what is wrong is told. */
 #include "lib/local/local_image.h"
 #include "tests/slots/saving.h"
 #include <stdlib.h>
