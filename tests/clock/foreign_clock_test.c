@@ -378,6 +378,93 @@ Test(foreign_clock, a_park_from_online_in_a_ninth_clock_ends_the_process, .signa
     haft_thread_park(shared.domain);
 }
 
+static bool says_online(void *ctx)
+{
+    (void)ctx;
+    return is_online;
+}
+
+/* Eight jobs, and a ninth clock whose threads are online or offline. */
+static struct shared open_beside_eight_jobs(struct fake *ninth, haft_job_state *states)
+{
+    open_crowd();
+    make_online(ninth);
+    ninth->clock.inside = says_online; /* whatever sections of the others have begun */
+    ninth->clock.after_fork = go_on;
+    const struct shared shared = open_with(ninth, HAFT_CLOCK_CALLER);
+
+    haft_thread_offline(shared.domain);
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        states[i] = haft_job_begin(domains[i]);
+    }
+    return shared;
+}
+
+static void close_beside_eight_jobs(struct shared *shared, const haft_job_state *states)
+{
+    for (int i = MOST_CLOCKS; i-- > 0;) {
+        haft_job_end(domains[i], states[i]);
+    }
+    for (int i = 0; i <= MOST_CLOCKS; i++) {
+        expect_status(haft_domain_close(domains[i]), HAFT_OK);
+    }
+    close_shared(shared);
+}
+
+Test(foreign_clock, offline_a_ninth_one_works_without_jobs)
+{
+    struct fake ninth;
+    haft_job_state states[MOST_CLOCKS];
+    haft_domain *other;
+    struct shared shared = open_beside_eight_jobs(&ninth, states);
+    const haft_domain_options same = {.foreign_clock = &ninth.clock, .clock = HAFT_CLOCK_CALLER};
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    haft_thread_unpark(shared.domain, parked);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    assert_status(haft_domain_open(&same, &other), HAFT_OK);
+    expect_status(haft_domain_close(other), HAFT_OK);
+    cr_expect(zero(u32, ninth.onlines));
+    close_beside_eight_jobs(&shared, states);
+}
+
+static void tick_once(struct shared *shared, haft_id live)
+{
+    require(haft_is_live(shared->view, live));
+    require(haft_domain_tick(shared->domain) == HAFT_OK);
+}
+
+Test(foreign_clock, that_a_fork_ends_may_be_a_ninth_one)
+{
+    struct fake ninth;
+    haft_job_state states[MOST_CLOCKS];
+
+    need_a_machine();
+    struct shared shared = open_beside_eight_jobs(&ninth, states);
+
+    fork_with_the_calls(tick_once, &shared, insert(shared.worker));
+    close_beside_eight_jobs(&shared, states);
+}
+
+/* By the clock's own call, as with rcu_thread_offline() of liburcu. */
+Test(foreign_clock, a_thread_taken_offline_elsewhere_is_in_no_section)
+{
+    struct fake fake;
+
+    make_online(&fake);
+    struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
+    const haft_job_state outer = haft_job_begin(shared.domain);
+    const haft_job_state inner = haft_job_begin(shared.domain);
+
+    count_offline(&fake);
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    count_online(&fake);
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    haft_job_end(shared.domain, inner);
+    haft_job_end(shared.domain, outer);
+    close_shared(&shared);
+}
+
 #ifndef NDEBUG
 static bool is_not_registered(void *ctx)
 {

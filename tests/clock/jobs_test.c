@@ -378,6 +378,19 @@ Test(jobs, a_first_worker_opened_while_parked_stays_offline)
     close_shared(&shared);
 }
 
+/* A job keeps the thread's entry with the clock; without a worker it may not resolve. */
+Test(jobs, online_in_one_without_workers_holds_nothing_up)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    haft_thread_offline(shared.domain);
+    haft_thread_online(shared.domain);
+    EXPECT_FREE(&shared);
+    haft_job_end(shared.domain, job);
+    close_shared(&shared);
+}
+
 Test(jobs, a_thread_without_workers_or_jobs_may_park)
 {
     struct shared shared = open_without_worker();

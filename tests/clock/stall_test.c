@@ -452,6 +452,26 @@ TEST_ON_EACH_CLOCK(stall, with_a_callback_is_no_line)
     close_shared(&shared);
 }
 
+/* One batch waits, and the worker that was opened last is closed. */
+Test(stall, line_of_a_single_batch_names_no_worker_that_is_closed)
+{
+    struct shared shared = open_noting((struct setting){ANNOUNCED, HAFT_CLOCK_WORKERS}, NULL);
+    haft_worker *closed = open_worker(shared.table);
+    struct captured captured = capture();
+    char text[4096];
+
+    must(haft_worker_close(closed) == HAFT_OK);
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    sleep_ms(2 * STALL_NS / 1000000);
+    domain_notice_stall(shared.domain);
+    release(&captured, text, sizeof text);
+    cr_expect(ne(ptr, strstr(text, " and 1 batch of freed slots waits: thread "), NULL), "%s",
+              text);
+    cr_expect(ne(ptr, strstr(text, " is online, and passes no quiescent point"), NULL), "%s", text);
+    close_shared(&shared);
+}
+
 /* As in the barrier at the end of an OpenMP loop: one thread is there, and another needs slots. */
 struct barrier {
     struct shared *shared;

@@ -118,6 +118,25 @@ TEST_ON_EACH_CLOCK(explain, busy_says_how_many_slots_wait)
     close_shared(&shared);
 }
 
+Test(explain, busy_says_how_many_slots_waiting_bytes_allow)
+{
+    const haft_table_options options = {
+        .name = "players", .capacity = 10000, .object_size = 16, .waiting_bytes = 100 * 24};
+    const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
+    struct shared shared = open_shared_on(&frames, &options);
+    haft_status status;
+    haft_id id;
+
+    while ((status = haft_insert(shared.worker, NULL, &id)) == HAFT_OK) {
+        must(haft_free(shared.worker, id) == HAFT_OK);
+    }
+    assert_status(status, HAFT_BUSY);
+    expect_text(of_table(shared.table, HAFT_BUSY),
+                "players: busy: 100 slots wait for a grace period: the next haft_domain_tick(); "
+                "waiting_bytes allows 100");
+    close_shared(&shared);
+}
+
 Test(explain, busy_says_since_when_and_who_holds_it_up)
 {
     const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};

@@ -320,6 +320,27 @@ Test(implicit, closed_by_hand_is_not_closed_again_at_the_end_of_its_thread)
     close_shared(&shared);
 }
 
+static void *ask_again(void *arg)
+{
+    struct visit *visit = arg;
+
+    must(haft_worker_close(current(visit->table)) == HAFT_OK);
+    visit->worker = current(visit->table);
+    visit->id = insert(visit->worker);
+    return NULL;
+}
+
+Test(implicit, asked_for_again_once_it_was_closed_by_hand_opens_and_closes_with_its_thread)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    struct visit visit = {.table = shared.table};
+
+    in_thread(ask_again, &visit);
+    cr_expect(haft_is_live(shared.view, visit.id));
+    cr_expect(eq(u64, stats_of(shared.table).workers, 0));
+    close_shared(&shared);
+}
+
 /* --- in destructors of thread-specific data --- */
 
 /* One key's: an object to be freed, and how often the destructor asks to be run. */

@@ -271,6 +271,21 @@ TEST_ON_EACH_CLOCK(insert_many, copies_each_object_of_any_size)
     expect_inserted(*setting, 16, 1);
 }
 
+Test(insert_many, notes_where_each_object_was_allocated)
+{
+    const haft_table_options noting = {.capacity = 1000, .object_size = 8, .sites = true};
+    struct shared shared = open_shared(MEMB_CALLER, &noting);
+    char text[400];
+
+    must(haft_insert_many(shared.worker, bytes, ids, 10, NULL) == 10);
+    for (int i = 0; i < 10; i++) {
+        haft_diagnose_format(shared.table, ids[i], text, sizeof text);
+        cr_expect(ne(ptr, strstr(text, "(HAFT_OK); allocated at "), NULL), "%s", text);
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 TEST_ON_EACH_CLOCK(insert_many, without_objects_zeroes_the_bytes_also_of_used_slots)
 {
     static const unsigned char zeros[16];

@@ -113,6 +113,32 @@ TEST_ON_EACH_CLOCK(unregistered,
     close_shared(&shared);
 }
 
+/* With waiting_bytes for one slot, a second insertion is HAFT_BUSY until a grace period. */
+TEST_ON_EACH_CLOCK(unregistered, insert_wait_and_reserve_wait_return_once_a_slot_is_free)
+{
+    const haft_table_options narrow = {.capacity = 100, .object_size = 8, .waiting_bytes = 16};
+    struct shared shared = open_shared(*setting, &narrow);
+    const uint64_t value = 42;
+    haft_status status = HAFT_OK;
+    haft_id id;
+
+    for (int n = 0; n < 10; n++) {
+        while ((status = haft_insert_unregistered(shared.table, NULL, &id)) == HAFT_OK) {
+            must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+        }
+        must(status == HAFT_BUSY);
+        if (n % 2 == 0) {
+            assert_status(haft_insert_wait_unregistered(shared.table, &value, &id), HAFT_OK);
+            cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 42));
+            must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+        } else {
+            assert_status(haft_reserve_wait_unregistered(shared.table, &id, NULL), HAFT_OK);
+            haft_abort_unregistered(shared.table, id);
+        }
+    }
+    close_shared(&shared);
+}
+
 Test(unregistered, after_its_last_generation_a_slot_is_exhausted)
 {
     const haft_table_options short_lived = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};

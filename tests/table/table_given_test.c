@@ -164,6 +164,37 @@ Test(table_given, has_as_many_workers_and_threads_as_were_declared)
     close_all(&in);
 }
 
+static void *open_and_close(void *table)
+{
+    expect_status(haft_worker_close(open_worker(table)), HAFT_OK);
+    return NULL;
+}
+
+static void *open_in_vain(void *table)
+{
+    haft_worker *worker;
+
+    expect_status(haft_worker_open(table, &worker), HAFT_NO_MEMORY);
+    return NULL;
+}
+
+Test(table_given, a_thread_more_than_were_declared_opens_no_worker_until_one_has_left)
+{
+    const haft_domain_options domain = {.threads = 1};
+    struct given_shared in = guarded(&domain, &options);
+    pthread_t thread;
+
+    open_in(&in, &domain, &options);
+    haft_worker *worker = open_worker(in.table);
+
+    must(pthread_create(&thread, NULL, open_in_vain, in.table) == 0);
+    pthread_join(thread, NULL);
+    must(haft_worker_close(worker) == HAFT_OK);
+    must(pthread_create(&thread, NULL, open_and_close, in.table) == 0);
+    pthread_join(thread, NULL);
+    close_all(&in);
+}
+
 Test(table_given, footprint_says_what_fills_it_and_less_is_no_memory)
 {
     haft_table_options filled = options;
