@@ -15,9 +15,12 @@
 static bool aborts;
 static bool exits;
 
+int __cxa_atexit(void (*function)(void *), void *arg, void *library);
+
 /* Of all that is done at exit the last. */
-static void end(void)
+static void end(void *arg)
 {
+    (void)arg;
     if (aborts) {
         raise(SIGABRT);
         signal(SIGABRT, SIG_DFL);
@@ -25,9 +28,10 @@ static void end(void)
     }
 }
 
+/* What belongs to a library is done with that library's end, so this belongs to none. */
 __attribute__((constructor)) static void begin(void)
 {
-    atexit(end);
+    __cxa_atexit(end, NULL, NULL);
 }
 
 void abort(void)
