@@ -248,6 +248,50 @@ Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
     close_shared(&shared);
 }
 
+#define TABLES 12 /* more than one call remembers to serve */
+
+struct crowd {
+    struct respawn each[TABLES];
+};
+
+static void respawn_all(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct crowd *crowd = arg;
+
+    for (int i = 0; i < TABLES; i++) {
+        respawn(object, id, worker, &crowd->each[i]);
+    }
+}
+
+Test(callback, however_many_tables_are_used_in_on_reclaim_each_gets_its_slots_back)
+{
+    struct crowd crowd = {0};
+    const haft_table_options options = {
+        .capacity = 100, .on_reclaim = respawn_all, .reclaim_arg = &crowd};
+    const haft_table_options one = {
+        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    for (int i = 0; i < TABLES; i++) {
+        must(haft_table_open(shared.domain, &one, &crowd.each[i].table) == HAFT_OK);
+        crowd.each[i].worker = open_worker(crowd.each[i].table);
+    }
+    for (int n = 0; n < 100; n++) {
+        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    for (int i = 0; i < TABLES; i++) {
+        cr_expect(lt(u64, 20, stats_of(crowd.each[i].table).created), "table %d", i);
+        must(haft_worker_close(crowd.each[i].worker) == HAFT_OK);
+        crowd.each[i].worker = NULL;
+    }
+    for (int i = 0; i < TABLES; i++) {
+        must(haft_table_close(crowd.each[i].table) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 struct chain {
     haft_status status;
     int calls;

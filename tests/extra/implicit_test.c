@@ -326,6 +326,7 @@ static void *ask_again(void *arg)
 
     must(haft_worker_close(current(visit->table)) == HAFT_OK);
     visit->worker = current(visit->table);
+    must(stats_of(visit->table).workers == 1);
     visit->id = insert(visit->worker);
     return NULL;
 }

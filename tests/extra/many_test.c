@@ -281,6 +281,7 @@ Test(insert_many, notes_where_each_object_was_allocated)
     for (int i = 0; i < 10; i++) {
         haft_diagnose_format(shared.table, ids[i], text, sizeof text);
         cr_expect(ne(ptr, strstr(text, "(HAFT_OK); allocated at "), NULL), "%s", text);
+        cr_expect(eq(ptr, strstr(text, "somewhere"), NULL), "%s", text);
         must(haft_free(shared.worker, ids[i]) == HAFT_OK);
     }
     close_shared(&shared);

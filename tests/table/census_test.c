@@ -1,9 +1,13 @@
 /* White-box: the census notices each kind of slot, count and descriptor that is wrong. */
+#include "concurrent/batches/tagged.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
 #include <criterion/redirect.h>
+#include <haft/pin.h>
+#include <haft/share.h>
+#include <haft/threads.h>
 #include <stdio.h>
 
 TestSuite(census, .timeout = SUITE_SECONDS);
@@ -76,6 +80,58 @@ Test(census, notices_a_slot_that_is_lost)
     struct shared shared = open_used(&live);
 
     expect_wrong_with(&shared, -1, 0);
+    close_shared(&shared);
+}
+
+/* With the list of freed slots gone, and as it was. */
+static void expect_wrong_without_list(struct shared *shared, haft_id freed)
+{
+    atomic_u64 *head = &shared->table->lists[LIST_FREED].head;
+
+    assert_status(haft_free_unregistered(shared->table, freed), HAFT_OK);
+    cr_expect(census_is_right(shared->table));
+    const uint64_t before = load_relaxed(OWN, head);
+
+    store_relaxed(OWN, head, tagged_next(before, NUMBER_NONE));
+    cr_expect(not(census_is_right(shared->table)));
+    store_relaxed(OWN, head, before);
+    cr_expect(census_is_right(shared->table));
+}
+
+Test(census, notices_a_freed_slot_that_is_lost)
+{
+    haft_id live;
+    struct shared shared = open_used(&live);
+
+    expect_wrong_without_list(&shared, live);
+    close_shared(&shared);
+}
+
+Test(census, notices_a_freed_slot_that_is_lost_where_others_are_pinned)
+{
+    const haft_table_options pinning = {.capacity = 100, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &pinning);
+    const haft_id pinned = insert(shared.worker);
+
+    haft_section_begin(shared.domain);
+    must(haft_pin(shared.table, pinned) != NULL);
+    haft_section_end(shared.domain);
+    must(haft_free(shared.worker, pinned) == HAFT_OK);
+    settle(shared.worker);
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK); /* it finds the pin */
+    expect_wrong_without_list(&shared, insert(shared.worker));
+    must(haft_unpin(shared.table, pinned) == HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(census, notices_a_freed_slot_of_the_restore_range_that_is_lost)
+{
+    const haft_table_options restoring = {.capacity = 100, .object_size = 8, .restore_range = 8};
+    struct shared shared = open_shared(MEMB_CALLER, &restoring);
+    const haft_id id = haft_id_pack(haft_table_layout(shared.table), HAFT_FIRST_INDEX, 1, 0);
+
+    assert_status(haft_restore(shared.worker, id, NULL), HAFT_OK);
+    expect_wrong_without_list(&shared, id);
     close_shared(&shared);
 }
 
