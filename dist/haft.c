@@ -774,6 +774,8 @@ typedef haft_atomic_u64 atomic_u64;
 /* Fetch and add: the value before. */
 #define fetch_add_relaxed(reason, word, value)                                                     \
     u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+#define fetch_add_acquire(edge, word, value)                                                       \
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acquire)
 #define fetch_add_release(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
 #define fetch_or_acq_rel(edge, word, value)                                                        \
@@ -1873,17 +1875,16 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
 static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {
-    const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = heap_take_zero(heap, (size_t)size + more, _Alignof(max_align_t));
+    char *block = heap_take_zero(heap, (size_t)size + alignment, _Alignof(max_align_t));
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
+    const size_t lead = (alignment - (uintptr_t)block % alignment) % alignment;
 
     set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
-    reservation->more = (uint16_t)more;
+    reservation->more = (uint16_t)alignment;
     return HAFT_OK;
 }
 
@@ -2184,8 +2185,7 @@ HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *he
     file->what = NULL;
     const haft_status status = read_checked(file, bytes, HEAD_SIZE);
 
-    if (status == HAFT_DAMAGED && file->offset == 0 &&
-        memcmp(bytes, first_bytes, sizeof first_bytes) != 0) {
+    if (status == HAFT_DAMAGED && memcmp(bytes, first_bytes, sizeof first_bytes) != 0) {
         file->what = "no saved table begins like this";
     }
     for (uint64_t i = 0; i < SAVED_HEAD_NUMBERS && status == HAFT_OK; i++) {
@@ -4611,7 +4611,7 @@ HAFT_INTERNAL uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t
     uint64_t index = clear_until(slots, first, end, begin);
 
     /* The words in between are gone: go on with the first one behind them. */
-    if (stop > begin && index < end) {
+    if (stop > begin) {
         index += (stop - word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
     }
     clear_until(slots, index, end, UINTPTR_MAX);
@@ -7096,11 +7096,11 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
 {
     haft_status status = HAFT_OK;
 
-    for (uint64_t run = 0; run < count && status == HAFT_OK; run++) {
-        status = saved_write_number(&image_file->saved, runs_floor(&local->slots.runs, run));
-        if (status == HAFT_OK) {
-            status = saved_write_number(&image_file->saved, runs_link(&local->slots.runs, run));
-        }
+    for (uint64_t i = 0; i < 2 * count && status == HAFT_OK; i++) {
+        const struct runs *runs = &local->slots.runs;
+        const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
+
+        status = saved_write_number(&image_file->saved, number);
     }
     return status;
 }
@@ -7337,7 +7337,7 @@ static uint64_t count_in_fresh_runs(const struct loading *loading)
     }
     for (uint64_t run = loading->image.numbers[LOCAL_FIRST_RUN]; run != RUN_LAST;
          run = link_of(loading, run)) {
-        if (linked-- == 0 || run >= count || run < runs_least(runs) ||
+        if (linked-- == 0 || run >= count ||
             !are_fresh(loading, runs_first(runs, run), runs_end(runs, run))) {
             return UINT64_MAX;
         }
@@ -8748,12 +8748,12 @@ static haft_status read_dead(struct packed_loading *loading)
         if (status != HAFT_OK) {
             return status;
         }
-        haft_packed_slot *slot = index >= HAFT_FIRST_INDEX && index < loading->slots.end
+        /* No free slot's word is a live id: the next slot in its list is free. */
+        haft_packed_slot *slot = index < loading->slots.end
                                      ? live_slot(loading, *image_word(&loading->slots, index))
                                      : NULL;
 
-        if (slot == NULL || (void *)slot != (void *)image_word(&loading->slots, index) ||
-            slot->death != 0) {
+        if (slot == NULL || slot->death != 0) {
             return wrong_name(loading, numbers[PACKED_USED] + numbers[PACKED_COUNT] + i,
                               "a dead object's slot");
         }
@@ -15758,7 +15758,7 @@ static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first
 {
     haft_table *table = worker->table;
     /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
-    const uint64_t asked = fetch_add_acq_rel(ASK, &table->drawing, most);
+    const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + stats_idle(table);
     const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
 
@@ -17954,10 +17954,9 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
  * takes it by the word, as haft_restore() takes a slot of its range.
  *
  * Edges in this file.
- *   REVIVE  sift, life_give_up (release) -> revive (acquire)
- *           the last use of the slot's object before its bytes are written;
- *           the same (release) -> is_exhausted (acquire)
- *           the values of the slot's lives before they are cleared
+ *   REVIVE  sift, life_give_up (release) -> is_exhausted (acquire)
+ *           the last use of the slot's object before its bytes are written, and the values of the
+ *           slot's lives before they are cleared
  *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
  *           the flag that ids repeat, before the word: with that alone, an old id would pass for
  *           one never issued
@@ -17978,10 +17977,9 @@ static bool revive(const struct slots *slots, uint64_t index)
     atomic_u64 *at = slots_word(slots, index);
     const uint64_t word = load_relaxed(RETRY, at);
 
-    /* Weakened, the object could be written before the last use of the one before; and an id from
-     * before could be said never to have been issued. */
+    /* Weakened, an id from before could be said never to have been issued. */
     return word_index(&slots->format, word) == MARK_EXHAUSTED &&
-           cas_acq_rel(REVIVE, at, word,
+           cas_release(REVIVE, at, word,
                        word_with_index(&slots->format, slots->format.first, MARK_END));
 }
 
@@ -18013,7 +18011,8 @@ static bool is_exhausted(const haft_table *table, uint64_t index)
 {
     const struct slots *slots = &table->slots;
 
-    /* Weakened, a value could be set after it was cleared, for an id that is issued again. */
+    /* Weakened, the object could be written before the last use of the one before, and a value be
+     * set after it was cleared, for an id that is issued again. */
     return word_index(&slots->format, load_acquire(REVIVE, slots_word(slots, index))) ==
            MARK_EXHAUSTED;
 }
@@ -19207,7 +19206,6 @@ static haft_status reserve_ids(haft_commands *commands, size_t count)
         }
         commands->reserved = ids;
     }
-    roster_hand_over(commands->worker); /* the set may come from another thread */
     while (commands->reserved_count < count) {
         haft_id *id = &commands->reserved[commands->reserved_count];
         const haft_status status = haft_reserve(commands->worker, id, NULL);
@@ -19240,6 +19238,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     const size_t place = find_place(commands, key);
 
     assert(!commands->applying && "a command's call may not close or open recorders");
+    roster_hand_over(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {
         return HAFT_SAME_KEY;
     }
@@ -19384,12 +19383,12 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
 {
     haft_applied counted = {0};
 
-    assert(!commands->applying && "a command's call may not apply");
     const haft_status status = domain_check_moment(commands->table->domain);
 
     if (status != HAFT_OK) {
-        return status;
+        return status; /* on_reclaim may ask while the set is applied */
     }
+    assert(!commands->applying && "a command's call may not apply");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     carry_out(commands, &counted);

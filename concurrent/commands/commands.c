@@ -183,7 +183,6 @@ static haft_status reserve_ids(haft_commands *commands, size_t count)
         }
         commands->reserved = ids;
     }
-    roster_hand_over(commands->worker); /* the set may come from another thread */
     while (commands->reserved_count < count) {
         haft_id *id = &commands->reserved[commands->reserved_count];
         const haft_status status = haft_reserve(commands->worker, id, NULL);
@@ -216,6 +215,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     const size_t place = find_place(commands, key);
 
     assert(!commands->applying && "a command's call may not close or open recorders");
+    roster_hand_over(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {
         return HAFT_SAME_KEY;
     }

@@ -117,12 +117,12 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
 {
     haft_applied counted = {0};
 
-    assert(!commands->applying && "a command's call may not apply");
     const haft_status status = domain_check_moment(commands->table->domain);
 
     if (status != HAFT_OK) {
-        return status;
+        return status; /* on_reclaim may ask while the set is applied */
     }
+    assert(!commands->applying && "a command's call may not apply");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     carry_out(commands, &counted);

@@ -37,17 +37,16 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
 static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {
-    const size_t more = alignment > _Alignof(max_align_t) ? alignment : 0;
-    char *block = heap_take_zero(heap, (size_t)size + more, _Alignof(max_align_t));
+    char *block = heap_take_zero(heap, (size_t)size + alignment, _Alignof(max_align_t));
 
     if (block == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const size_t lead = more != 0 ? (alignment - (uintptr_t)block % alignment) % alignment : 0;
+    const size_t lead = (alignment - (uintptr_t)block % alignment) % alignment;
 
     set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
-    reservation->more = (uint16_t)more;
+    reservation->more = (uint16_t)alignment;
     return HAFT_OK;
 }
 

@@ -144,8 +144,7 @@ haft_status saved_read_head(haft_file *file, struct saved_head *head)
     file->what = NULL;
     const haft_status status = read_checked(file, bytes, HEAD_SIZE);
 
-    if (status == HAFT_DAMAGED && file->offset == 0 &&
-        memcmp(bytes, first_bytes, sizeof first_bytes) != 0) {
+    if (status == HAFT_DAMAGED && memcmp(bytes, first_bytes, sizeof first_bytes) != 0) {
         file->what = "no saved table begins like this";
     }
     for (uint64_t i = 0; i < SAVED_HEAD_NUMBERS && status == HAFT_OK; i++) {

@@ -51,11 +51,11 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
 {
     haft_status status = HAFT_OK;
 
-    for (uint64_t run = 0; run < count && status == HAFT_OK; run++) {
-        status = saved_write_number(&image_file->saved, runs_floor(&local->slots.runs, run));
-        if (status == HAFT_OK) {
-            status = saved_write_number(&image_file->saved, runs_link(&local->slots.runs, run));
-        }
+    for (uint64_t i = 0; i < 2 * count && status == HAFT_OK; i++) {
+        const struct runs *runs = &local->slots.runs;
+        const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
+
+        status = saved_write_number(&image_file->saved, number);
     }
     return status;
 }
@@ -292,7 +292,7 @@ static uint64_t count_in_fresh_runs(const struct loading *loading)
     }
     for (uint64_t run = loading->image.numbers[LOCAL_FIRST_RUN]; run != RUN_LAST;
          run = link_of(loading, run)) {
-        if (linked-- == 0 || run >= count || run < runs_least(runs) ||
+        if (linked-- == 0 || run >= count ||
             !are_fresh(loading, runs_first(runs, run), runs_end(runs, run))) {
             return UINT64_MAX;
         }

@@ -221,12 +221,12 @@ static haft_status read_dead(struct packed_loading *loading)
         if (status != HAFT_OK) {
             return status;
         }
-        haft_packed_slot *slot = index >= HAFT_FIRST_INDEX && index < loading->slots.end
+        /* No free slot's word is a live id: the next slot in its list is free. */
+        haft_packed_slot *slot = index < loading->slots.end
                                      ? live_slot(loading, *image_word(&loading->slots, index))
                                      : NULL;
 
-        if (slot == NULL || (void *)slot != (void *)image_word(&loading->slots, index) ||
-            slot->death != 0) {
+        if (slot == NULL || slot->death != 0) {
             return wrong_name(loading, numbers[PACKED_USED] + numbers[PACKED_COUNT] + i,
                               "a dead object's slot");
         }

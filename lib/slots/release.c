@@ -36,7 +36,7 @@ uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t beyond)
     uint64_t index = clear_until(slots, first, end, begin);
 
     /* The words in between are gone: go on with the first one behind them. */
-    if (stop > begin && index < end) {
+    if (stop > begin) {
         index += (stop - word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
     }
     clear_until(slots, index, end, UINTPTR_MAX);

@@ -134,6 +134,7 @@ void settle_doomed(void);
 
 /* For the thread alone, if it may use it: whose it was before; else 0. */
 uint32_t take_set(const struct thread *thread);
+bool applies_set(const struct thread *thread);
 void give_set_back(uint32_t owner);
 
 /* Objects live or reserved that count for the capacity. */

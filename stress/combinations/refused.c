@@ -68,7 +68,7 @@ void step_refused(struct thread *thread, haft_worker *worker, const struct step 
 
     if ((step->call == CALL_WORKER_CLOSE && thread->worker == NULL) ||
         (step->call == CALL_TICK && !is_clock(PLAN_FRAME)) ||
-        (step->call == CALL_APPLY && (owner = take_set(thread)) == 0)) {
+        (step->call == CALL_APPLY && (owner = take_set(thread)) == 0 && !applies_set(thread))) {
         return;
     }
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);

@@ -53,6 +53,11 @@ uint32_t take_set(const struct thread *thread)
                                                                                           : 0;
 }
 
+bool applies_set(const struct thread *thread)
+{
+    return atomic_load(&set->applying) != 0 && atomic_load(&set->state) == set_of(thread, TAKEN);
+}
+
 void give_set_back(uint32_t owner)
 {
     atomic_store(&set->state, owner);
@@ -205,7 +210,6 @@ void step_recorder_open(struct thread *thread, haft_worker *worker, const struct
     }
     struct recording *recording = find_free();
     const bool has_key = find_key(step->at) != NULL;
-    const bool reserves = !has_key && shim_looks_for(set->commands, creations);
 
     if (recording != NULL) {
         const struct call_under_way outer = begin_call(CALL_RECORDER_OPEN, HAFT_NIL);
@@ -213,7 +217,7 @@ void step_recorder_open(struct thread *thread, haft_worker *worker, const struct
 
         end_call(outer);
         require_that(has_key == (status == HAFT_SAME_KEY), "the key of a recorder");
-        owner = reserves ? set_of(thread, READY) : owner;
+        owner = set_of(thread, READY);
         if (status == HAFT_OK) {
             begin_recording(recording, step->at, creations);
         }

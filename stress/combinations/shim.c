@@ -7,11 +7,6 @@ uint64_t shim_reserved(const haft_commands *commands)
     return commands->reserved_count;
 }
 
-bool shim_looks_for(const haft_commands *commands, uint64_t creations)
-{
-    return creations <= commands->table->slots.limit;
-}
-
 uint64_t shim_each_unused(const haft_commands *commands, void (*call)(haft_id id))
 {
     uint64_t unused = commands->reserved_count;

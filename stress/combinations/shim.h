@@ -47,9 +47,6 @@ static inline bool shim_budget_is_spent(const haft_table *table)
 /* Reservations that serve the command set's next recorder. */
 uint64_t shim_reserved(const haft_commands *commands);
 
-/* Whether haft_recorder_open() looks for slots: no table has more than its limit. */
-bool shim_looks_for(const haft_commands *commands, uint64_t creations);
-
 /* Their number and that of the open recorders' that no creation has used; `call` for each. */
 uint64_t shim_each_unused(const haft_commands *commands, void (*call)(haft_id id));
 

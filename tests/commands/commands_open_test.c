@@ -110,6 +110,31 @@ Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread
     stage_close(&stage);
 }
 
+static void *open_refused(void *arg)
+{
+    struct stage *stage = arg;
+    haft_recorder *recorder;
+    haft_id id;
+
+    expect_status(haft_recorder_open(stage->commands, 1, 1, &recorder), HAFT_SAME_KEY);
+    expect_status(haft_insert(haft_commands_worker(stage->commands), NULL, &id), HAFT_OK);
+    return NULL;
+}
+
+Test(commands_open, also_a_recorder_that_is_refused_hands_the_worker_over)
+{
+    struct stage stage;
+    pthread_t thread;
+
+    stage_open(&stage, &options);
+    open_recorder(&stage, 1, 1);
+    cr_assert(zero(int, pthread_create(&thread, NULL, open_refused, &stage)));
+    pthread_join(thread, NULL);
+    end_frame(&stage);
+    cr_expect(eq(u64, stats_of(stage.shared.table).live, 1));
+    stage_close(&stage);
+}
+
 static void *close_set(void *arg)
 {
     struct stage *stage = arg;
@@ -131,6 +156,37 @@ Test(commands_close, with_the_frame_clock_by_another_thread_gives_reservations_u
     cr_expect(zero(u64, stats_of(stage.shared.table).reserved));
     cr_expect(zero(u64, stats_of(stage.shared.table).workers));
     stage_close(&stage);
+}
+
+struct again {
+    struct stage stage;
+    int calls;
+};
+
+static void apply_again(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct again *again = arg;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    again->calls++;
+    expect_status(haft_commands_apply(again->stage.commands, NULL), HAFT_IN_CALLBACK);
+}
+
+Test(commands_apply, by_on_reclaim_within_an_apply_is_refused)
+{
+    static struct again again;
+    haft_table_options with_callback = options;
+
+    with_callback.on_reclaim = apply_again;
+    with_callback.reclaim_arg = &again;
+    stage_open(&again.stage, &with_callback);
+    for (int frame = 0; frame < 3; frame++) {
+        run_one_frame(&again.stage);
+    }
+    cr_expect(lt(int, 0, again.calls));
+    stage_close(&again.stage);
 }
 
 /* --- recorders --- */
