@@ -473,7 +473,7 @@ const struct explored_case bound_case = {
     .tear_down = tear_down_bound,
 };
 
-/* --- bound_drawn: of five slots that may be in use without an object, four are: one is to draw --- */
+/* --- bound_drawn: five slots may be in use without an object, and four are --- */
 
 #define BOUND 5
 

@@ -29,6 +29,8 @@ typedef haft_atomic_u64 atomic_u64;
     atomic_exchange_explicit(word, value, memory_order_acq_rel)
 #define fetch_add_relaxed(reason, word, value)                                                     \
     atomic_fetch_add_explicit(word, value, memory_order_relaxed)
+#define fetch_add_acquire(edge, word, value)                                                       \
+    atomic_fetch_add_explicit(word, value, memory_order_acquire)
 #define fetch_add_release(edge, word, value)                                                       \
     atomic_fetch_add_explicit(word, value, memory_order_release)
 #define fetch_or_acq_rel(edge, word, value)                                                        \
