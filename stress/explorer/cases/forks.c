@@ -358,9 +358,10 @@ const struct explored_case fork_pins_case = {
 
 /* --- fork_trim: memory is given back --- */
 
+/* Memory in pages, of which each slot has eight. */
 static void set_up_fork_trim(void)
 {
-    open_with((struct table_wish){.capacity = 2, .object_size = 4088}, 2);
+    open_with((struct table_wish){.capacity = 2, .object_size = 32760}, 2);
     for (int i = 0; i < 2; i++) {
         require_status(haft_free(workers[0], ids[i]), HAFT_OK, "freeing");
     }
