@@ -428,6 +428,24 @@ Test(foreign_clock, offline_a_ninth_one_works_without_jobs)
     close_beside_eight_jobs(&shared, states);
 }
 
+Test(foreign_clock, a_section_of_a_ninth_one_is_no_quiescent_point)
+{
+    struct fake ninth;
+    haft_job_state states[MOST_CLOCKS];
+
+    open_crowd();
+    make_sections(&ninth);
+    struct shared shared = open_with(&ninth, HAFT_CLOCK_CALLER);
+
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        states[i] = haft_job_begin(domains[i]);
+    }
+    haft_section_begin(shared.domain);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_IN_SECTION);
+    haft_section_end(shared.domain);
+    close_beside_eight_jobs(&shared, states);
+}
+
 static void tick_once(struct shared *shared, haft_id live)
 {
     require(haft_is_live(shared->view, live));
