@@ -315,9 +315,20 @@ static void look_at_all(struct orphans *orphans)
     }
 }
 
+/* A worker of the forking thread, whose quiescent points look at its batches; else any. */
+static haft_worker *collector(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (worker_is_own(worker)) {
+            return worker;
+        }
+    }
+    return roster_first(table);
+}
+
 void orphans_collect(haft_table *table)
 {
-    struct orphans orphans = {.table = table, .worker = roster_first(table)};
+    struct orphans orphans = {.table = table, .worker = collector(table)};
 
     dissolve_lists(table);
     store_relaxed(OWN, &table->collecting, 0);

@@ -32,7 +32,7 @@ static void close_in_child(struct shared *shared)
 static void take_all_back(struct shared *shared)
 {
     end_grace(shared, true);
-    require(haft_trim(shared->table, NULL) == HAFT_OK);
+    require(haft_worker_quiescent(shared->worker) == HAFT_OK);
 }
 
 /* No slot is lost: insertions find `count`. */
