@@ -43,7 +43,9 @@ for number in 1 2 3 4 5; do
     if [[ $status == 66 ]] && grep -q 'ThreadSanitizer: data race' "$log"; then
         echo "try $number: $(grep -m1 '^SUMMARY' "$log")"
         exit 0
-    elif [[ $status == 67 && $accepted == any ]] && grep -q ': use-after-poison ' "$log"; then
+    # Another thread may use the slot again before the report looks why.
+    elif [[ $status == 67 && $accepted == any ]] &&
+        grep -qE ': (use-after-poison|unknown-crash) ' "$log"; then
         echo "try $number: $(grep -m1 '^SUMMARY' "$log")"
         exit 0
     elif [[ $status == 3 && $accepted == any ]]; then
