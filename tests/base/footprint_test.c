@@ -137,7 +137,7 @@ TEST_ON_EACH_TABLE(resident, memory_is_touched_as_slots_are_first_used)
 
     cr_expect(ge(long, pages, 3900));
     /* AddressSanitizer keeps a byte for 8. */
-    cr_expect(lt(long, pages, under_asan() ? 5700 : 5000));
+    cr_expect(lt(long, pages, under_asan() ? 5500 : 5000));
 }
 
 TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no_memory)

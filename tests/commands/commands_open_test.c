@@ -494,8 +494,12 @@ Test(commands_clock, apply_inside_a_section_is_refused_and_does_nothing)
     cr_expect(eq(u64, applied.created, 99));
     cr_expect(not(haft_is_live(shared.view, id)));
     haft_section_end(shared.domain);
+    memset(&applied, 0xff, sizeof applied);
     expect_status(haft_commands_apply(commands, &applied), HAFT_OK);
     cr_expect(eq(u64, applied.created, 1));
+    for (size_t i = 0; i < sizeof applied.reserved / sizeof applied.reserved[0]; i++) {
+        cr_expect(zero(u64, applied.reserved[i]));
+    }
     haft_commands_close(commands);
     close_shared(&shared);
 }

@@ -142,15 +142,20 @@ static void free_one(void)
     os_mutex_unlock(&lock);
 }
 
+static bool has_first_freed(void)
+{
+    os_mutex_lock(&lock);
+    const bool freed = has_freed;
+
+    os_mutex_unlock(&lock);
+    return freed;
+}
+
 static void insert_after(bool many)
 {
     haft_id id;
 
-    os_mutex_lock(&lock);
-    const bool after = has_freed;
-
-    os_mutex_unlock(&lock);
-    if (after) {
+    if (has_first_freed()) {
         require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
         if (many) {
             haft_insert_many(workers[1], NULL, &id, 1, NULL);
@@ -240,11 +245,7 @@ static void insert_in_place(void)
     const struct object object = {0};
     haft_id id;
 
-    os_mutex_lock(&lock);
-    const bool after = has_freed;
-
-    os_mutex_unlock(&lock);
-    if (after) {
+    if (has_first_freed()) {
         require_status(haft_insert_front(workers[1], fixture.view, &object, sizeof object, &id),
                        HAFT_OK, "inserting");
     }
