@@ -12872,9 +12872,30 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
+/* Looks for slots.  True: the filling batch has some, or `search` says what is to be done first. */
+struct search; /* supply.h */
+typedef bool supplier(haft_worker *worker, struct search *search);
+
+#define SUPPLIERS_MOST 9
+
+/* What a table's search asks for slots, by the table's options: suppliers.c. */
+struct suppliers {
+    supplier *in_order[SUPPLIERS_MOST + 1]; /* then NULL */
+
+    /*
+     * The worker found no slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or
+     * `fresh`.
+     */
+    haft_status (*shortage)(haft_worker *worker, haft_status fresh);
+
+    /* Objects have come, for which a batch was filled.  Or NULL. */
+    void (*filled)(haft_table *table);
+};
+
 struct haft_table {
     struct slots slots;
     haft_domain *domain;
+    struct suppliers suppliers;
     struct pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
@@ -12966,63 +12987,6 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
  * the answer.  Blocking.
  */
 HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status);
-
-/*
- * concurrent/table/roster.h - the workers of a table: a list that only grows, newest first.
- *
- *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
- *
- * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
- * or borrows it.  All functions: any thread, lock-free.
- */
-
-HAFT_INTERNAL haft_worker *roster_first(const haft_table *table);
-
-/* A new worker in the state `state` of the calling thread; NULL: no memory. */
-HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state);
-
-/* The memory of all workers, when no thread has any. */
-HAFT_INTERNAL void roster_free(haft_table *table);
-
-/* A worker that was closed, in that state; NULL: there is none. */
-HAFT_INTERNAL haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
-
-/* roster_take_closed(), or else a new worker; NULL: no memory. */
-HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state);
-
-/* The worker, which is open, is the calling thread's from now on: it was handed over. */
-HAFT_INTERNAL void roster_hand_over(haft_worker *worker);
-
-/* The worker is closed from now on: another thread may have it. */
-HAFT_INTERNAL void roster_leave(haft_worker *worker);
-
-/* A snapshot of its state; whether the thread with that number has it open; whether it is the
- * calling thread's, open or borrowed. */
-HAFT_INTERNAL enum worker_state worker_state(const haft_worker *worker);
-HAFT_INTERNAL bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
-HAFT_INTERNAL bool worker_is_own(const haft_worker *worker);
-
-/* Set the worker's batch limit. */
-HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share);
-
-/*
- * concurrent/table/debug.h - the check of each call with a worker in debug builds (those without
- * NDEBUG).
- *
- * In hooked builds a worker's thread is not checked: that would only be more steps to explore.
- */
-
-#if defined(NDEBUG)
-static inline void debug_check(const haft_worker *worker)
-{
-    (void)worker;
-}
-#else
-static inline void debug_check(const haft_worker *worker)
-{
-    assert(worker_is_own(worker) && "only its thread uses a worker, until the worker is closed");
-}
-#endif
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
@@ -13221,11 +13185,15 @@ static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *
     return id;
 }
 
-/* The slot is reserved for `id`. */
-static inline void life_reserve(const struct slots *slots, atomic_u64 *word, haft_id id)
+/* Slot `index`, the caller's, is reserved for `*id`, its next life: its word. */
+static inline atomic_u64 *life_reserve(const struct slots *slots, uint64_t index, haft_id *id)
 {
+    atomic_u64 *word = slots_word(slots, index);
+
+    *id = life_next_id(slots, word, index);
     slots_unpoison(slots, word);
-    store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+    store_relaxed(OWN, word, word_with_index(&slots->format, id->bits, MARK_RESERVED));
+    return word;
 }
 
 /* The id is live from now on. */
@@ -13305,46 +13273,53 @@ static inline void life_uncount(haft_table *table, uint64_t index)
 }
 
 /*
- * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
+ * concurrent/table/roster.h - the workers of a table: a list that only grows, newest first.
+ *
+ *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
+ *
+ * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
+ * or borrows it.  All functions: any thread, lock-free.
  */
 
-/* An object has come, and is counted: on_fill, if it is time; not in a callback. */
-HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
+HAFT_INTERNAL haft_worker *roster_first(const haft_table *table);
 
-/* The counts that a walk over all slots has found. */
-struct stock {
-    uint64_t live;
-    uint64_t restored; /* live in the restore range */
-    uint64_t reserved;
-    uint64_t retired;
-    uint64_t exhausted;
-    uint64_t restore_exhausted;
-    uint64_t restore_first_used; /* slots of the range that were ever used */
-};
+/* A new worker in the state `state` of the calling thread; NULL: no memory. */
+HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state);
+
+/* The memory of all workers, when no thread has any. */
+HAFT_INTERNAL void roster_free(haft_table *table);
+
+/* A worker that was closed, in that state; NULL: there is none. */
+HAFT_INTERNAL haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
+
+/* roster_take_closed(), or else a new worker; NULL: no memory. */
+HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state state);
+
+/* The worker, which is open, is the calling thread's from now on: it was handed over. */
+HAFT_INTERNAL void roster_hand_over(haft_worker *worker);
+
+/* The worker is closed from now on: another thread may have it. */
+HAFT_INTERNAL void roster_leave(haft_worker *worker);
+
+/* A snapshot of its state; whether the thread with that number has it open; whether it is the
+ * calling thread's, open or borrowed. */
+HAFT_INTERNAL enum worker_state worker_state(const haft_worker *worker);
+HAFT_INTERNAL bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
+HAFT_INTERNAL bool worker_is_own(const haft_worker *worker);
 
 /*
- * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
- * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
- * then.
+ * The check of each call with a worker in debug builds.  (Not in hooked ones: there it would only
+ * be more steps to explore.)
  */
-HAFT_INTERNAL struct stock stats_stock(const haft_table *table);
+static inline void debug_check(const haft_worker *worker)
+{
+    (void)worker;
+    assert((!debug_is_on() || worker_is_own(worker)) &&
+           "only its thread uses a worker, until the worker is closed");
+}
 
-/* Set the counters to these.  One thread, when no other uses the table. */
-HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock);
-
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
-HAFT_INTERNAL
-haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
-
-/*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
- * restore range.  Not below the number with the slots in use as the call begins, and the objects of
- * some moment before it returns.
- */
-HAFT_INTERNAL uint64_t stats_idle(const haft_table *table);
+/* Set the worker's batch limit. */
+HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share);
 
 /*
  * concurrent/table/reclaim.h - taking slots back after their grace period.
@@ -13407,8 +13382,18 @@ HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
 HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
 
 /*
- * concurrent/table/supply.h - where a worker finds slots.
+ * concurrent/table/supply.h - the search for a slot.
  */
+
+/* A search, and what the suppliers have to say besides slots. */
+struct search {
+    /* What is to be done outside the door, before the search starts over; NULL: nothing. */
+    void (*outside)(haft_worker *worker, struct search *search);
+    struct batch *due;        /* taken out, to be taken back by that */
+    haft_status status;       /* why there are no fresh slots */
+    bool has_begun;           /* what follows is set */
+    struct reclaim_call call; /* the batches that are due for it */
+};
 
 /* Slots in the filling batch. */
 struct supply {
@@ -13423,20 +13408,15 @@ struct supply {
  */
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
-/*
- * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
- * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
- */
-HAFT_INTERNAL void supply_gather(haft_worker *worker, struct reclaim_call *call);
+/* Objects have come, and are counted, of which the first was found by that search. */
+static inline void supply_used(haft_worker *worker, const struct supply *supply)
+{
+    haft_table *table = worker->table;
 
-/* supply_gather() until the lists are empty; they may fill meanwhile.  True if they had slots. */
-HAFT_INTERNAL bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
-
-/* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
-HAFT_INTERNAL void supply_take_back(haft_worker *worker);
-
-/* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh);
+    if (supply->is_new && table->suppliers.filled != NULL) {
+        table->suppliers.filled(table);
+    }
+}
 
 /* concurrent/table/allocate.c */
 
@@ -13447,31 +13427,17 @@ HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh
  *   OWN   a slot of the filling batch is the worker's until it is published
  */
 
-/* The word of slot `index`, and the id of its next life. */
-static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, haft_id *id)
+/* A slot; in `*supply` whether the filling batch was filled for it. */
+static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
 {
-    atomic_u64 *word = slots_word(slots, index);
-
-    *id = life_next_id(slots, word, index);
-    return word;
-}
-
-/* A slot; `*is_new` if the filling batch was filled for it. */
-static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
-{
-    haft_table *table = worker->table;
     haft_status status = HAFT_OK;
-    struct supply supply = {.is_new = false};
-    uint64_t units;
 
-    /* A unit that the door refuses has its answer from the search. */
-    if (hand_filling_count(worker) == 0 ||
-        (table->is_exact && door_pass(table, 1, &units) != HAFT_OK)) {
-        status = supply_find(worker, 1, &supply);
+    supply->is_new = false;
+    if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
+        status = supply_find(worker, 1, supply);
     }
     if (status == HAFT_OK) {
         *index = *hand_next(worker);
-        *is_new = supply.is_new;
         hand_take(worker, 1);
     }
     return status;
@@ -13482,34 +13448,37 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
-    bool is_new;
-    const haft_status status = take_index(worker, &index, &is_new);
+    struct supply supply;
+    const haft_status status = take_index(worker, &index, &supply);
 
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *word = begin_life(slots, index, id);
+    atomic_u64 *word = life_reserve(slots, index, id);
 
     sites_note_birth(&slots->sites, index, caller);
-    life_reserve(slots, word, *id);
     tally(&worker->counters.reserved, 1);
     if (object != NULL) {
         *object = slots_object(word);
     }
-    if (is_new) {
-        stats_look_at_fill(worker->table);
-    }
+    supply_used(worker, &supply);
     return HAFT_OK;
+}
+
+static inline void publish(haft_worker *worker, haft_id id)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    count_up(&worker->counters.published, 1);
+    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }
 
 void haft_publish(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
-    const struct slots *slots = &worker->table->slots;
+    assert(life_is_reserved(&worker->table->slots, id) && "an id is reserved, and published once");
 
-    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
-    count_up(&worker->counters.published, 1);
-    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+    publish(worker, id);
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
@@ -13543,7 +13512,7 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
 
     if (status == HAFT_OK) {
         slots_fill(&worker->table->slots, bytes, object);
-        haft_publish(worker, *id);
+        publish(worker, *id);
     }
     return status;
 }
@@ -13771,6 +13740,49 @@ HAFT_INTERNAL void released_apply_floor(const haft_table *table, uint64_t first,
 
 /* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
 HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run);
+
+/*
+ * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
+ */
+
+/* In a table with on_fill, an object has come, and is counted: the callback, if it is time; not in
+ * another one. */
+HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
+
+/* The counts that a walk over all slots has found. */
+struct stock {
+    uint64_t live;
+    uint64_t restored; /* live in the restore range */
+    uint64_t reserved;
+    uint64_t retired;
+    uint64_t exhausted;
+    uint64_t restore_exhausted;
+    uint64_t restore_first_used; /* slots of the range that were ever used */
+};
+
+/*
+ * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
+ * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
+ * then.
+ */
+HAFT_INTERNAL struct stock stats_stock(const haft_table *table);
+
+/* Set the counters to these.  One thread, when no other uses the table. */
+HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock);
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
+ * `fresh` slots.
+ */
+HAFT_INTERNAL
+haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
+
+/*
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
+ * restore range.  Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+HAFT_INTERNAL uint64_t stats_idle(const haft_table *table);
 
 /* concurrent/table/census.c */
 
@@ -15578,7 +15590,7 @@ HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
     struct fill *fill = &table->slots.fill;
     uint64_t exhausted;
 
-    if (fill->warn_at == 0 || callback_is_running()) {
+    if (callback_is_running()) {
         return;
     }
     const uint64_t seen = fill_seen(fill);
@@ -15610,10 +15622,29 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }
 
-/* concurrent/table/supply.c */
+/*
+ * concurrent/table/suppliers.h - what a search asks for slots.
+ */
+
+/* The table's suppliers, by its options.  Before any worker uses it. */
+HAFT_INTERNAL void suppliers_choose(haft_table *table);
 
 /*
- * The search for a slot, in one place and in order:
+ * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
+ * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
+ */
+HAFT_INTERNAL void suppliers_gather(haft_worker *worker, struct reclaim_call *call);
+
+/* suppliers_gather() until the lists are empty; they may fill meanwhile.  True: they had slots. */
+HAFT_INTERNAL bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call);
+
+/* suppliers_gather_all(), then take back all batches that were due before; outside callbacks. */
+HAFT_INTERNAL void suppliers_take_back(haft_worker *worker);
+
+/* concurrent/table/suppliers.c */
+
+/*
+ * The suppliers of a table, in the order in which a search asks them for slots:
  *
  *   1. inside a callback: the slots that its thread has taken back so far
  *   2. the worker's own ready batches, then the depot's
@@ -15622,9 +15653,12 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
  *   5. slots that no worker has had: a local table's free ones, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
- * A search runs no callback.  In a table with on_reclaim it takes a due batch out, ends, and starts
- * over when the batch has been taken back.  Inside a callback it leaves due batches alone.  Batches
- * that become due after it has begun are for the next search.
+ * A table has only those that its options call for: suppliers_choose().  A feature that has slots
+ * to give is one supplier more, which no other part of the search asks for.
+ *
+ * In a table with on_reclaim a supplier takes a due batch out, and the search takes it back when it
+ * has left the door; inside a callback due batches are left alone.  Batches that become due after
+ * the search has begun are for the next one.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -15632,13 +15666,28 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
  * used than the most that held objects at a time, and the bound.
  *
  * Edges in this file.
- *   ASK      take_bounded (release) -> take_bounded (acquire)   slots in use before the search that
+ *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
  *   OWN      only this worker has the batch
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 
-/* The worker uses the slots of a ready batch next; false: the batch is empty. */
+/* --- batches that are ready --- */
+
+/* Hand on the slots of the filling batch beyond the batch limit. */
+static void keep_share(haft_worker *worker)
+{
+    if (hand_filling_count(worker) > worker->batch_limit) {
+        struct batch *filling = hand_filling(worker);
+        struct batch *rest = shelf_empty_batch(worker);
+
+        shelf_split(rest, filling, filling->count - worker->batch_limit);
+        hand_fill(worker, filling);
+        shelf_ready(worker, rest);
+    }
+}
+
+/* The worker uses the slots of a ready batch next; false: there is none, or it is empty. */
 static bool use(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
@@ -15650,14 +15699,16 @@ static bool use(haft_worker *worker, struct batch *batch)
     }
     shelf_give_batch(worker, worker->filling);
     hand_fill(worker, batch);
+    keep_share(worker);
     return true;
 }
 
-/* Inside a callback: use the slots that its thread has taken back so far. */
-static bool use_destination(haft_worker *worker)
+/* Inside a callback: the slots that its thread has taken back so far. */
+static bool use_destination(haft_worker *worker, struct search *search)
 {
     struct batch *destination = reclaim_destination(worker->table);
 
+    (void)search;
     if (destination == NULL) {
         return false;
     }
@@ -15666,47 +15717,97 @@ static bool use_destination(haft_worker *worker)
     return true;
 }
 
-/* A search, and its results besides slots. */
-struct search {
-    struct reclaim_call call;
-    struct batch *due;  /* to be taken back, before the search starts over */
-    haft_status status; /* why there are no fresh slots */
-};
+static bool use_ready(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use(worker, shelf_take_ready(worker));
+}
 
-/* A batch that is due: use it, or take it back first.  False: go on. */
-static bool use_due(haft_worker *worker, struct search *search, struct batch *batch)
+static bool steal_ready(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use(worker, shelf_steal_ready(worker));
+}
+
+/* --- batches that are due --- */
+
+/* The highest ticket that was done when the search asked first. */
+static uint64_t done_for(haft_worker *worker, struct search *search)
+{
+    if (!search->has_begun) {
+        reclaim_begin(&search->call, worker);
+        search->has_begun = true;
+    }
+    return search->call.done;
+}
+
+/* Tables without on_reclaim: a batch that is due, if it is not NULL, is taken back and used. */
+static bool use_quietly(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
         return false;
-    }
-    if (reclaim_calls_back(worker->table)) {
-        search->due = batch;
-        return true;
     }
     reclaim_quietly(worker, batch);
     return use(worker, batch);
 }
 
-/* Whether this search may take due batches out. */
-static bool takes_due(const haft_worker *worker)
-{
-    return !reclaim_calls_back(worker->table) || !callback_is_running();
-}
+/* A batch that is due, with a ticket up to `done`; NULL: none. */
+typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
 
-static bool look_at_own(haft_worker *worker, struct search *search)
+/* Due batches until one of them has slots. */
+static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
 {
+    const uint64_t done = done_for(worker, search);
     struct batch *batch;
 
-    if (use_destination(worker) || use(worker, shelf_take_ready(worker))) {
-        return true;
-    }
-    while (takes_due(worker) && (batch = shelf_take_due(worker, search->call.done)) != NULL) {
-        if (use_due(worker, search, batch)) {
+    while ((batch = take(worker, done)) != NULL) {
+        if (use_quietly(worker, batch)) {
             return true;
         }
     }
     return false;
 }
+
+static bool use_due(haft_worker *worker, struct search *search)
+{
+    return use_first_due(worker, search, shelf_take_due);
+}
+
+static bool steal_due(haft_worker *worker, struct search *search)
+{
+    return use_first_due(worker, search, shelf_steal_due);
+}
+
+/* --- batches that are due, in a table with on_reclaim --- */
+
+static void take_out_back(haft_worker *worker, struct search *search)
+{
+    reclaim_batch(worker, &search->call, search->due);
+}
+
+/* The batch, if it is not NULL, is taken back before the search starts over. */
+static bool take_out(struct search *search, struct batch *batch)
+{
+    search->due = batch;
+    search->outside = batch != NULL ? take_out_back : NULL;
+    return batch != NULL;
+}
+
+static bool take_due_out(haft_worker *worker, struct search *search)
+{
+    const uint64_t done = done_for(worker, search);
+
+    return !callback_is_running() && take_out(search, shelf_take_due(worker, done));
+}
+
+static bool steal_due_out(haft_worker *worker, struct search *search)
+{
+    const uint64_t done = done_for(worker, search);
+
+    return !callback_is_running() && take_out(search, shelf_steal_due(worker, done));
+}
+
+/* --- the lists --- */
 
 /* A batch of slots from a list, or NULL. */
 static struct batch *take_list(haft_worker *worker, enum list_kind kind)
@@ -15745,90 +15846,87 @@ static struct batch *take_aborted(haft_worker *worker)
     return batch;
 }
 
-static bool look_at_lists(haft_worker *worker, struct search *search)
+static bool use_aborted(haft_worker *worker, struct search *search)
 {
+    (void)search;
     gather_freed(worker);
-    return use(worker, take_aborted(worker)) ||
-           (takes_due(worker) && use_due(worker, search, take_list(worker, LIST_UNPINNED)));
+    return use(worker, take_aborted(worker));
 }
 
-/* fresh_take() within the bound on memory that waits. */
-static uint64_t take_bounded(haft_worker *worker, uint64_t most, uint64_t *first,
-                             haft_status *status)
+static bool use_unpinned(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use_quietly(worker, take_list(worker, LIST_UNPINNED));
+}
+
+static bool take_unpinned_out(haft_worker *worker, struct search *search)
+{
+    done_for(worker, search);
+    return !callback_is_running() && take_out(search, take_list(worker, LIST_UNPINNED));
+}
+
+/* --- slots that no worker has had, the lowest first --- */
+
+/* Inside a callback no more than it asks for: the batch it works on has slots to come. */
+static uint64_t most_unused(const haft_worker *worker)
+{
+    return callback_is_running() ? 1 : worker->batch_limit;
+}
+
+static bool use_legacy(haft_worker *worker, struct search *search)
+{
+    struct batch *batch = worker->filling;
+
+    (void)search;
+    batch->count = (uint32_t)legacy_take(worker, most_unused(worker), batch->indices);
+    hand_fill(worker, batch);
+    return hand_filling_count(worker) != 0;
+}
+
+static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
+{
+    struct batch *batch = worker->filling;
+
+    for (uint64_t i = 0; i < count; i++) {
+        batch->indices[i] = (uint32_t)(first + i);
+    }
+    batch->count = (uint32_t)count;
+    hand_fill(worker, batch);
+    return count != 0;
+}
+
+static bool use_fresh(haft_worker *worker, struct search *search)
+{
+    uint64_t first;
+    const uint64_t drawn = fresh_take(worker, most_unused(worker), &first, &search->status);
+
+    return fill_from(worker, first, drawn);
+}
+
+/* use_fresh() within the bound on memory that waits. */
+static bool use_bounded(haft_worker *worker, struct search *search)
 {
     haft_table *table = worker->table;
+    const uint64_t most = most_unused(worker);
     /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
     const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + stats_idle(table);
     const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
+    uint64_t drawn = 0;
+    uint64_t first = 0;
 
-    *status = HAFT_FULL;
-    const uint64_t drawn =
-        room != 0 ? fresh_take(worker, most < room ? most : room, first, status) : 0;
-
+    search->status = HAFT_FULL;
+    if (room != 0) {
+        drawn = fresh_take(worker, most < room ? most : room, &first, &search->status);
+    }
     /* Weakened, the same. */
     fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
-    return drawn;
+    return fill_from(worker, first, drawn);
 }
 
-/* Fill the empty filling batch with slots that no worker has had, the lowest first. */
-static bool use_fresh(haft_worker *worker, struct search *search)
-{
-    struct batch *batch = worker->filling;
-    /* Inside a callback no more than it asks for: the batch it works on has slots to come. */
-    const uint64_t most = callback_is_running() ? 1 : worker->batch_limit;
-    uint64_t first;
-    uint64_t taken = legacy_take(worker, most, batch->indices);
+/* --- which of them a table has, and what it does when it has no slot --- */
 
-    if (taken == 0) {
-        taken = worker->table->waiting_bytes == 0
-                    ? fresh_take(worker, most, &first, &search->status)
-                    : take_bounded(worker, most, &first, &search->status);
-        for (uint64_t i = 0; i < taken; i++) {
-            batch->indices[i] = (uint32_t)(first + i);
-        }
-    }
-    batch->count = (uint32_t)taken;
-    hand_fill(worker, batch);
-    return taken != 0;
-}
-
-static bool look_at_others(haft_worker *worker, struct search *search)
-{
-    struct batch *batch;
-
-    if (use(worker, shelf_steal_ready(worker))) {
-        return true;
-    }
-    while (takes_due(worker) && (batch = shelf_steal_due(worker, search->call.done)) != NULL) {
-        if (use_due(worker, search, batch)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Hand on the slots of the filling batch beyond the batch limit. */
-static void keep_share(haft_worker *worker)
-{
-    if (hand_filling_count(worker) > worker->batch_limit) {
-        struct batch *filling = hand_filling(worker);
-        struct batch *rest = shelf_empty_batch(worker);
-
-        shelf_split(rest, filling, filling->count - worker->batch_limit);
-        hand_fill(worker, filling);
-        shelf_ready(worker, rest);
-    }
-}
-
-/* True: the filling batch has slots, or a batch is due. */
-static bool find_slots(haft_worker *worker, struct search *search)
-{
-    return look_at_own(worker, search) || look_at_lists(worker, search) ||
-           use_fresh(worker, search) || look_at_others(worker, search);
-}
-
-HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh)
+static haft_status shortage(haft_worker *worker, haft_status fresh)
 {
     haft_table *table = worker->table;
 
@@ -15836,33 +15934,136 @@ HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh
     fetch_add_relaxed(HINT, &table->shortage, 1);
     domain_hurry(table->domain);
     domain_notice_stall(table->domain);
-    if (callback_is_running() && reclaim_calls_back(table)) {
-        reclaim_later(table, worker_state(worker) == WORKER_OPEN ? worker : NULL);
-    }
     return stats_shortage(table, worker, fresh);
+}
+
+/* In a table with on_reclaim: a callback's search is served when its take-back is done. */
+static haft_status shortage_in_callback(haft_worker *worker, haft_status fresh)
+{
+    const haft_status status = shortage(worker, fresh);
+
+    if (callback_is_running()) {
+        reclaim_later(worker->table, worker_state(worker) == WORKER_OPEN ? worker : NULL);
+    }
+    return status;
+}
+
+HAFT_INTERNAL void suppliers_choose(haft_table *table)
+{
+    const bool calls_back = reclaim_calls_back(table);
+    struct suppliers *suppliers = &table->suppliers;
+    supplier **next = suppliers->in_order;
+
+    if (calls_back) {
+        *next++ = use_destination;
+    }
+    *next++ = use_ready;
+    *next++ = calls_back ? take_due_out : use_due;
+    *next++ = use_aborted;
+    if (table->slots.has_pins) {
+        *next++ = calls_back ? take_unpinned_out : use_unpinned;
+    }
+    if (table->legacy.local != NULL) {
+        *next++ = use_legacy;
+    }
+    *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
+    *next++ = steal_ready;
+    *next++ = calls_back ? steal_due_out : steal_due;
+    *next = NULL;
+    suppliers->shortage = calls_back ? shortage_in_callback : shortage;
+    suppliers->filled = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
+}
+
+/* --- outside a search --- */
+
+HAFT_INTERNAL void suppliers_gather(haft_worker *worker, struct reclaim_call *call)
+{
+    struct batch *batch;
+
+    gather_freed(worker);
+    batch = take_aborted(worker);
+    if (batch != NULL) {
+        shelf_ready(worker, batch);
+    }
+    /* Each may unpin the next one of a chain. */
+    for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
+        reclaim_batch(worker, call, batch);
+    }
+}
+
+HAFT_INTERNAL bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call)
+{
+    /* Slots that can follow one another: other threads may go on. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    uint64_t looks = 0;
+
+    while (looks < most && lists_have_slots(worker->table)) {
+        suppliers_gather(worker, call);
+        looks++;
+    }
+    return looks != 0;
+}
+
+HAFT_INTERNAL void suppliers_take_back(haft_worker *worker)
+{
+    struct reclaim_call call;
+    struct batch *batch;
+
+    reclaim_begin(&call, worker);
+    suppliers_gather_all(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
+    }
+}
+
+/* concurrent/table/supply.c */
+
+/*
+ * The search for a slot: through the door of an exact table, then from supplier to supplier.
+ *
+ * Which suppliers a table has, and in which order they are asked, its options say (suppliers.c): a
+ * search knows that each finds slots or finds none, and no more.
+ *
+ * A search runs no callback.  A supplier that has taken out what must be taken back first ends the
+ * look: the search leaves the door, has that done, and starts over.
+ */
+
+/* One supplier after the other, until one has found something. */
+static bool ask_suppliers(haft_worker *worker, struct search *search)
+{
+    supplier *const *next = worker->table->suppliers.in_order;
+
+    search->outside = NULL;
+    search->status = HAFT_OK;
+    while (*next != NULL && !(*next)(worker, search)) {
+        next++;
+    }
+    return *next != NULL;
+}
+
+static haft_status shortage_of(haft_worker *worker, haft_status status)
+{
+    return worker->table->suppliers.shortage(worker, status);
 }
 
 /*
  * One look, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
- * `*units` search still; or there were callbacks, and it is time to look again.
+ * `*units` search still; or it is time to look again.
  */
 static haft_status fill(haft_worker *worker, struct search *search, uint64_t most, uint64_t *units)
 {
     haft_table *table = worker->table;
 
-    search->due = NULL;
-    search->status = HAFT_OK;
     if (table->is_exact) {
         const haft_status status = door_enter(table, most, units);
 
         if (status != HAFT_OK) {
-            return status == HAFT_FULL ? status : supply_shortage(worker, status);
+            return status == HAFT_FULL ? status : shortage_of(worker, status);
         }
     }
-    const bool found = find_slots(worker, search);
+    const bool found = ask_suppliers(worker, search);
 
-    if (found && search->due == NULL) {
-        keep_share(worker);
+    if (found && search->outside == NULL) {
         return HAFT_OK;
     }
     if (table->is_exact) {
@@ -15870,9 +16071,9 @@ static haft_status fill(haft_worker *worker, struct search *search, uint64_t mos
         *units = 0;
     }
     if (!found) {
-        return supply_shortage(worker, search->status);
+        return shortage_of(worker, search->status);
     }
-    reclaim_batch(worker, &search->call, search->due);
+    search->outside(worker, search);
     return HAFT_OK;
 }
 
@@ -15882,7 +16083,7 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
     struct search search;
     haft_status status = HAFT_OK;
 
-    reclaim_begin(&search.call, worker);
+    search.has_begun = false;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
         status = fill(worker, &search, most, units);
     }
@@ -15901,7 +16102,7 @@ static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *coun
     }
     const haft_status status = door_pass(table, *count, count);
 
-    return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
+    return status == HAFT_BUSY ? shortage_of(worker, status) : status;
 }
 
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
@@ -15925,46 +16126,6 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
     }
     supply->count = (uint32_t)count;
     return HAFT_OK;
-}
-
-HAFT_INTERNAL void supply_gather(haft_worker *worker, struct reclaim_call *call)
-{
-    struct batch *batch;
-
-    gather_freed(worker);
-    batch = take_aborted(worker);
-    if (batch != NULL) {
-        shelf_ready(worker, batch);
-    }
-    /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
-        reclaim_batch(worker, call, batch);
-    }
-}
-
-HAFT_INTERNAL bool supply_gather_all(haft_worker *worker, struct reclaim_call *call)
-{
-    /* Slots that can follow one another: other threads may go on. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
-    uint64_t looks = 0;
-
-    while (looks < most && lists_have_slots(worker->table)) {
-        supply_gather(worker, call);
-        looks++;
-    }
-    return looks != 0;
-}
-
-HAFT_INTERNAL void supply_take_back(haft_worker *worker)
-{
-    struct reclaim_call call;
-    struct batch *batch;
-
-    reclaim_begin(&call, worker);
-    supply_gather_all(worker, &call);
-    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
-        reclaim_batch(worker, &call, batch);
-    }
 }
 
 /*
@@ -16145,6 +16306,7 @@ HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, st
     depot_open(&table->waiting, &table->pool);
     depot_open(&table->ready, &table->pool);
     lists_open(table);
+    suppliers_choose(table);
     fetch_add_relaxed(COUNT, &domain->tables, 1);
     tables_add(table);
     return HAFT_OK;
@@ -16475,7 +16637,7 @@ HAFT_INTERNAL void worker_do_duties(haft_worker *worker)
     }
     reclaim_begin(&call, worker);
     reclaim_due(worker, &call);
-    supply_gather(worker, &call);
+    suppliers_gather(worker, &call);
 }
 
 HAFT_INTERNAL void worker_flush(haft_worker *worker)
@@ -16766,7 +16928,7 @@ HAFT_INTERNAL haft_status collect_begin(haft_table *table, haft_worker **worker)
         store_relaxed(RETRY, &table->collecting, 0);
         return HAFT_NO_MEMORY;
     }
-    supply_take_back(*worker);
+    suppliers_take_back(*worker);
     return HAFT_OK;
 }
 
@@ -16869,7 +17031,7 @@ static bool take_all_back(haft_worker *worker)
     struct batch *batch;
 
     reclaim_begin(&call, worker);
-    bool found = supply_gather_all(worker, &call);
+    bool found = suppliers_gather_all(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         reclaim_batch(worker, &call, batch);
@@ -17357,14 +17519,6 @@ static void fetch(const struct slots *slots, uint64_t index)
     __builtin_prefetch(slots_word(slots, index), 1);
 }
 
-/* The slots that were found are in use: on_fill, if it is time for it. */
-static void look_at_fill_after(haft_worker *worker, const struct supply *found)
-{
-    if (found->is_new) {
-        stats_look_at_fill(worker->table);
-    }
-}
-
 /* The words of the first slots are on their way. */
 static void fetch_first(const struct slots *slots, const uint32_t *indices, uint32_t count)
 {
@@ -17394,11 +17548,9 @@ static void reserve_found(haft_worker *worker, uint32_t count, const void *calle
     fetch_first(slots, indices, count);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t index = slot_at(slots, indices, count, i);
-        atomic_u64 *word = slots_word(slots, index);
+        atomic_u64 *word = life_reserve(slots, index, &ids[i]);
 
-        ids[i] = life_next_id(slots, word, index);
         sites_note_birth(&slots->sites, index, caller);
-        life_reserve(slots, word, ids[i]);
         if (objects != NULL) {
             objects[i] = slots_object(word);
         }
@@ -17418,7 +17570,7 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
         reserve_found(worker, found.count, caller, ids + done,
                       objects != NULL ? objects + done : NULL);
         done += found.count;
-        look_at_fill_after(worker, &found);
+        supply_used(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -17504,7 +17656,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
         insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
                      ids + done);
         done += found.count;
-        look_at_fill_after(worker, &found);
+        supply_used(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -18104,9 +18256,9 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
 /* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
 static void hurry_back(haft_worker *worker)
 {
-    supply_shortage(worker, HAFT_FULL);
+    worker->table->suppliers.shortage(worker, HAFT_FULL);
     if (!callback_is_running()) {
-        supply_take_back(worker);
+        suppliers_take_back(worker);
     }
 }
 
@@ -18451,6 +18603,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
+    table->legacy.local = local;
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain, NULL) : status;
@@ -18468,7 +18621,6 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     store_relaxed(OWN, &table->fresh, local->used);
     store_relaxed(OWN, &table->legacy.listed, *local_head(local));
     take_runs(table, local);
-    table->legacy.local = local;
     return HAFT_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "concurrent/extra/collect.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
-#include "concurrent/table/supply.h"
+#include "concurrent/table/suppliers.h"
 #include <stddef.h>
 
 haft_status collect_begin(haft_table *table, haft_worker **worker)
@@ -23,7 +23,7 @@ haft_status collect_begin(haft_table *table, haft_worker **worker)
         store_relaxed(RETRY, &table->collecting, 0);
         return HAFT_NO_MEMORY;
     }
-    supply_take_back(*worker);
+    suppliers_take_back(*worker);
     return HAFT_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
-#include "concurrent/table/supply.h"
+#include "concurrent/table/suppliers.h"
 #include <assert.h>
 #include <haft/diagnose.h>
 
@@ -75,7 +75,7 @@ static bool take_all_back(haft_worker *worker)
     struct batch *batch;
 
     reclaim_begin(&call, worker);
-    bool found = supply_gather_all(worker, &call);
+    bool found = suppliers_gather_all(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         reclaim_batch(worker, &call, batch);

@@ -5,11 +5,10 @@
  * counted one by one: if the count lagged behind by a batch while others insert, stats_shortage()
  * could say HAFT_FULL of a table that was never full.
  */
-#include "concurrent/table/debug.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/retire.h"
-#include "concurrent/table/stats.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "lib/slots/object.h"
 #include <assert.h>
@@ -20,14 +19,6 @@
 static void fetch(const struct slots *slots, uint64_t index)
 {
     __builtin_prefetch(slots_word(slots, index), 1);
-}
-
-/* The slots that were found are in use: on_fill, if it is time for it. */
-static void look_at_fill_after(haft_worker *worker, const struct supply *found)
-{
-    if (found->is_new) {
-        stats_look_at_fill(worker->table);
-    }
 }
 
 /* The words of the first slots are on their way. */
@@ -59,11 +50,9 @@ static void reserve_found(haft_worker *worker, uint32_t count, const void *calle
     fetch_first(slots, indices, count);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t index = slot_at(slots, indices, count, i);
-        atomic_u64 *word = slots_word(slots, index);
+        atomic_u64 *word = life_reserve(slots, index, &ids[i]);
 
-        ids[i] = life_next_id(slots, word, index);
         sites_note_birth(&slots->sites, index, caller);
-        life_reserve(slots, word, ids[i]);
         if (objects != NULL) {
             objects[i] = slots_object(word);
         }
@@ -83,7 +72,7 @@ size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size
         reserve_found(worker, found.count, caller, ids + done,
                       objects != NULL ? objects + done : NULL);
         done += found.count;
-        look_at_fill_after(worker, &found);
+        supply_used(worker, &found);
     }
     if (why != NULL) {
         *why = status;
@@ -169,7 +158,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
         insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
                      ids + done);
         done += found.count;
-        look_at_fill_after(worker, &found);
+        supply_used(worker, &found);
     }
     if (why != NULL) {
         *why = status;

@@ -21,7 +21,6 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
-#include "concurrent/table/supply.h"
 #include "concurrent/table/table.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
@@ -100,6 +99,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
+    table->legacy.local = local;
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain, NULL) : status;
@@ -117,7 +117,6 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     store_relaxed(OWN, &table->fresh, local->used);
     store_relaxed(OWN, &table->legacy.listed, *local_head(local));
     take_runs(table, local);
-    table->legacy.local = local;
     return HAFT_OK;
 }
 

@@ -20,7 +20,6 @@
 #include "concurrent/extra/collect.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/shelf.h"
-#include "concurrent/table/supply.h"
 #include <string.h>
 
 struct trim {

@@ -6,41 +6,26 @@
  */
 #include "concurrent/table/allocate.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/table/debug.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
-#include "concurrent/table/stats.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
 #include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <assert.h>
 #include <stddef.h>
 
-/* The word of slot `index`, and the id of its next life. */
-static inline atomic_u64 *begin_life(const struct slots *slots, uint64_t index, haft_id *id)
+/* A slot; in `*supply` whether the filling batch was filled for it. */
+static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
 {
-    atomic_u64 *word = slots_word(slots, index);
-
-    *id = life_next_id(slots, word, index);
-    return word;
-}
-
-/* A slot; `*is_new` if the filling batch was filled for it. */
-static haft_status take_index(haft_worker *worker, uint64_t *index, bool *is_new)
-{
-    haft_table *table = worker->table;
     haft_status status = HAFT_OK;
-    struct supply supply = {.is_new = false};
-    uint64_t units;
 
-    /* A unit that the door refuses has its answer from the search. */
-    if (hand_filling_count(worker) == 0 ||
-        (table->is_exact && door_pass(table, 1, &units) != HAFT_OK)) {
-        status = supply_find(worker, 1, &supply);
+    supply->is_new = false;
+    if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
+        status = supply_find(worker, 1, supply);
     }
     if (status == HAFT_OK) {
         *index = *hand_next(worker);
-        *is_new = supply.is_new;
         hand_take(worker, 1);
     }
     return status;
@@ -50,34 +35,37 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
-    bool is_new;
-    const haft_status status = take_index(worker, &index, &is_new);
+    struct supply supply;
+    const haft_status status = take_index(worker, &index, &supply);
 
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *word = begin_life(slots, index, id);
+    atomic_u64 *word = life_reserve(slots, index, id);
 
     sites_note_birth(&slots->sites, index, caller);
-    life_reserve(slots, word, *id);
     tally(&worker->counters.reserved, 1);
     if (object != NULL) {
         *object = slots_object(word);
     }
-    if (is_new) {
-        stats_look_at_fill(worker->table);
-    }
+    supply_used(worker, &supply);
     return HAFT_OK;
+}
+
+static inline void publish(haft_worker *worker, haft_id id)
+{
+    const struct slots *slots = &worker->table->slots;
+
+    count_up(&worker->counters.published, 1);
+    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
 }
 
 void haft_publish(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
-    const struct slots *slots = &worker->table->slots;
+    assert(life_is_reserved(&worker->table->slots, id) && "an id is reserved, and published once");
 
-    assert(life_is_reserved(slots, id) && "an id is reserved, and published once");
-    count_up(&worker->counters.published, 1);
-    life_publish(slots_word(slots, word_index(&slots->format, id.bits)), id);
+    publish(worker, id);
 }
 
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
@@ -110,7 +98,7 @@ __attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const v
 
     if (status == HAFT_OK) {
         slots_fill(&worker->table->slots, bytes, object);
-        haft_publish(worker, *id);
+        publish(worker, *id);
     }
     return status;
 }

@@ -29,11 +29,15 @@ static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *
     return id;
 }
 
-/* The slot is reserved for `id`. */
-static inline void life_reserve(const struct slots *slots, atomic_u64 *word, haft_id id)
+/* Slot `index`, the caller's, is reserved for `*id`, its next life: its word. */
+static inline atomic_u64 *life_reserve(const struct slots *slots, uint64_t index, haft_id *id)
 {
+    atomic_u64 *word = slots_word(slots, index);
+
+    *id = life_next_id(slots, word, index);
     slots_unpoison(slots, word);
-    store_relaxed(OWN, word, word_with_index(&slots->format, id.bits, MARK_RESERVED));
+    store_relaxed(OWN, word, word_with_index(&slots->format, id->bits, MARK_RESERVED));
+    return word;
 }
 
 /* The id is live from now on. */

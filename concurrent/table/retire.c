@@ -6,8 +6,8 @@
  */
 #include "concurrent/table/retire.h"
 #include "concurrent/clock/tickets.h"
-#include "concurrent/table/debug.h"
 #include "concurrent/table/life.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>

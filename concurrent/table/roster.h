@@ -10,6 +10,7 @@
 #define HAFT_CONCURRENT_ROSTER_H
 
 #include "concurrent/table/state.h"
+#include <assert.h>
 
 haft_worker *roster_first(const haft_table *table);
 
@@ -36,6 +37,17 @@ void roster_leave(haft_worker *worker);
 enum worker_state worker_state(const haft_worker *worker);
 bool worker_is_open_by(const haft_worker *worker, uint64_t thread);
 bool worker_is_own(const haft_worker *worker);
+
+/*
+ * The check of each call with a worker in debug builds.  (Not in hooked ones: there it would only
+ * be more steps to explore.)
+ */
+static inline void debug_check(const haft_worker *worker)
+{
+    (void)worker;
+    assert((!debug_is_on() || worker_is_own(worker)) &&
+           "only its thread uses a worker, until the worker is closed");
+}
 
 /* Set the worker's batch limit. */
 void worker_set_batch_limit(haft_worker *worker, uint32_t share);

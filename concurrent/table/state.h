@@ -146,9 +146,30 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
+/* Looks for slots.  True: the filling batch has some, or `search` says what is to be done first. */
+struct search; /* supply.h */
+typedef bool supplier(haft_worker *worker, struct search *search);
+
+#define SUPPLIERS_MOST 9
+
+/* What a table's search asks for slots, by the table's options: suppliers.c. */
+struct suppliers {
+    supplier *in_order[SUPPLIERS_MOST + 1]; /* then NULL */
+
+    /*
+     * The worker found no slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or
+     * `fresh`.
+     */
+    haft_status (*shortage)(haft_worker *worker, haft_status fresh);
+
+    /* Objects have come, for which a batch was filled.  Or NULL. */
+    void (*filled)(haft_table *table);
+};
+
 struct haft_table {
     struct slots slots;
     haft_domain *domain;
+    struct suppliers suppliers;
     struct pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */

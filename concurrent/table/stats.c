@@ -211,7 +211,7 @@ void stats_look_at_fill(haft_table *table)
     struct fill *fill = &table->slots.fill;
     uint64_t exhausted;
 
-    if (fill->warn_at == 0 || callback_is_running()) {
+    if (callback_is_running()) {
         return;
     }
     const uint64_t seen = fill_seen(fill);

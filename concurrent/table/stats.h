@@ -6,7 +6,8 @@
 
 #include "concurrent/table/state.h"
 
-/* An object has come, and is counted: on_fill, if it is time; not in a callback. */
+/* In a table with on_fill, an object has come, and is counted: the callback, if it is time; not in
+ * another one. */
 void stats_look_at_fill(haft_table *table);
 
 /* The counts that a walk over all slots has found. */

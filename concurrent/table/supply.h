@@ -1,10 +1,20 @@
 /*
- * concurrent/table/supply.h - where a worker finds slots.
+ * concurrent/table/supply.h - the search for a slot.
  */
 #ifndef HAFT_CONCURRENT_SUPPLY_H
 #define HAFT_CONCURRENT_SUPPLY_H
 
 #include "concurrent/table/reclaim.h"
+
+/* A search, and what the suppliers have to say besides slots. */
+struct search {
+    /* What is to be done outside the door, before the search starts over; NULL: nothing. */
+    void (*outside)(haft_worker *worker, struct search *search);
+    struct batch *due;        /* taken out, to be taken back by that */
+    haft_status status;       /* why there are no fresh slots */
+    bool has_begun;           /* what follows is set */
+    struct reclaim_call call; /* the batches that are due for it */
+};
 
 /* Slots in the filling batch. */
 struct supply {
@@ -19,19 +29,14 @@ struct supply {
  */
 haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
-/*
- * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
- * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
- */
-void supply_gather(haft_worker *worker, struct reclaim_call *call);
+/* Objects have come, and are counted, of which the first was found by that search. */
+static inline void supply_used(haft_worker *worker, const struct supply *supply)
+{
+    haft_table *table = worker->table;
 
-/* supply_gather() until the lists are empty; they may fill meanwhile.  True if they had slots. */
-bool supply_gather_all(haft_worker *worker, struct reclaim_call *call);
-
-/* supply_gather_all(), then take back all batches that were due before; outside callbacks. */
-void supply_take_back(haft_worker *worker);
-
-/* No slot found: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-haft_status supply_shortage(haft_worker *worker, haft_status fresh);
+    if (supply->is_new && table->suppliers.filled != NULL) {
+        table->suppliers.filled(table);
+    }
+}
 
 #endif /* HAFT_CONCURRENT_SUPPLY_H */

@@ -11,6 +11,7 @@
 #include "concurrent/batches/tuning.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
+#include "concurrent/table/suppliers.h"
 #include "concurrent/table/tables.h"
 #include "lib/slots/diagnose.h"
 #include "lib/slots/object.h"
@@ -162,6 +163,7 @@ haft_status table_start(haft_table *table, haft_domain *domain, struct given *gi
     depot_open(&table->waiting, &table->pool);
     depot_open(&table->ready, &table->pool);
     lists_open(table);
+    suppliers_choose(table);
     fetch_add_relaxed(COUNT, &domain->tables, 1);
     tables_add(table);
     return HAFT_OK;
