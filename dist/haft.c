@@ -2379,6 +2379,7 @@ static const struct {
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, and a side cannot tell their values apart"},
     [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
+    [HAFT_BAD_KEEP] = {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
 };
 
 const char *haft_status_text(haft_status status)
@@ -3579,7 +3580,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     if (status != HAFT_OK) {
         return status;
     }
-    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
+    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_KEEP;
 }
 
 /* Bytes of a snapshot's changes, with room for one more: never 0. */
@@ -5795,8 +5796,10 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
-    footprint->bytes = measure_local(&known, wanted);
-    footprint->capacity = capacity_that_fills(known, most);
+    *footprint = (haft_footprint){
+        .bytes = measure_local(&known, wanted),
+        .capacity = capacity_that_fills(known, most),
+    };
     return HAFT_OK;
 }
 
@@ -12030,7 +12033,10 @@ haft_status haft_domain_footprint_sized(const haft_domain_options *options, size
 
     status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
     if (status == HAFT_OK) {
-        *footprint = (haft_footprint){bytes, known.threads != 0 ? known.threads : 1};
+        *footprint = (haft_footprint){
+            .bytes = bytes,
+            .capacity = known.threads != 0 ? known.threads : 1,
+        };
     }
     return status;
 }
@@ -12872,24 +12878,28 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
-/* Looks for slots.  True: the filling batch has some, or `search` says what is to be done first. */
-struct search; /* supply.h */
+struct search; /* suppliers.h */
+
+/*
+ * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
+ * batch was taken out, to be taken back before the next round.
+ */
 typedef bool supplier(haft_worker *worker, struct search *search);
 
-#define SUPPLIERS_MOST 9
+#define SUPPLIERS_MOST 9 /* of a table with every option: suppliers_choose() */
 
-/* What a table's search asks for slots, by the table's options: suppliers.c. */
+/* How a table's search goes, by the table's options: suppliers_choose() sets it. */
 struct suppliers {
-    supplier *in_order[SUPPLIERS_MOST + 1]; /* then NULL */
+    supplier *in_order[SUPPLIERS_MOST + 1]; /* NULL behind the last */
 
-    /*
-     * The worker found no slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or
-     * `fresh`.
-     */
+    /* Outside the door, take back the batch that was taken out.  NULL: none ever is. */
+    void (*take_back)(haft_worker *worker, struct search *search);
+
+    /* supply_shortage(). */
     haft_status (*shortage)(haft_worker *worker, haft_status fresh);
 
-    /* Objects have come, for which a batch was filled.  Or NULL. */
-    void (*filled)(haft_table *table);
+    /* Objects are counted, the first of a newly filled batch among them; NULL: no on_fill. */
+    void (*look_at_fill)(haft_table *table);
 };
 
 struct haft_table {
@@ -12928,7 +12938,7 @@ struct haft_table {
     struct legacy legacy;
     struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
-    atomic_u64 drawing;    /* fresh slots that searches ask for, with waiting_bytes: see supply.c */
+    atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
@@ -12962,7 +12972,7 @@ static inline void tally(atomic_u64 *counter, uint64_t by)
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
 }
 
-/* Whether calls with a worker are checked (debug.h): then programs make none in place. */
+/* Whether calls with a worker are checked (debug_check): then programs make none in place. */
 static inline bool debug_is_on(void)
 {
 #if defined(NDEBUG)
@@ -13185,7 +13195,7 @@ static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *
     return id;
 }
 
-/* Slot `index`, the caller's, is reserved for `*id`, its next life: its word. */
+/* Reserve slot `index`, which is the caller's, for its next life, `*id`.  Returns its word. */
 static inline atomic_u64 *life_reserve(const struct slots *slots, uint64_t index, haft_id *id)
 {
     atomic_u64 *word = slots_word(slots, index);
@@ -13319,81 +13329,11 @@ static inline void debug_check(const haft_worker *worker)
 }
 
 /* Set the worker's batch limit. */
-HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share);
-
-/*
- * concurrent/table/reclaim.h - taking slots back after their grace period.
- */
-
-/* Whether the table's callback runs for slots that are taken back. */
-static inline bool reclaim_calls_back(const haft_table *table)
-{
-    return table->on_reclaim != NULL;
-}
-
-#define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
-
-/* A search that found nothing inside a callback. */
-struct refusal {
-    uint64_t table; /* its number */
-    haft_worker *worker;
-    bool is_open; /* not served yet */
-};
-
-/*
- * A call that takes slots back: those that are due when it begins, and for each batch of them a due
- * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
- * free.
- */
-struct reclaim_call {
-    uint64_t done; /* the highest ticket done when the call began */
-    struct refusal refusals[REFUSALS_MOST];
-    unsigned refused;
-};
-
-/* The call begins; it may take back for this worker's table. */
-HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
-
-/*
- * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
- * thread, outside callbacks and the door; lock-free, except on_reclaim.
- */
-HAFT_INTERNAL
-void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
-
-/*
- * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
- * The batch stays the caller's, with the slots that may be used again.
- */
-HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch);
-
-/*
- * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
- * table; else NULL.
- */
-HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
-
-/*
- * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
- * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
- * NULL if it is a borrowed one.
- */
-HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
+HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
 /*
  * concurrent/table/supply.h - the search for a slot.
  */
-
-/* A search, and what the suppliers have to say besides slots. */
-struct search {
-    /* What is to be done outside the door, before the search starts over; NULL: nothing. */
-    void (*outside)(haft_worker *worker, struct search *search);
-    struct batch *due;        /* taken out, to be taken back by that */
-    haft_status status;       /* why there are no fresh slots */
-    bool has_begun;           /* what follows is set */
-    struct reclaim_call call; /* the batches that are due for it */
-};
 
 /* Slots in the filling batch. */
 struct supply {
@@ -13408,15 +13348,21 @@ struct supply {
  */
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
-/* Objects have come, and are counted, of which the first was found by that search. */
+/*
+ * The slots of a supply are in use and counted: on_fill, if the batch was filled for them and it is
+ * time.  Last in a call: on_fill may use the worker.
+ */
 static inline void supply_used(haft_worker *worker, const struct supply *supply)
 {
     haft_table *table = worker->table;
 
-    if (supply->is_new && table->suppliers.filled != NULL) {
-        table->suppliers.filled(table);
+    if (supply->is_new && table->suppliers.look_at_fill != NULL) {
+        table->suppliers.look_at_fill(table);
     }
 }
+
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh);
 
 /* concurrent/table/allocate.c */
 
@@ -13427,12 +13373,12 @@ static inline void supply_used(haft_worker *worker, const struct supply *supply)
  *   OWN   a slot of the filling batch is the worker's until it is published
  */
 
-/* A slot; in `*supply` whether the filling batch was filled for it. */
+/* Take a slot.  supply->is_new: the filling batch was filled for it. */
 static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
 {
     haft_status status = HAFT_OK;
 
-    supply->is_new = false;
+    *supply = (struct supply){1, false};
     if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
         status = supply_find(worker, 1, supply);
     }
@@ -13465,6 +13411,7 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     return HAFT_OK;
 }
 
+/* haft_publish() without its checks. */
 static inline void publish(haft_worker *worker, haft_id id)
 {
     const struct slots *slots = &worker->table->slots;
@@ -13745,8 +13692,8 @@ HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run);
  * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
  */
 
-/* In a table with on_fill, an object has come, and is counted: the callback, if it is time; not in
- * another one. */
+/* In a table with on_fill, after an object was counted: on_fill, if it is time.  Nothing inside a
+ * callback. */
 HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
 
 /* The counts that a walk over all slots has found. */
@@ -14289,6 +14236,261 @@ uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_st
 }
 
 /*
+ * concurrent/table/reclaim.h - taking slots back after their grace period.
+ */
+
+/* Whether the table's callback runs for slots that are taken back. */
+static inline bool reclaim_calls_back(const haft_table *table)
+{
+    return table->on_reclaim != NULL;
+}
+
+#define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
+
+/* A search that found nothing inside a callback. */
+struct refusal {
+    uint64_t table; /* its number */
+    haft_worker *worker;
+    bool is_open; /* not served yet */
+};
+
+/*
+ * A call that takes slots back: those that are due when it begins, and for each batch of them a due
+ * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
+ * free.
+ */
+struct reclaim_call {
+    uint64_t done; /* the highest ticket done when the call began */
+    struct refusal refusals[REFUSALS_MOST];
+    unsigned refused;
+};
+
+/* The call begins; it may take back for this worker's table. */
+HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
+
+/*
+ * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
+ * thread, outside callbacks and the door; lock-free, except on_reclaim.
+ */
+HAFT_INTERNAL
+void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
+
+/*
+ * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
+ * The batch stays the caller's, with the slots that may be used again.
+ */
+HAFT_INTERNAL void reclaim_quietly(haft_worker *worker, struct batch *batch);
+
+/*
+ * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * table; else NULL.
+ */
+HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
+
+/*
+ * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
+ * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
+ * NULL if it is a borrowed one.
+ */
+HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
+
+/*
+ * concurrent/table/gather.h - the slots in the table's lists, as searches and duties collect them.
+ *
+ * All functions: the worker's thread, lock-free, except on_reclaim.
+ */
+
+/* Up to a batch of freed slots takes a ticket, and waits. */
+HAFT_INTERNAL void gather_freed(haft_worker *worker);
+
+/* Up to a batch of aborted slots, which are ready; NULL: none. */
+HAFT_INTERNAL struct batch *gather_aborted(haft_worker *worker);
+
+/* Up to a batch of unpinned slots, which are due; NULL: none. */
+HAFT_INTERNAL struct batch *gather_unpinned(haft_worker *worker);
+
+/* All of these: aborted slots are ready for any worker, unpinned ones are taken back.  The last two
+ * calls do too.  Outside callbacks. */
+HAFT_INTERNAL void gather_lists(haft_worker *worker, struct reclaim_call *call);
+
+/*
+ * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
+ * may go on filling them.  True: they had slots.
+ */
+HAFT_INTERNAL bool gather_all_lists(haft_worker *worker, struct reclaim_call *call);
+
+/* gather_all_lists(), then take back all batches that were due when it began. */
+HAFT_INTERNAL void gather_all_due(haft_worker *worker);
+
+/*
+ * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
+ *
+ * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
+ * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
+ * both are lock-free, and neither allocates.
+ */
+
+/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
+static inline uint64_t list_mark(enum list_kind kind)
+{
+    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
+}
+
+HAFT_INTERNAL void lists_open(haft_table *table);
+
+/* Slot `index`, whose word is in the state FREE or END and this thread's alone. */
+HAFT_INTERNAL void list_push(haft_table *table, enum list_kind kind, uint64_t index);
+
+/* A look, which may be a moment old. */
+HAFT_INTERNAL bool list_is_empty(const haft_table *table, enum list_kind kind);
+
+/* Whether any list has a slot. */
+HAFT_INTERNAL bool lists_have_slots(const haft_table *table);
+
+/*
+ * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
+ * aborted ones.  How many.
+ */
+HAFT_INTERNAL
+uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
+
+/*
+ * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
+ *
+ * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
+ * the caller's any more.
+ */
+
+/* An empty batch for this worker; and an empty one back. */
+HAFT_INTERNAL struct batch *shelf_empty_batch(haft_worker *worker);
+HAFT_INTERNAL void shelf_give_batch(haft_worker *worker, struct batch *batch);
+
+/* The batch waits under its ticket: in the worker's ring, or in the depot. */
+HAFT_INTERNAL void shelf_wait(haft_worker *worker, struct batch *batch);
+
+/* The batch may be reused at once: in the worker's ring, or in the depot. */
+HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch);
+
+/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
+HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch);
+
+/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
+HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most);
+
+/*
+ * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
+ * workers, open or closed.  NULL: none.
+ */
+HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker);
+
+/*
+ * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
+ * the depot's; or from the rings of others.  NULL: none.
+ */
+HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
+
+/* Such a batch, the worker's own or the depot's before those of other workers. */
+HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker);
+HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
+
+/* Any batch that waits, when no other thread uses the table.  NULL: none. */
+HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
+
+/* concurrent/table/gather.c */
+
+/*
+ * The slots in the table's lists, as searches and duties collect them.
+ *
+ * Edges in this file.
+ *   OWN   only this worker has the batch
+ */
+
+/* A batch of slots from a list, or NULL. */
+static struct batch *take_list(haft_worker *worker, enum list_kind kind)
+{
+    struct batch *batch;
+
+    if (list_is_empty(worker->table, kind)) {
+        return NULL;
+    }
+    batch = shelf_empty_batch(worker);
+    if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
+        shelf_give_batch(worker, batch);
+        return NULL;
+    }
+    return batch;
+}
+
+HAFT_INTERNAL void gather_freed(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_FREED);
+
+    if (batch != NULL) {
+        retire_batch(worker, batch);
+    }
+}
+
+/* No reader ever had an id of them. */
+HAFT_INTERNAL struct batch *gather_aborted(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_ABORTED);
+
+    if (batch != NULL) {
+        count_up(&worker->counters.reclaimed, batch->count);
+        store_relaxed(OWN, &batch->ticket, 0);
+    }
+    return batch;
+}
+
+HAFT_INTERNAL struct batch *gather_unpinned(haft_worker *worker)
+{
+    return take_list(worker, LIST_UNPINNED);
+}
+
+HAFT_INTERNAL void gather_lists(haft_worker *worker, struct reclaim_call *call)
+{
+    struct batch *batch;
+
+    gather_freed(worker);
+    batch = gather_aborted(worker);
+    if (batch != NULL) {
+        shelf_ready(worker, batch);
+    }
+    /* Each may unpin the next one of a chain. */
+    for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
+        reclaim_batch(worker, call, batch);
+    }
+}
+
+HAFT_INTERNAL bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
+{
+    /* Slots of a chain come one at a time. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    uint64_t looks = 0;
+
+    while (looks < most && lists_have_slots(worker->table)) {
+        gather_lists(worker, call);
+        looks++;
+    }
+    return looks != 0;
+}
+
+HAFT_INTERNAL void gather_all_due(haft_worker *worker)
+{
+    struct reclaim_call call;
+    struct batch *batch;
+
+    reclaim_begin(&call, worker);
+    gather_all_lists(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
+    }
+}
+
+/*
  * concurrent/table/legacy.h - the free slots of the local table that a shared one was.
  */
 
@@ -14338,38 +14540,6 @@ HAFT_INTERNAL uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t 
     }
     return 0;
 }
-
-/*
- * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
- *
- * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
- * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
- * both are lock-free, and neither allocates.
- */
-
-/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
-static inline uint64_t list_mark(enum list_kind kind)
-{
-    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
-}
-
-HAFT_INTERNAL void lists_open(haft_table *table);
-
-/* Slot `index`, whose word is in the state FREE or END and this thread's alone. */
-HAFT_INTERNAL void list_push(haft_table *table, enum list_kind kind, uint64_t index);
-
-/* A look, which may be a moment old. */
-HAFT_INTERNAL bool list_is_empty(const haft_table *table, enum list_kind kind);
-
-/* Whether any list has a slot. */
-HAFT_INTERNAL bool lists_have_slots(const haft_table *table);
-
-/*
- * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
- * aborted ones.  How many.
- */
-HAFT_INTERNAL
-uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
 
 /* concurrent/table/lists.c */
 
@@ -14471,50 +14641,6 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
     }
     return batch->count;
 }
-
-/*
- * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
- *
- * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
- * the caller's any more.
- */
-
-/* An empty batch for this worker; and an empty one back. */
-HAFT_INTERNAL struct batch *shelf_empty_batch(haft_worker *worker);
-HAFT_INTERNAL void shelf_give_batch(haft_worker *worker, struct batch *batch);
-
-/* The batch waits under its ticket: in the worker's ring, or in the depot. */
-HAFT_INTERNAL void shelf_wait(haft_worker *worker, struct batch *batch);
-
-/* The batch may be reused at once: in the worker's ring, or in the depot. */
-HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch);
-
-/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
-HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch);
-
-/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
-HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most);
-
-/*
- * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
- * workers, open or closed.  NULL: none.
- */
-HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker);
-HAFT_INTERNAL struct batch *shelf_steal_ready(haft_worker *worker);
-
-/*
- * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
- * the depot's; or from the rings of others.  NULL: none.
- */
-HAFT_INTERNAL struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
-HAFT_INTERNAL struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
-
-/* Such a batch, the worker's own or the depot's before those of other workers. */
-HAFT_INTERNAL struct batch *shelf_find_ready(haft_worker *worker);
-HAFT_INTERNAL struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
-
-/* Any batch that waits, when no other thread uses the table.  NULL: none. */
-HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
 
 /* concurrent/table/reclaim.c */
 
@@ -15041,9 +15167,9 @@ HAFT_INTERNAL bool worker_is_own(const haft_worker *worker)
     return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
 }
 
-HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t share)
+HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t limit)
 {
-    worker->batch_limit = share;
+    worker->batch_limit = limit;
     hand_set_look(worker);
 }
 
@@ -15626,20 +15752,16 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
  * concurrent/table/suppliers.h - what a search asks for slots.
  */
 
+/* A search, and what its suppliers answer besides slots. */
+struct search {
+    struct batch *due;        /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status;       /* why there are no fresh slots */
+    bool has_begun;           /* `call` has begun */
+    struct reclaim_call call; /* takes back batches that were due when a supplier first asked */
+};
+
 /* The table's suppliers, by its options.  Before any worker uses it. */
 HAFT_INTERNAL void suppliers_choose(haft_table *table);
-
-/*
- * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
- * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
- */
-HAFT_INTERNAL void suppliers_gather(haft_worker *worker, struct reclaim_call *call);
-
-/* suppliers_gather() until the lists are empty; they may fill meanwhile.  True: they had slots. */
-HAFT_INTERNAL bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call);
-
-/* suppliers_gather_all(), then take back all batches that were due before; outside callbacks. */
-HAFT_INTERNAL void suppliers_take_back(haft_worker *worker);
 
 /* concurrent/table/suppliers.c */
 
@@ -15650,15 +15772,15 @@ HAFT_INTERNAL void suppliers_take_back(haft_worker *worker);
  *   2. the worker's own ready batches, then the depot's
  *   3. the worker's own batches that are due, then the depot's
  *   4. the lists: slots freed, aborted or unpinned without a worker
- *   5. slots that no worker has had: a local table's free ones, then fresh ones
+ *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
- * A table has only those that its options call for: suppliers_choose().  A feature that has slots
- * to give is one supplier more, which no other part of the search asks for.
+ * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
+ * write a supplier and put it into that list; supply.c stays as it is.
  *
  * In a table with on_reclaim a supplier takes a due batch out, and the search takes it back when it
- * has left the door; inside a callback due batches are left alone.  Batches that become due after
- * the search has begun are for the next one.
+ * has left the door; inside a callback due batches are left alone.  A search reads once which
+ * tickets are done, when a supplier first asks for it: what becomes due later is for the next one.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -15668,14 +15790,13 @@ HAFT_INTERNAL void suppliers_take_back(haft_worker *worker);
  * Edges in this file.
  *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
- *   OWN      only this worker has the batch
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 
 /* --- batches that are ready --- */
 
 /* Hand on the slots of the filling batch beyond the batch limit. */
-static void keep_share(haft_worker *worker)
+static void hand_on_rest(haft_worker *worker)
 {
     if (hand_filling_count(worker) > worker->batch_limit) {
         struct batch *filling = hand_filling(worker);
@@ -15699,7 +15820,7 @@ static bool use(haft_worker *worker, struct batch *batch)
     }
     shelf_give_batch(worker, worker->filling);
     hand_fill(worker, batch);
-    keep_share(worker);
+    hand_on_rest(worker);
     return true;
 }
 
@@ -15731,17 +15852,20 @@ static bool steal_ready(haft_worker *worker, struct search *search)
 
 /* --- batches that are due --- */
 
-/* The highest ticket that was done when the search asked first. */
-static uint64_t done_for(haft_worker *worker, struct search *search)
+/* The call that takes back for this search; it begins when it is first asked for. */
+static struct reclaim_call *call_of(haft_worker *worker, struct search *search)
 {
     if (!search->has_begun) {
         reclaim_begin(&search->call, worker);
         search->has_begun = true;
     }
-    return search->call.done;
+    return &search->call;
 }
 
-/* Tables without on_reclaim: a batch that is due, if it is not NULL, is taken back and used. */
+/* A batch that is due, with a ticket up to `done`; NULL: none. */
+typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
+
+/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
 static bool use_quietly(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
@@ -15751,13 +15875,10 @@ static bool use_quietly(haft_worker *worker, struct batch *batch)
     return use(worker, batch);
 }
 
-/* A batch that is due, with a ticket up to `done`; NULL: none. */
-typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
-
 /* Due batches until one of them has slots. */
 static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
 {
-    const uint64_t done = done_for(worker, search);
+    const uint64_t done = call_of(worker, search)->done;
     struct batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -15780,95 +15901,58 @@ static bool steal_due(haft_worker *worker, struct search *search)
 
 /* --- batches that are due, in a table with on_reclaim --- */
 
-static void take_out_back(haft_worker *worker, struct search *search)
+static void take_back_due(haft_worker *worker, struct search *search)
 {
-    reclaim_batch(worker, &search->call, search->due);
+    reclaim_batch(worker, call_of(worker, search), search->due);
 }
 
-/* The batch, if it is not NULL, is taken back before the search starts over. */
+/* The round ends with this batch, to be taken back; false: NULL. */
 static bool take_out(struct search *search, struct batch *batch)
 {
     search->due = batch;
-    search->outside = batch != NULL ? take_out_back : NULL;
     return batch != NULL;
+}
+
+static bool take_first_due_out(haft_worker *worker, struct search *search, due_taker *take)
+{
+    return !callback_is_running() && take_out(search, take(worker, call_of(worker, search)->done));
 }
 
 static bool take_due_out(haft_worker *worker, struct search *search)
 {
-    const uint64_t done = done_for(worker, search);
-
-    return !callback_is_running() && take_out(search, shelf_take_due(worker, done));
+    return take_first_due_out(worker, search, shelf_take_due);
 }
 
 static bool steal_due_out(haft_worker *worker, struct search *search)
 {
-    const uint64_t done = done_for(worker, search);
-
-    return !callback_is_running() && take_out(search, shelf_steal_due(worker, done));
+    return take_first_due_out(worker, search, shelf_steal_due);
 }
 
 /* --- the lists --- */
 
-/* A batch of slots from a list, or NULL. */
-static struct batch *take_list(haft_worker *worker, enum list_kind kind)
-{
-    struct batch *batch;
-
-    if (list_is_empty(worker->table, kind)) {
-        return NULL;
-    }
-    batch = shelf_empty_batch(worker);
-    if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
-        shelf_give_batch(worker, batch);
-        return NULL;
-    }
-    return batch;
-}
-
-static void gather_freed(haft_worker *worker)
-{
-    struct batch *batch = take_list(worker, LIST_FREED);
-
-    if (batch != NULL) {
-        retire_batch(worker, batch);
-    }
-}
-
-/* Slots whose reservation was given up, which no reader ever had an id of. */
-static struct batch *take_aborted(haft_worker *worker)
-{
-    struct batch *batch = take_list(worker, LIST_ABORTED);
-
-    if (batch != NULL) {
-        count_up(&worker->counters.reclaimed, batch->count);
-        store_relaxed(OWN, &batch->ticket, 0);
-    }
-    return batch;
-}
-
+/* Aborted slots.  Freed ones take their ticket, for a later search. */
 static bool use_aborted(haft_worker *worker, struct search *search)
 {
     (void)search;
     gather_freed(worker);
-    return use(worker, take_aborted(worker));
+    return use(worker, gather_aborted(worker));
 }
 
 static bool use_unpinned(haft_worker *worker, struct search *search)
 {
     (void)search;
-    return use_quietly(worker, take_list(worker, LIST_UNPINNED));
+    return use_quietly(worker, gather_unpinned(worker));
 }
 
 static bool take_unpinned_out(haft_worker *worker, struct search *search)
 {
-    done_for(worker, search);
-    return !callback_is_running() && take_out(search, take_list(worker, LIST_UNPINNED));
+    return !callback_is_running() && take_out(search, gather_unpinned(worker));
 }
 
-/* --- slots that no worker has had, the lowest first --- */
+/* --- a former local table's free slots, and fresh ones --- */
 
-/* Inside a callback no more than it asks for: the batch it works on has slots to come. */
-static uint64_t most_unused(const haft_worker *worker)
+/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+static uint64_t most_to_draw(const haft_worker *worker)
 {
     return callback_is_running() ? 1 : worker->batch_limit;
 }
@@ -15878,7 +15962,7 @@ static bool use_legacy(haft_worker *worker, struct search *search)
     struct batch *batch = worker->filling;
 
     (void)search;
-    batch->count = (uint32_t)legacy_take(worker, most_unused(worker), batch->indices);
+    batch->count = (uint32_t)legacy_take(worker, most_to_draw(worker), batch->indices);
     hand_fill(worker, batch);
     return hand_filling_count(worker) != 0;
 }
@@ -15897,8 +15981,8 @@ static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
 
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
-    uint64_t first;
-    const uint64_t drawn = fresh_take(worker, most_unused(worker), &first, &search->status);
+    uint64_t first = 0;
+    const uint64_t drawn = fresh_take(worker, most_to_draw(worker), &first, &search->status);
 
     return fill_from(worker, first, drawn);
 }
@@ -15907,7 +15991,7 @@ static bool use_fresh(haft_worker *worker, struct search *search)
 static bool use_bounded(haft_worker *worker, struct search *search)
 {
     haft_table *table = worker->table;
-    const uint64_t most = most_unused(worker);
+    const uint64_t most = most_to_draw(worker);
     /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
     const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + stats_idle(table);
@@ -15937,8 +16021,8 @@ static haft_status shortage(haft_worker *worker, haft_status fresh)
     return stats_shortage(table, worker, fresh);
 }
 
-/* In a table with on_reclaim: a callback's search is served when its take-back is done. */
-static haft_status shortage_in_callback(haft_worker *worker, haft_status fresh)
+/* Tables with on_reclaim: a search inside a callback is served after the batch taken back. */
+static haft_status shortage_with_on_reclaim(haft_worker *worker, haft_status fresh)
 {
     const haft_status status = shortage(worker, fresh);
 
@@ -15969,71 +16053,37 @@ HAFT_INTERNAL void suppliers_choose(haft_table *table)
     *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
     *next++ = steal_ready;
     *next++ = calls_back ? steal_due_out : steal_due;
+    assert(next <= suppliers->in_order + SUPPLIERS_MOST);
     *next = NULL;
-    suppliers->shortage = calls_back ? shortage_in_callback : shortage;
-    suppliers->filled = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
-}
-
-/* --- outside a search --- */
-
-HAFT_INTERNAL void suppliers_gather(haft_worker *worker, struct reclaim_call *call)
-{
-    struct batch *batch;
-
-    gather_freed(worker);
-    batch = take_aborted(worker);
-    if (batch != NULL) {
-        shelf_ready(worker, batch);
-    }
-    /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
-        reclaim_batch(worker, call, batch);
-    }
-}
-
-HAFT_INTERNAL bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call)
-{
-    /* Slots that can follow one another: other threads may go on. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
-    uint64_t looks = 0;
-
-    while (looks < most && lists_have_slots(worker->table)) {
-        suppliers_gather(worker, call);
-        looks++;
-    }
-    return looks != 0;
-}
-
-HAFT_INTERNAL void suppliers_take_back(haft_worker *worker)
-{
-    struct reclaim_call call;
-    struct batch *batch;
-
-    reclaim_begin(&call, worker);
-    suppliers_gather_all(worker, &call);
-    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
-        reclaim_batch(worker, &call, batch);
-    }
+    suppliers->shortage = calls_back ? shortage_with_on_reclaim : shortage;
+    suppliers->take_back = calls_back ? take_back_due : NULL;
+    suppliers->look_at_fill = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
 }
 
 /* concurrent/table/supply.c */
 
 /*
- * The search for a slot: through the door of an exact table, then from supplier to supplier.
+ * The search for a slot, in rounds: through the door of an exact table, then from supplier to
+ * supplier, until one finds slots.  Slots at hand need no search: they pass the door alone.
  *
- * Which suppliers a table has, and in which order they are asked, its options say (suppliers.c): a
- * search knows that each finds slots or finds none, and no more.
+ * The table's options choose the suppliers and their order (suppliers.c).  A search knows only what
+ * a supplier answers.
  *
- * A search runs no callback.  A supplier that has taken out what must be taken back first ends the
- * look: the search leaves the door, has that done, and starts over.
+ * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
+ * out, which ends the round: the search leaves the door, has the batch taken back, and begins anew.
  */
+
+HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh)
+{
+    return worker->table->suppliers.shortage(worker, fresh);
+}
 
 /* One supplier after the other, until one has found something. */
 static bool ask_suppliers(haft_worker *worker, struct search *search)
 {
     supplier *const *next = worker->table->suppliers.in_order;
 
-    search->outside = NULL;
+    search->due = NULL;
     search->status = HAFT_OK;
     while (*next != NULL && !(*next)(worker, search)) {
         next++;
@@ -16041,16 +16091,12 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
     return *next != NULL;
 }
 
-static haft_status shortage_of(haft_worker *worker, haft_status status)
-{
-    return worker->table->suppliers.shortage(worker, status);
-}
-
 /*
- * One look, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
- * `*units` search still; or it is time to look again.
+ * One round, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
+ * `*units` search still; or a batch was taken back, and it is time for another round.
  */
-static haft_status fill(haft_worker *worker, struct search *search, uint64_t most, uint64_t *units)
+static haft_status search_round(haft_worker *worker, struct search *search, uint64_t most,
+                                uint64_t *units)
 {
     haft_table *table = worker->table;
 
@@ -16058,12 +16104,12 @@ static haft_status fill(haft_worker *worker, struct search *search, uint64_t mos
         const haft_status status = door_enter(table, most, units);
 
         if (status != HAFT_OK) {
-            return status == HAFT_FULL ? status : shortage_of(worker, status);
+            return status == HAFT_FULL ? status : supply_shortage(worker, status);
         }
     }
     const bool found = ask_suppliers(worker, search);
 
-    if (found && search->outside == NULL) {
+    if (found && search->due == NULL) {
         return HAFT_OK;
     }
     if (table->is_exact) {
@@ -16071,9 +16117,9 @@ static haft_status fill(haft_worker *worker, struct search *search, uint64_t mos
         *units = 0;
     }
     if (!found) {
-        return shortage_of(worker, search->status);
+        return supply_shortage(worker, search->status);
     }
-    search->outside(worker, search);
+    table->suppliers.take_back(worker, search);
     return HAFT_OK;
 }
 
@@ -16085,7 +16131,7 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
 
     search.has_begun = false;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
-        status = fill(worker, &search, most, units);
+        status = search_round(worker, &search, most, units);
     }
     return status;
 }
@@ -16102,7 +16148,7 @@ static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *coun
     }
     const haft_status status = door_pass(table, *count, count);
 
-    return status == HAFT_BUSY ? shortage_of(worker, status) : status;
+    return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
 }
 
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
@@ -16144,7 +16190,8 @@ HAFT_INTERNAL void table_free(haft_table *table);
 HAFT_INTERNAL haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
 /*
- * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
+ * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
+ * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
  * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
  */
 HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, struct given *given);
@@ -16461,8 +16508,10 @@ haft_status haft_table_footprint_sized(const haft_table_options *options, size_t
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
 
-    footprint->bytes = measure_table(&known, wanted);
-    footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
+    *footprint = (haft_footprint){
+        .bytes = measure_table(&known, wanted),
+        .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
+    };
     return HAFT_OK;
 }
 
@@ -16637,7 +16686,7 @@ HAFT_INTERNAL void worker_do_duties(haft_worker *worker)
     }
     reclaim_begin(&call, worker);
     reclaim_due(worker, &call);
-    suppliers_gather(worker, &call);
+    gather_lists(worker, &call);
 }
 
 HAFT_INTERNAL void worker_flush(haft_worker *worker)
@@ -16928,7 +16977,7 @@ HAFT_INTERNAL haft_status collect_begin(haft_table *table, haft_worker **worker)
         store_relaxed(RETRY, &table->collecting, 0);
         return HAFT_NO_MEMORY;
     }
-    suppliers_take_back(*worker);
+    gather_all_due(*worker);
     return HAFT_OK;
 }
 
@@ -17031,7 +17080,7 @@ static bool take_all_back(haft_worker *worker)
     struct batch *batch;
 
     reclaim_begin(&call, worker);
-    bool found = suppliers_gather_all(worker, &call);
+    bool found = gather_all_lists(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         reclaim_batch(worker, &call, batch);
@@ -18256,9 +18305,9 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
 /* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
 static void hurry_back(haft_worker *worker)
 {
-    worker->table->suppliers.shortage(worker, HAFT_FULL);
+    supply_shortage(worker, HAFT_FULL);
     if (!callback_is_running()) {
-        suppliers_take_back(worker);
+        gather_all_due(worker);
     }
 }
 

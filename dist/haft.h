@@ -64,32 +64,32 @@
  *   met first
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
- *     haft/view.h        529  resolving ids: what every table has in common
- *     haft/domain.h     1294  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1635  the handle table that all threads share, and its workers
- *     haft/local.h      2101  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2495  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        530  resolving ids: what every table has in common
+ *     haft/domain.h     1296  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1637  the handle table that all threads share, and its workers
+ *     haft/local.h      2103  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2497  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2839  visiting the live objects of a shared table
- *     haft/pin.h        2954  holding on to an object beyond a read section
- *     haft/share.h      3005  hand a local table over to all threads, and back
- *     haft/side.h       3120  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3360  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2841  visiting the live objects of a shared table
+ *     haft/pin.h        2956  holding on to an object beyond a read section
+ *     haft/share.h      3007  hand a local table over to all threads, and back
+ *     haft/side.h       3122  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3362  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3563  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3565  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3713  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3715  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    873  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4216  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4218  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3908  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5350  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3910  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5352  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5527  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5529  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       784  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       785  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -374,6 +374,7 @@ typedef enum haft_status {
     HAFT_BAD_VALUE_ALIGNMENT,
     HAFT_BAD_WRAP,
     HAFT_BAD_ON_END,
+    HAFT_BAD_KEEP,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;
@@ -1140,8 +1141,9 @@ HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft
 
 /* What a table needs of given memory, and how many objects it would hold in that. */
 typedef struct haft_footprint {
-    uint64_t bytes;    /* wherever they begin */
-    uint64_t capacity; /* the highest that needs no more, with as many slots to hold back */
+    uint64_t bytes;       /* wherever they begin */
+    uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
+    uint64_t reserved[2]; /* 0; for what a later version says */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
@@ -3406,15 +3408,15 @@ uint64_t haft_side_sweep(haft_side *side);
 typedef struct haft_history haft_history;
 
 typedef struct haft_history_options {
-    uint64_t keep;                          /* snapshots, at most */
+    uint64_t keep;                          /* snapshots, at most; at least 1 */
     const struct haft_allocator *allocator; /* see haft/memory.h; copied; NULL: malloc */
 } haft_history_options;
 
 /*
  * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
- * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
- *           `keep` is 0; HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_KEEP;
+ *           HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
 haft_status haft_history_open_sized(const haft_history_options *options, size_t size,

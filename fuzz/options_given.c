@@ -99,7 +99,7 @@ static void fill_local(haft_local *local)
 static void try_given_local(const struct values *values)
 {
     haft_local_options options = local_options(values);
-    haft_footprint footprint = {GARBAGE, GARBAGE};
+    haft_footprint footprint = {.bytes = GARBAGE, .capacity = GARBAGE};
     haft_local *local = NULL;
     char small[16];
     const haft_status said = haft_local_footprint(&options, &footprint);
@@ -192,7 +192,7 @@ static void try_given_table(const struct values *values)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
     haft_table_options options = table_options(values);
-    haft_footprint footprint = {GARBAGE, GARBAGE};
+    haft_footprint footprint = {.bytes = GARBAGE, .capacity = GARBAGE};
     haft_domain *domain;
     haft_table *table = NULL;
     char small[16];
@@ -238,7 +238,7 @@ static void try_given_domain(const struct values *values)
                                  : is_foreign != values->gives_flavour ? HAFT_BAD_FOREIGN_CLOCK
                                  : is_foreign                          ? HAFT_BAD_CLOCK
                                                                        : HAFT_OK;
-    haft_footprint footprint = {GARBAGE, GARBAGE};
+    haft_footprint footprint = {.bytes = GARBAGE, .capacity = GARBAGE};
     haft_domain *domain = NULL;
     const haft_status said = haft_domain_footprint(&options, &footprint);
 

@@ -1,9 +1,13 @@
-/* Options of any value for what is no table: domains, command sets, arenas, exports, sides. */
+/*
+ * Options of any value for what is no table: domains, command sets, arenas, exports, sides,
+ * histories.
+ */
 #include "fuzz/options.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
 #include <haft/export.h>
 #include <haft/side.h>
+#include <haft/snapshot.h>
 #include <haft/urcu.h>
 
 #define MOST_BLOCK (UINT64_C(1) << 30)
@@ -229,6 +233,21 @@ static void try_side(const struct values *values)
     try_shared_side(values, &options);
 }
 
+/* A history of few snapshots or none. */
+static void try_history(const struct values *values)
+{
+    const haft_history_options options = {.keep = values->capacity % 16};
+    haft_history *history = NULL;
+    const haft_status said = haft_history_open(&options, &history);
+
+    tell_answer("history_open", said);
+    must(said == (options.keep == 0 ? HAFT_BAD_KEEP : HAFT_OK), "history_open");
+    must((said == HAFT_OK) == (history != NULL), "history_open leaves its argument alone");
+    if (history != NULL) {
+        haft_history_close(history);
+    }
+}
+
 uint64_t try_others(const struct values *values)
 {
     try_domain(values);
@@ -236,5 +255,6 @@ uint64_t try_others(const struct values *values)
     try_arena(values);
     try_export(values);
     try_side(values);
-    return 6;
+    try_history(values);
+    return 7;
 }

@@ -117,7 +117,10 @@ haft_status haft_domain_footprint_sized(const haft_domain_options *options, size
 
     status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
     if (status == HAFT_OK) {
-        *footprint = (haft_footprint){bytes, known.threads != 0 ? known.threads : 1};
+        *footprint = (haft_footprint){
+            .bytes = bytes,
+            .capacity = known.threads != 0 ? known.threads : 1,
+        };
     }
     return status;
 }

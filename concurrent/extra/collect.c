@@ -7,7 +7,7 @@
 #include "concurrent/extra/collect.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
-#include "concurrent/table/suppliers.h"
+#include "concurrent/table/gather.h"
 #include <stddef.h>
 
 haft_status collect_begin(haft_table *table, haft_worker **worker)
@@ -23,7 +23,7 @@ haft_status collect_begin(haft_table *table, haft_worker **worker)
         store_relaxed(RETRY, &table->collecting, 0);
         return HAFT_NO_MEMORY;
     }
-    suppliers_take_back(*worker);
+    gather_all_due(*worker);
     return HAFT_OK;
 }
 

@@ -14,11 +14,11 @@
 #include "concurrent/extra/shared_side.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
+#include "concurrent/table/gather.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
-#include "concurrent/table/suppliers.h"
 #include <assert.h>
 #include <haft/diagnose.h>
 
@@ -75,7 +75,7 @@ static bool take_all_back(haft_worker *worker)
     struct batch *batch;
 
     reclaim_begin(&call, worker);
-    bool found = suppliers_gather_all(worker, &call);
+    bool found = gather_all_lists(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         reclaim_batch(worker, &call, batch);

@@ -12,9 +12,10 @@
  *   RETRY    a first look; the compare-and-swap decides
  */
 #include "concurrent/clock/callback.h"
+#include "concurrent/table/gather.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
-#include "concurrent/table/suppliers.h"
+#include "concurrent/table/supply.h"
 #include "lib/slots/object.h"
 #include <haft/share.h>
 
@@ -45,9 +46,9 @@ static haft_status check_word(const struct slots *slots, haft_id id, uint64_t wo
 /* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
 static void hurry_back(haft_worker *worker)
 {
-    worker->table->suppliers.shortage(worker, HAFT_FULL);
+    supply_shortage(worker, HAFT_FULL);
     if (!callback_is_running()) {
-        suppliers_take_back(worker);
+        gather_all_due(worker);
     }
 }
 

@@ -15,12 +15,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* A slot; in `*supply` whether the filling batch was filled for it. */
+/* Take a slot.  supply->is_new: the filling batch was filled for it. */
 static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
 {
     haft_status status = HAFT_OK;
 
-    supply->is_new = false;
+    *supply = (struct supply){1, false};
     if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
         status = supply_find(worker, 1, supply);
     }
@@ -52,6 +52,7 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     return HAFT_OK;
 }
 
+/* haft_publish() without its checks. */
 static inline void publish(haft_worker *worker, haft_id id)
 {
     const struct slots *slots = &worker->table->slots;

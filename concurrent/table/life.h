@@ -29,7 +29,7 @@ static inline haft_id life_next_id(const struct slots *slots, const atomic_u64 *
     return id;
 }
 
-/* Slot `index`, the caller's, is reserved for `*id`, its next life: its word. */
+/* Reserve slot `index`, which is the caller's, for its next life, `*id`.  Returns its word. */
 static inline atomic_u64 *life_reserve(const struct slots *slots, uint64_t index, haft_id *id)
 {
     atomic_u64 *word = slots_word(slots, index);

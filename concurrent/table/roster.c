@@ -61,9 +61,9 @@ bool worker_is_own(const haft_worker *worker)
     return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
 }
 
-void worker_set_batch_limit(haft_worker *worker, uint32_t share)
+void worker_set_batch_limit(haft_worker *worker, uint32_t limit)
 {
-    worker->batch_limit = share;
+    worker->batch_limit = limit;
     hand_set_look(worker);
 }
 

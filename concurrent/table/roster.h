@@ -50,6 +50,6 @@ static inline void debug_check(const haft_worker *worker)
 }
 
 /* Set the worker's batch limit. */
-void worker_set_batch_limit(haft_worker *worker, uint32_t share);
+void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
 #endif /* HAFT_CONCURRENT_ROSTER_H */

@@ -146,24 +146,28 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
-/* Looks for slots.  True: the filling batch has some, or `search` says what is to be done first. */
-struct search; /* supply.h */
+struct search; /* suppliers.h */
+
+/*
+ * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
+ * batch was taken out, to be taken back before the next round.
+ */
 typedef bool supplier(haft_worker *worker, struct search *search);
 
-#define SUPPLIERS_MOST 9
+#define SUPPLIERS_MOST 9 /* of a table with every option: suppliers_choose() */
 
-/* What a table's search asks for slots, by the table's options: suppliers.c. */
+/* How a table's search goes, by the table's options: suppliers_choose() sets it. */
 struct suppliers {
-    supplier *in_order[SUPPLIERS_MOST + 1]; /* then NULL */
+    supplier *in_order[SUPPLIERS_MOST + 1]; /* NULL behind the last */
 
-    /*
-     * The worker found no slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or
-     * `fresh`.
-     */
+    /* Outside the door, take back the batch that was taken out.  NULL: none ever is. */
+    void (*take_back)(haft_worker *worker, struct search *search);
+
+    /* supply_shortage(). */
     haft_status (*shortage)(haft_worker *worker, haft_status fresh);
 
-    /* Objects have come, for which a batch was filled.  Or NULL. */
-    void (*filled)(haft_table *table);
+    /* Objects are counted, the first of a newly filled batch among them; NULL: no on_fill. */
+    void (*look_at_fill)(haft_table *table);
 };
 
 struct haft_table {
@@ -202,7 +206,7 @@ struct haft_table {
     struct legacy legacy;
     struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
-    atomic_u64 drawing;    /* fresh slots that searches ask for, with waiting_bytes: see supply.c */
+    atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
@@ -236,7 +240,7 @@ static inline void tally(atomic_u64 *counter, uint64_t by)
     store_release(TALLY, counter, load_relaxed(COUNT, counter) + by);
 }
 
-/* Whether calls with a worker are checked (debug.h): then programs make none in place. */
+/* Whether calls with a worker are checked (debug_check): then programs make none in place. */
 static inline bool debug_is_on(void)
 {
 #if defined(NDEBUG) || defined(HAFT_HOOKED)

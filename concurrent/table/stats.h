@@ -6,8 +6,8 @@
 
 #include "concurrent/table/state.h"
 
-/* In a table with on_fill, an object has come, and is counted: the callback, if it is time; not in
- * another one. */
+/* In a table with on_fill, after an object was counted: on_fill, if it is time.  Nothing inside a
+ * callback. */
 void stats_look_at_fill(haft_table *table);
 
 /* The counts that a walk over all slots has found. */

@@ -5,15 +5,15 @@
  *   2. the worker's own ready batches, then the depot's
  *   3. the worker's own batches that are due, then the depot's
  *   4. the lists: slots freed, aborted or unpinned without a worker
- *   5. slots that no worker has had: a local table's free ones, then fresh ones
+ *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
- * A table has only those that its options call for: suppliers_choose().  A feature that has slots
- * to give is one supplier more, which no other part of the search asks for.
+ * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
+ * write a supplier and put it into that list; supply.c stays as it is.
  *
  * In a table with on_reclaim a supplier takes a due batch out, and the search takes it back when it
- * has left the door; inside a callback due batches are left alone.  Batches that become due after
- * the search has begun are for the next one.
+ * has left the door; inside a callback due batches are left alone.  A search reads once which
+ * tickets are done, when a supplier first asks for it: what becomes due later is for the next one.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -23,7 +23,6 @@
  * Edges in this file.
  *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
- *   OWN      only this worker has the batch
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/suppliers.h"
@@ -31,21 +30,21 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
-#include "concurrent/clock/tickets.h"
 #include "concurrent/table/fresh.h"
+#include "concurrent/table/gather.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/legacy.h"
-#include "concurrent/table/lists.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
-#include "concurrent/table/supply.h"
+#include <assert.h>
+#include <stddef.h>
 
 /* --- batches that are ready --- */
 
 /* Hand on the slots of the filling batch beyond the batch limit. */
-static void keep_share(haft_worker *worker)
+static void hand_on_rest(haft_worker *worker)
 {
     if (hand_filling_count(worker) > worker->batch_limit) {
         struct batch *filling = hand_filling(worker);
@@ -69,7 +68,7 @@ static bool use(haft_worker *worker, struct batch *batch)
     }
     shelf_give_batch(worker, worker->filling);
     hand_fill(worker, batch);
-    keep_share(worker);
+    hand_on_rest(worker);
     return true;
 }
 
@@ -101,17 +100,20 @@ static bool steal_ready(haft_worker *worker, struct search *search)
 
 /* --- batches that are due --- */
 
-/* The highest ticket that was done when the search asked first. */
-static uint64_t done_for(haft_worker *worker, struct search *search)
+/* The call that takes back for this search; it begins when it is first asked for. */
+static struct reclaim_call *call_of(haft_worker *worker, struct search *search)
 {
     if (!search->has_begun) {
         reclaim_begin(&search->call, worker);
         search->has_begun = true;
     }
-    return search->call.done;
+    return &search->call;
 }
 
-/* Tables without on_reclaim: a batch that is due, if it is not NULL, is taken back and used. */
+/* A batch that is due, with a ticket up to `done`; NULL: none. */
+typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
+
+/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
 static bool use_quietly(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
@@ -121,13 +123,10 @@ static bool use_quietly(haft_worker *worker, struct batch *batch)
     return use(worker, batch);
 }
 
-/* A batch that is due, with a ticket up to `done`; NULL: none. */
-typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
-
 /* Due batches until one of them has slots. */
 static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
 {
-    const uint64_t done = done_for(worker, search);
+    const uint64_t done = call_of(worker, search)->done;
     struct batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -150,95 +149,58 @@ static bool steal_due(haft_worker *worker, struct search *search)
 
 /* --- batches that are due, in a table with on_reclaim --- */
 
-static void take_out_back(haft_worker *worker, struct search *search)
+static void take_back_due(haft_worker *worker, struct search *search)
 {
-    reclaim_batch(worker, &search->call, search->due);
+    reclaim_batch(worker, call_of(worker, search), search->due);
 }
 
-/* The batch, if it is not NULL, is taken back before the search starts over. */
+/* The round ends with this batch, to be taken back; false: NULL. */
 static bool take_out(struct search *search, struct batch *batch)
 {
     search->due = batch;
-    search->outside = batch != NULL ? take_out_back : NULL;
     return batch != NULL;
+}
+
+static bool take_first_due_out(haft_worker *worker, struct search *search, due_taker *take)
+{
+    return !callback_is_running() && take_out(search, take(worker, call_of(worker, search)->done));
 }
 
 static bool take_due_out(haft_worker *worker, struct search *search)
 {
-    const uint64_t done = done_for(worker, search);
-
-    return !callback_is_running() && take_out(search, shelf_take_due(worker, done));
+    return take_first_due_out(worker, search, shelf_take_due);
 }
 
 static bool steal_due_out(haft_worker *worker, struct search *search)
 {
-    const uint64_t done = done_for(worker, search);
-
-    return !callback_is_running() && take_out(search, shelf_steal_due(worker, done));
+    return take_first_due_out(worker, search, shelf_steal_due);
 }
 
 /* --- the lists --- */
 
-/* A batch of slots from a list, or NULL. */
-static struct batch *take_list(haft_worker *worker, enum list_kind kind)
-{
-    struct batch *batch;
-
-    if (list_is_empty(worker->table, kind)) {
-        return NULL;
-    }
-    batch = shelf_empty_batch(worker);
-    if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
-        shelf_give_batch(worker, batch);
-        return NULL;
-    }
-    return batch;
-}
-
-static void gather_freed(haft_worker *worker)
-{
-    struct batch *batch = take_list(worker, LIST_FREED);
-
-    if (batch != NULL) {
-        retire_batch(worker, batch);
-    }
-}
-
-/* Slots whose reservation was given up, which no reader ever had an id of. */
-static struct batch *take_aborted(haft_worker *worker)
-{
-    struct batch *batch = take_list(worker, LIST_ABORTED);
-
-    if (batch != NULL) {
-        count_up(&worker->counters.reclaimed, batch->count);
-        store_relaxed(OWN, &batch->ticket, 0);
-    }
-    return batch;
-}
-
+/* Aborted slots.  Freed ones take their ticket, for a later search. */
 static bool use_aborted(haft_worker *worker, struct search *search)
 {
     (void)search;
     gather_freed(worker);
-    return use(worker, take_aborted(worker));
+    return use(worker, gather_aborted(worker));
 }
 
 static bool use_unpinned(haft_worker *worker, struct search *search)
 {
     (void)search;
-    return use_quietly(worker, take_list(worker, LIST_UNPINNED));
+    return use_quietly(worker, gather_unpinned(worker));
 }
 
 static bool take_unpinned_out(haft_worker *worker, struct search *search)
 {
-    done_for(worker, search);
-    return !callback_is_running() && take_out(search, take_list(worker, LIST_UNPINNED));
+    return !callback_is_running() && take_out(search, gather_unpinned(worker));
 }
 
-/* --- slots that no worker has had, the lowest first --- */
+/* --- a former local table's free slots, and fresh ones --- */
 
-/* Inside a callback no more than it asks for: the batch it works on has slots to come. */
-static uint64_t most_unused(const haft_worker *worker)
+/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+static uint64_t most_to_draw(const haft_worker *worker)
 {
     return callback_is_running() ? 1 : worker->batch_limit;
 }
@@ -248,7 +210,7 @@ static bool use_legacy(haft_worker *worker, struct search *search)
     struct batch *batch = worker->filling;
 
     (void)search;
-    batch->count = (uint32_t)legacy_take(worker, most_unused(worker), batch->indices);
+    batch->count = (uint32_t)legacy_take(worker, most_to_draw(worker), batch->indices);
     hand_fill(worker, batch);
     return hand_filling_count(worker) != 0;
 }
@@ -267,8 +229,8 @@ static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
 
 static bool use_fresh(haft_worker *worker, struct search *search)
 {
-    uint64_t first;
-    const uint64_t drawn = fresh_take(worker, most_unused(worker), &first, &search->status);
+    uint64_t first = 0;
+    const uint64_t drawn = fresh_take(worker, most_to_draw(worker), &first, &search->status);
 
     return fill_from(worker, first, drawn);
 }
@@ -277,7 +239,7 @@ static bool use_fresh(haft_worker *worker, struct search *search)
 static bool use_bounded(haft_worker *worker, struct search *search)
 {
     haft_table *table = worker->table;
-    const uint64_t most = most_unused(worker);
+    const uint64_t most = most_to_draw(worker);
     /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
     const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + stats_idle(table);
@@ -307,8 +269,8 @@ static haft_status shortage(haft_worker *worker, haft_status fresh)
     return stats_shortage(table, worker, fresh);
 }
 
-/* In a table with on_reclaim: a callback's search is served when its take-back is done. */
-static haft_status shortage_in_callback(haft_worker *worker, haft_status fresh)
+/* Tables with on_reclaim: a search inside a callback is served after the batch taken back. */
+static haft_status shortage_with_on_reclaim(haft_worker *worker, haft_status fresh)
 {
     const haft_status status = shortage(worker, fresh);
 
@@ -339,49 +301,9 @@ void suppliers_choose(haft_table *table)
     *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
     *next++ = steal_ready;
     *next++ = calls_back ? steal_due_out : steal_due;
+    assert(next <= suppliers->in_order + SUPPLIERS_MOST);
     *next = NULL;
-    suppliers->shortage = calls_back ? shortage_in_callback : shortage;
-    suppliers->filled = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
-}
-
-/* --- outside a search --- */
-
-void suppliers_gather(haft_worker *worker, struct reclaim_call *call)
-{
-    struct batch *batch;
-
-    gather_freed(worker);
-    batch = take_aborted(worker);
-    if (batch != NULL) {
-        shelf_ready(worker, batch);
-    }
-    /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < UNPINNED_MOST && (batch = take_list(worker, LIST_UNPINNED)) != NULL; i++) {
-        reclaim_batch(worker, call, batch);
-    }
-}
-
-bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call)
-{
-    /* Slots that can follow one another: other threads may go on. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
-    uint64_t looks = 0;
-
-    while (looks < most && lists_have_slots(worker->table)) {
-        suppliers_gather(worker, call);
-        looks++;
-    }
-    return looks != 0;
-}
-
-void suppliers_take_back(haft_worker *worker)
-{
-    struct reclaim_call call;
-    struct batch *batch;
-
-    reclaim_begin(&call, worker);
-    suppliers_gather_all(worker, &call);
-    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
-        reclaim_batch(worker, &call, batch);
-    }
+    suppliers->shortage = calls_back ? shortage_with_on_reclaim : shortage;
+    suppliers->take_back = calls_back ? take_back_due : NULL;
+    suppliers->look_at_fill = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
 }

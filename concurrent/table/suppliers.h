@@ -6,19 +6,15 @@
 
 #include "concurrent/table/reclaim.h"
 
+/* A search, and what its suppliers answer besides slots. */
+struct search {
+    struct batch *due;        /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status;       /* why there are no fresh slots */
+    bool has_begun;           /* `call` has begun */
+    struct reclaim_call call; /* takes back batches that were due when a supplier first asked */
+};
+
 /* The table's suppliers, by its options.  Before any worker uses it. */
 void suppliers_choose(haft_table *table);
-
-/*
- * Collect from the table's lists: up to a batch of freed slots takes a ticket, up to a batch of
- * aborted ones is ready, unpinned ones are taken back.  Outside callbacks.
- */
-void suppliers_gather(haft_worker *worker, struct reclaim_call *call);
-
-/* suppliers_gather() until the lists are empty; they may fill meanwhile.  True: they had slots. */
-bool suppliers_gather_all(haft_worker *worker, struct reclaim_call *call);
-
-/* suppliers_gather_all(), then take back all batches that were due before; outside callbacks. */
-void suppliers_take_back(haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_SUPPLIERS_H */

@@ -1,23 +1,29 @@
 /*
- * The search for a slot: through the door of an exact table, then from supplier to supplier.
+ * The search for a slot, in rounds: through the door of an exact table, then from supplier to
+ * supplier, until one finds slots.  Slots at hand need no search: they pass the door alone.
  *
- * Which suppliers a table has, and in which order they are asked, its options say (suppliers.c): a
- * search knows that each finds slots or finds none, and no more.
+ * The table's options choose the suppliers and their order (suppliers.c).  A search knows only what
+ * a supplier answers.
  *
- * A search runs no callback.  A supplier that has taken out what must be taken back first ends the
- * look: the search leaves the door, has that done, and starts over.
+ * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
+ * out, which ends the round: the search leaves the door, has the batch taken back, and begins anew.
  */
 #include "concurrent/table/supply.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/hand.h"
-#include <stddef.h>
+#include "concurrent/table/suppliers.h"
+
+haft_status supply_shortage(haft_worker *worker, haft_status fresh)
+{
+    return worker->table->suppliers.shortage(worker, fresh);
+}
 
 /* One supplier after the other, until one has found something. */
 static bool ask_suppliers(haft_worker *worker, struct search *search)
 {
     supplier *const *next = worker->table->suppliers.in_order;
 
-    search->outside = NULL;
+    search->due = NULL;
     search->status = HAFT_OK;
     while (*next != NULL && !(*next)(worker, search)) {
         next++;
@@ -25,16 +31,12 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
     return *next != NULL;
 }
 
-static haft_status shortage_of(haft_worker *worker, haft_status status)
-{
-    return worker->table->suppliers.shortage(worker, status);
-}
-
 /*
- * One look, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
- * `*units` search still; or it is time to look again.
+ * One round, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
+ * `*units` search still; or a batch was taken back, and it is time for another round.
  */
-static haft_status fill(haft_worker *worker, struct search *search, uint64_t most, uint64_t *units)
+static haft_status search_round(haft_worker *worker, struct search *search, uint64_t most,
+                                uint64_t *units)
 {
     haft_table *table = worker->table;
 
@@ -42,12 +44,12 @@ static haft_status fill(haft_worker *worker, struct search *search, uint64_t mos
         const haft_status status = door_enter(table, most, units);
 
         if (status != HAFT_OK) {
-            return status == HAFT_FULL ? status : shortage_of(worker, status);
+            return status == HAFT_FULL ? status : supply_shortage(worker, status);
         }
     }
     const bool found = ask_suppliers(worker, search);
 
-    if (found && search->outside == NULL) {
+    if (found && search->due == NULL) {
         return HAFT_OK;
     }
     if (table->is_exact) {
@@ -55,9 +57,9 @@ static haft_status fill(haft_worker *worker, struct search *search, uint64_t mos
         *units = 0;
     }
     if (!found) {
-        return shortage_of(worker, search->status);
+        return supply_shortage(worker, search->status);
     }
-    search->outside(worker, search);
+    table->suppliers.take_back(worker, search);
     return HAFT_OK;
 }
 
@@ -69,7 +71,7 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
 
     search.has_begun = false;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
-        status = fill(worker, &search, most, units);
+        status = search_round(worker, &search, most, units);
     }
     return status;
 }
@@ -86,7 +88,7 @@ static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *coun
     }
     const haft_status status = door_pass(table, *count, count);
 
-    return status == HAFT_BUSY ? shortage_of(worker, status) : status;
+    return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
 }
 
 haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)

@@ -4,17 +4,8 @@
 #ifndef HAFT_CONCURRENT_SUPPLY_H
 #define HAFT_CONCURRENT_SUPPLY_H
 
-#include "concurrent/table/reclaim.h"
-
-/* A search, and what the suppliers have to say besides slots. */
-struct search {
-    /* What is to be done outside the door, before the search starts over; NULL: nothing. */
-    void (*outside)(haft_worker *worker, struct search *search);
-    struct batch *due;        /* taken out, to be taken back by that */
-    haft_status status;       /* why there are no fresh slots */
-    bool has_begun;           /* what follows is set */
-    struct reclaim_call call; /* the batches that are due for it */
-};
+#include "concurrent/table/state.h"
+#include <stddef.h>
 
 /* Slots in the filling batch. */
 struct supply {
@@ -29,14 +20,20 @@ struct supply {
  */
 haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
-/* Objects have come, and are counted, of which the first was found by that search. */
+/*
+ * The slots of a supply are in use and counted: on_fill, if the batch was filled for them and it is
+ * time.  Last in a call: on_fill may use the worker.
+ */
 static inline void supply_used(haft_worker *worker, const struct supply *supply)
 {
     haft_table *table = worker->table;
 
-    if (supply->is_new && table->suppliers.filled != NULL) {
-        table->suppliers.filled(table);
+    if (supply->is_new && table->suppliers.look_at_fill != NULL) {
+        table->suppliers.look_at_fill(table);
     }
 }
+
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+haft_status supply_shortage(haft_worker *worker, haft_status fresh);
 
 #endif /* HAFT_CONCURRENT_SUPPLY_H */

@@ -317,8 +317,10 @@ haft_status haft_table_footprint_sized(const haft_table_options *options, size_t
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
 
-    footprint->bytes = measure_table(&known, wanted);
-    footprint->capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0);
+    *footprint = (haft_footprint){
+        .bytes = measure_table(&known, wanted),
+        .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
+    };
     return HAFT_OK;
 }
 

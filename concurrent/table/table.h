@@ -17,7 +17,8 @@ void table_free(haft_table *table);
 haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
 /*
- * Set up all that a table has beside its slots; these and its capacity are set.  HAFT_OK or
+ * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
+ * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
  * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
  */
 haft_status table_start(haft_table *table, haft_domain *domain, struct given *given);

@@ -12,12 +12,12 @@
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/gather.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
-#include "concurrent/table/suppliers.h"
 #include <assert.h>
 
 /* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
@@ -83,7 +83,7 @@ void worker_do_duties(haft_worker *worker)
     }
     reclaim_begin(&call, worker);
     reclaim_due(worker, &call);
-    suppliers_gather(worker, &call);
+    gather_lists(worker, &call);
 }
 
 void worker_flush(haft_worker *worker)

@@ -59,15 +59,15 @@ extern "C" {
 typedef struct haft_history haft_history;
 
 typedef struct haft_history_options {
-    uint64_t keep;                          /* snapshots, at most */
+    uint64_t keep;                          /* snapshots, at most; at least 1 */
     const struct haft_allocator *allocator; /* see haft/memory.h; copied; NULL: malloc */
 } haft_history_options;
 
 /*
  * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
- * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_CAPACITY,
- *           `keep` is 0; HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_KEEP;
+ *           HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
 haft_status haft_history_open_sized(const haft_history_options *options, size_t size,

@@ -86,6 +86,7 @@ typedef enum haft_status {
     HAFT_BAD_VALUE_ALIGNMENT,
     HAFT_BAD_WRAP,
     HAFT_BAD_ON_END,
+    HAFT_BAD_KEEP,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;

@@ -165,8 +165,10 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
-    footprint->bytes = measure_local(&known, wanted);
-    footprint->capacity = capacity_that_fills(known, most);
+    *footprint = (haft_footprint){
+        .bytes = measure_local(&known, wanted),
+        .capacity = capacity_that_fills(known, most),
+    };
     return HAFT_OK;
 }
 

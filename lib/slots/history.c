@@ -43,7 +43,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     if (status != HAFT_OK) {
         return status;
     }
-    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_CAPACITY;
+    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_KEEP;
 }
 
 /* Bytes of a snapshot's changes, with room for one more: never 0. */

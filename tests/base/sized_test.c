@@ -250,6 +250,25 @@ Test(sized, footprints_refuse_an_option_that_only_a_later_version_has)
     cr_expect(eq(u64, footprint.bytes, 1));
 }
 
+/* What a later version would say there. */
+static void expect_nothing_said(haft_footprint *footprint, haft_status status)
+{
+    expect_status(status, HAFT_OK);
+    cr_expect(eq(u64, footprint->reserved[0] | footprint->reserved[1], 0));
+    memset(footprint, 0xff, sizeof *footprint);
+}
+
+Test(sized, footprints_say_nothing_in_their_reserved_members)
+{
+    const haft_local_options local = {.capacity = 10};
+    haft_footprint footprint;
+
+    memset(&footprint, 0xff, sizeof footprint);
+    expect_nothing_said(&footprint, haft_local_footprint(&local, &footprint));
+    expect_nothing_said(&footprint, haft_table_footprint(&table_good, &footprint));
+    expect_nothing_said(&footprint, haft_domain_footprint(&domain_good, &footprint));
+}
+
 Test(sized, members_beyond_a_shorter_struct_are_not_taken_from_memory)
 {
     haft_local_options options = {.capacity = 10, .object_size = 8, .tag = 77};

@@ -90,6 +90,7 @@ static const char *const names[HAFT_STATUS_COUNT] = {
     NAME(HAFT_BAD_VALUE_ALIGNMENT),
     NAME(HAFT_BAD_WRAP),
     NAME(HAFT_BAD_ON_END),
+    NAME(HAFT_BAD_KEEP),
 };
 
 Test(status, name_is_the_enumerator)

@@ -16,7 +16,7 @@ static const haft_local_options small = {.name = "given", .capacity = 1000, .obj
 
 static haft_footprint footprint_of(const haft_local_options *options)
 {
-    haft_footprint footprint = {0, 0};
+    haft_footprint footprint = {.bytes = 0};
 
     assert_status(haft_local_footprint(options, &footprint), HAFT_OK);
     return footprint;
@@ -169,7 +169,7 @@ Test(given, footprint_is_enough_wherever_it_begins_and_one_byte_less_is_not)
 Test(given, footprint_of_wrong_options_is_what_opening_says)
 {
     const haft_local_options wrong = {.capacity = 10, .min_free = 1};
-    haft_footprint footprint = {5, 6};
+    haft_footprint footprint = {.bytes = 5, .capacity = 6};
 
     expect_status(haft_local_footprint(NULL, &footprint), HAFT_BAD_CAPACITY);
     expect_status(haft_local_footprint(&wrong, &footprint), HAFT_BAD_MIN_FREE);

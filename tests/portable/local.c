@@ -13,7 +13,7 @@ struct opened {
 static struct opened open_local(enum circumstance circumstance, haft_local_options options)
 {
     struct opened opened = {NULL, NULL};
-    haft_footprint footprint = {0, 0};
+    haft_footprint footprint = {.bytes = 0};
 
     options.capacity = CAPACITY;
     options.object_size = sizeof(uint64_t);

@@ -106,7 +106,7 @@ static bool open_domain(struct shared *shared)
 {
     const haft_clock clock = circumstance_clock(shared->circumstance);
     haft_domain_options options = {.clock = clock};
-    haft_footprint footprint = {0, 0};
+    haft_footprint footprint = {.bytes = 0};
 
     if (clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER) {
         options.foreign_clock = own_clock();
@@ -131,7 +131,7 @@ static bool open_domain(struct shared *shared)
 
 static bool open_table(struct shared *shared, haft_table_options options)
 {
-    haft_footprint footprint = {0, 0};
+    haft_footprint footprint = {.bytes = 0};
 
     if (circumstance_has_memory(shared->circumstance)) {
         options.workers = THREADS;

@@ -71,7 +71,7 @@ static void test_local(enum circumstance circumstance)
 
     (void)circumstance;
     CHECK(haft_history_open_sized(&(haft_history_options){.keep = 0}, sizeof(haft_history_options),
-                                  &history) == HAFT_BAD_CAPACITY);
+                                  &history) == HAFT_BAD_KEEP);
     CHECK_OK(haft_history_open(&(haft_history_options){.keep = 2}, &history));
     play_local(local, first);
     free_all_local(local, first);

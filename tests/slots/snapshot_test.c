@@ -558,8 +558,7 @@ Test(snapshot, a_history_of_none_is_refused)
 {
     haft_history *history;
 
-    expect_status(haft_history_open(&(haft_history_options){.keep = 0}, &history),
-                  HAFT_BAD_CAPACITY);
+    expect_status(haft_history_open(&(haft_history_options){.keep = 0}, &history), HAFT_BAD_KEEP);
     expect_status(haft_history_open(&(haft_history_options){.keep = UINT64_MAX}, &history),
                   HAFT_NO_MEMORY);
 }

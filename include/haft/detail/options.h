@@ -13,8 +13,9 @@
 
 /* What a table needs of given memory, and how many objects it would hold in that. */
 typedef struct haft_footprint {
-    uint64_t bytes;    /* wherever they begin */
-    uint64_t capacity; /* the highest that needs no more, with as many slots to hold back */
+    uint64_t bytes;       /* wherever they begin */
+    uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
+    uint64_t reserved[2]; /* 0; for what a later version says */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \

@@ -1,0 +1,94 @@
+/*
+ * The slots in the table's lists, as searches and duties collect them.
+ *
+ * Edges in this file.
+ *   OWN   only this worker has the batch
+ */
+#include "concurrent/table/gather.h"
+#include "concurrent/batches/tuning.h"
+#include "concurrent/table/lists.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/shelf.h"
+#include <stddef.h>
+
+/* A batch of slots from a list, or NULL. */
+static struct batch *take_list(haft_worker *worker, enum list_kind kind)
+{
+    struct batch *batch;
+
+    if (list_is_empty(worker->table, kind)) {
+        return NULL;
+    }
+    batch = shelf_empty_batch(worker);
+    if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
+        shelf_give_batch(worker, batch);
+        return NULL;
+    }
+    return batch;
+}
+
+void gather_freed(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_FREED);
+
+    if (batch != NULL) {
+        retire_batch(worker, batch);
+    }
+}
+
+/* No reader ever had an id of them. */
+struct batch *gather_aborted(haft_worker *worker)
+{
+    struct batch *batch = take_list(worker, LIST_ABORTED);
+
+    if (batch != NULL) {
+        count_up(&worker->counters.reclaimed, batch->count);
+        store_relaxed(OWN, &batch->ticket, 0);
+    }
+    return batch;
+}
+
+struct batch *gather_unpinned(haft_worker *worker)
+{
+    return take_list(worker, LIST_UNPINNED);
+}
+
+void gather_lists(haft_worker *worker, struct reclaim_call *call)
+{
+    struct batch *batch;
+
+    gather_freed(worker);
+    batch = gather_aborted(worker);
+    if (batch != NULL) {
+        shelf_ready(worker, batch);
+    }
+    /* Each may unpin the next one of a chain. */
+    for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
+        reclaim_batch(worker, call, batch);
+    }
+}
+
+bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
+{
+    /* Slots of a chain come one at a time. */
+    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    uint64_t looks = 0;
+
+    while (looks < most && lists_have_slots(worker->table)) {
+        gather_lists(worker, call);
+        looks++;
+    }
+    return looks != 0;
+}
+
+void gather_all_due(haft_worker *worker)
+{
+    struct reclaim_call call;
+    struct batch *batch;
+
+    reclaim_begin(&call, worker);
+    gather_all_lists(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
+    }
+}

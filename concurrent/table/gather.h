@@ -1,0 +1,33 @@
+/*
+ * concurrent/table/gather.h - the slots in the table's lists, as searches and duties collect them.
+ *
+ * All functions: the worker's thread, lock-free, except on_reclaim.
+ */
+#ifndef HAFT_CONCURRENT_GATHER_H
+#define HAFT_CONCURRENT_GATHER_H
+
+#include "concurrent/table/reclaim.h"
+
+/* Up to a batch of freed slots takes a ticket, and waits. */
+void gather_freed(haft_worker *worker);
+
+/* Up to a batch of aborted slots, which are ready; NULL: none. */
+struct batch *gather_aborted(haft_worker *worker);
+
+/* Up to a batch of unpinned slots, which are due; NULL: none. */
+struct batch *gather_unpinned(haft_worker *worker);
+
+/* All of these: aborted slots are ready for any worker, unpinned ones are taken back.  The last two
+ * calls do too.  Outside callbacks. */
+void gather_lists(haft_worker *worker, struct reclaim_call *call);
+
+/*
+ * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
+ * may go on filling them.  True: they had slots.
+ */
+bool gather_all_lists(haft_worker *worker, struct reclaim_call *call);
+
+/* gather_all_lists(), then take back all batches that were due when it began. */
+void gather_all_due(haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_GATHER_H */
