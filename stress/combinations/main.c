@@ -313,9 +313,10 @@ static void print_json(double seconds)
                                                find->detail, "seconds", find->seconds, "seed",
                                                (json_int_t)find->seed));
     }
-    json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "mode", arguments.mode, "seed",
+    json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o}", "mode", arguments.mode, "seed",
                             (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",
-                            (json_int_t)watch->calls, "seconds", seconds, "found", found);
+                            (json_int_t)watch->calls, "seconds", seconds, "processor_seconds",
+                            watch_processor_seconds(), "found", found);
 
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');
