@@ -83,6 +83,16 @@ static uint64_t floor_of(const struct play *play, uint64_t first, uint64_t end)
     return floor;
 }
 
+/* Whether the slot's next life is that of the floor.  (Where slots were recycled, diagnose says
+ * HAFT_STALE of ids that were never issued.) */
+static bool begins_at(const struct play *play, uint64_t index, uint64_t floor)
+{
+    haft_id next;
+
+    must_be(haft_id_at(play->table, index, &next) != HAFT_OUT_OF_RANGE, "id_at");
+    return next.bits == model_id(&play->model, index, floor).bits;
+}
+
 /*
  * Which runs the table had in hand, the model does not know, but those that begin at their floor
  * now say so: all slots of the run or none.
@@ -96,10 +106,8 @@ static void raise_floor(struct play *play, uint64_t first, uint64_t end)
 
     for (uint64_t i = first; i < end && floor > 1; i++) {
         if (model->slots[i].generation < floor) {
-            const haft_id last = model_id(model, i, floor - 1);
-
             below++;
-            raised += haft_diagnose(play->table, last) == HAFT_STALE;
+            raised += begins_at(play, i, floor);
         }
     }
     must_be(raised == 0 || raised == below, "all slots of a run begin at its floor, or none");
