@@ -72,7 +72,7 @@ static bool may_have_ended(const struct side *side, uint64_t index)
     const struct sides *sides = side->play->sides;
 
     return !side->has_end &&
-           (sides->is_rewinding || (sides->is_recycling && index + 1 == sides->recycled_to));
+           (sides->is_rewinding || (sides->is_recycling && index == sides->recycled_to));
 }
 
 static void check_value(struct side *side, haft_id id)

@@ -26,7 +26,6 @@
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/suppliers.h"
-#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
