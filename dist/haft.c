@@ -5897,18 +5897,22 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
     store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
     local->held++;
     id->bits = word_with_index(format, word, index);
-    if (object != NULL) {
-        *object = slots_object(at);
-    }
+    *object = slots_object(at);
     return HAFT_OK;
 }
 
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
 {
-    const haft_status status = reserve(local, id, object, CALLER);
+    haft_id reserved;
+    void *bytes;
+    const haft_status status = reserve(local, &reserved, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill(local);
+        local_look_at_fill(local); /* on_fill may insert, into the caller's variables as well */
+        *id = reserved;
+        if (object != NULL) {
+            *object = bytes;
+        }
     }
     return status;
 }
@@ -5933,13 +5937,15 @@ void haft_local_publish(haft_local *local, haft_id id)
 static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
                                                         haft_id *id, const void *caller)
 {
+    haft_id inserted;
     void *bytes;
-    const haft_status status = reserve(local, id, &bytes, caller);
+    const haft_status status = reserve(local, &inserted, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
-        haft_local_publish(local, *id);
+        haft_local_publish(local, inserted);
         local_look_at_fill(local);
+        *id = inserted;
     }
     return status;
 }
@@ -6933,10 +6939,10 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
     if (status == HAFT_OK) {
+        local_look_at_fill(local);
         if (object != NULL) {
             *object = bytes;
         }
-        local_look_at_fill(local);
     }
     return status;
 }
@@ -8081,15 +8087,17 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     } else {
         memcpy(bytes, object, (size_t)packed->view.object_size);
     }
-    id->bits = word_with_index(&packed->slots.format, word, index);
-    packed->ids[position] = *id;
+    const haft_id inserted = {word_with_index(&packed->slots.format, word, index)};
+
+    packed->ids[position] = inserted;
     slot->position = (uint32_t)position;
     slot->death = 0;
     sites_note_birth(&packed->slots.sites, index, CALLER);
-    store_relaxed(OWN, &slot->word, id->bits);
+    store_relaxed(OWN, &slot->word, inserted.bits);
     if (packed->slots.fill.warn_at != 0) {
         look_at_fill_of(packed);
     }
+    *id = inserted;
     return HAFT_OK;
 }
 
@@ -13400,14 +13408,16 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *word = life_reserve(slots, index, id);
+    haft_id reserved;
+    atomic_u64 *word = life_reserve(slots, index, &reserved);
 
     sites_note_birth(&slots->sites, index, caller);
     tally(&worker->counters.reserved, 1);
+    supply_used(worker, &supply); /* on_fill may insert, into the caller's variables as well */
+    *id = reserved;
     if (object != NULL) {
         *object = slots_object(word);
     }
-    supply_used(worker, &supply);
     return HAFT_OK;
 }
 

@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        530  resolving ids: what every table has in common
- *     haft/domain.h     1296  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1637  the handle table that all threads share, and its workers
- *     haft/local.h      2103  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2497  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1638  the handle table that all threads share, and its workers
+ *     haft/local.h      2104  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2498  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2841  visiting the live objects of a shared table
- *     haft/pin.h        2956  holding on to an object beyond a read section
- *     haft/share.h      3007  hand a local table over to all threads, and back
- *     haft/side.h       3122  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3362  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2842  visiting the live objects of a shared table
+ *     haft/pin.h        2957  holding on to an object beyond a read section
+ *     haft/share.h      3008  hand a local table over to all threads, and back
+ *     haft/side.h       3123  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3363  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3565  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3566  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3715  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3716  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4218  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4219  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3910  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5352  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3911  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5353  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5529  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5530  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       785  a grace period that the program brings: a foreign clock
  *
@@ -991,9 +991,10 @@ typedef struct haft_fill {
  * they look.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * In a shared table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local
- * table's on_fill does not close the table, and a packed table's may do what its other callbacks
- * may.  It is called neither within itself nor inside another callback of a shared table.
+ * What the insertion or reservation that calls it gives back is written afterwards.  In a shared
+ * table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill
+ * does not close the table, and a packed table's may do what its other callbacks may.  It is called
+ * neither within itself nor inside another callback of a shared table.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

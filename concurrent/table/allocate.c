@@ -41,14 +41,16 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
     if (status != HAFT_OK) {
         return status;
     }
-    atomic_u64 *word = life_reserve(slots, index, id);
+    haft_id reserved;
+    atomic_u64 *word = life_reserve(slots, index, &reserved);
 
     sites_note_birth(&slots->sites, index, caller);
     tally(&worker->counters.reserved, 1);
+    supply_used(worker, &supply); /* on_fill may insert, into the caller's variables as well */
+    *id = reserved;
     if (object != NULL) {
         *object = slots_object(word);
     }
-    supply_used(worker, &supply);
     return HAFT_OK;
 }
 

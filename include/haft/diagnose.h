@@ -129,9 +129,10 @@ typedef struct haft_fill {
  * they look.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * In a shared table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local
- * table's on_fill does not close the table, and a packed table's may do what its other callbacks
- * may.  It is called neither within itself nor inside another callback of a shared table.
+ * What the insertion or reservation that calls it gives back is written afterwards.  In a shared
+ * table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill
+ * does not close the table, and a packed table's may do what its other callbacks may.  It is called
+ * neither within itself nor inside another callback of a shared table.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

@@ -266,18 +266,22 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
     store_relaxed(OWN, at, word_with_index(format, word, MARK_RESERVED));
     local->held++;
     id->bits = word_with_index(format, word, index);
-    if (object != NULL) {
-        *object = slots_object(at);
-    }
+    *object = slots_object(at);
     return HAFT_OK;
 }
 
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
 {
-    const haft_status status = reserve(local, id, object, CALLER);
+    haft_id reserved;
+    void *bytes;
+    const haft_status status = reserve(local, &reserved, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill(local);
+        local_look_at_fill(local); /* on_fill may insert, into the caller's variables as well */
+        *id = reserved;
+        if (object != NULL) {
+            *object = bytes;
+        }
     }
     return status;
 }
@@ -302,13 +306,15 @@ void haft_local_publish(haft_local *local, haft_id id)
 static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
                                                         haft_id *id, const void *caller)
 {
+    haft_id inserted;
     void *bytes;
-    const haft_status status = reserve(local, id, &bytes, caller);
+    const haft_status status = reserve(local, &inserted, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
-        haft_local_publish(local, *id);
+        haft_local_publish(local, inserted);
         local_look_at_fill(local);
+        *id = inserted;
     }
     return status;
 }

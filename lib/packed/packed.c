@@ -355,14 +355,16 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     } else {
         memcpy(bytes, object, (size_t)packed->view.object_size);
     }
-    id->bits = word_with_index(&packed->slots.format, word, index);
-    packed->ids[position] = *id;
+    const haft_id inserted = {word_with_index(&packed->slots.format, word, index)};
+
+    packed->ids[position] = inserted;
     slot->position = (uint32_t)position;
     slot->death = 0;
     sites_note_birth(&packed->slots.sites, index, CALLER);
-    store_relaxed(OWN, &slot->word, id->bits);
+    store_relaxed(OWN, &slot->word, inserted.bits);
     if (packed->slots.fill.warn_at != 0) {
         look_at_fill_of(packed);
     }
+    *id = inserted;
     return HAFT_OK;
 }

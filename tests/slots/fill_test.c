@@ -136,6 +136,69 @@ TEST_ON_EACH_KIND(fill, of_one_thread_is_told_with_the_object_that_reaches_it_an
     subject_close(&subject);
 }
 
+static struct subject *told_of;
+static haft_id same;  /* of the call that told of the fill, and of the one in on_fill */
+static haft_id inner; /* what the latter got */
+
+static void insert_into_same(void)
+{
+    must(subject_insert(told_of, NULL, &same) == HAFT_OK);
+    inner = same;
+}
+
+static void open_told(struct subject *subject, int kind)
+{
+    const haft_table_options options = {.capacity = CAPACITY,
+                                        .object_size = 8,
+                                        .warn_at = WARN_AT,
+                                        .on_fill = note,
+                                        .fill_arg = &seen};
+
+    memset(&seen, 0, sizeof seen);
+    seen.act = insert_into_same;
+    inner = (haft_id)HAFT_NIL;
+    *subject = subject_open(kind, &options);
+    told_of = subject;
+}
+
+/* Each has its own id: as many are live as have come. */
+static void expect_each_its_own(struct subject *subject, int count)
+{
+    cr_expect(eq(int, seen.calls, 1));
+    must(subject_free(subject, inner) == HAFT_OK);
+    for (int i = 0; i < count; i++) {
+        must(subject_free(subject, seen.ids[i]) == HAFT_OK);
+    }
+    subject_close(subject);
+}
+
+TEST_ON_EACH_KIND(fill, leaves_the_id_of_the_insertion_that_told_it_alone)
+{
+    struct subject subject;
+
+    open_told(&subject, *kind);
+    for (int i = 0; i < CAPACITY - 1; i++) {
+        must(subject_insert(&subject, NULL, &same) == HAFT_OK);
+        seen.ids[i] = same;
+    }
+    expect_each_its_own(&subject, CAPACITY - 1);
+}
+
+TEST_ON_EACH_TABLE(fill, leaves_the_id_of_the_reservation_that_told_it_alone)
+{
+    struct subject subject;
+    void *object = NULL;
+
+    open_told(&subject, *kind);
+    for (int i = 0; i < CAPACITY - 1; i++) {
+        must(subject_reserve(&subject, &same, &object) == HAFT_OK);
+        subject_publish(&subject, same);
+        cr_expect(eq(ptr, subject_find(&subject, same), object));
+        seen.ids[i] = same;
+    }
+    expect_each_its_own(&subject, CAPACITY - 1);
+}
+
 Test(fill, of_one_object_is_told_each_time_the_table_was_empty)
 {
     open_local(HAFT_REUSE_LIFO, 1);
