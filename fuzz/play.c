@@ -205,11 +205,12 @@ static haft_status diagnose(const struct play *play, haft_id id)
                                   : haft_diagnose(play->table, id);
 }
 
-/* A shared table does not say which slots a trim has given back. */
+/* A shared table does not say which slots a trim has given back, nor does what it becomes. */
 static bool may_be_given_back(const struct play *play, const struct slot *slot)
 {
-    return slot->state == FRESH || (play->table != NULL && play->has_trimmed &&
-                                    (slot->state == FREE || slot->state == RETIRED));
+    const bool is_unknown = play->has_trimmed && (play->table != NULL || play->is_over);
+
+    return slot->state == FRESH || (is_unknown && (slot->state == FREE || slot->state == RETIRED));
 }
 
 /*
