@@ -73,7 +73,8 @@ examples:
 
 def arguments():
     parser = argparse.ArgumentParser(
-        prog="./dev bench", description=__doc__.splitlines()[0], epilog=EPILOG,
+        prog="./dev bench", usage="./dev bench [PROGRAM ...] [options] [--benchmark_...]",
+        description=__doc__.splitlines()[0], epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     chosen = parser.add_mutually_exclusive_group()
@@ -100,7 +101,7 @@ def arguments():
     parser.add_argument("--save", metavar="FILE", help="keep all figures as JSON")
     parser.add_argument("--list", action="store_true", help="the programs that can be named")
     parser.add_argument("--from", dest="source", metavar="FILE", action="append",
-                        help="measure nothing: use these; several files are sessions")
+                        help="measure nothing: use these; once for each session")
     return parser.parse_args()
 
 

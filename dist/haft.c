@@ -2321,7 +2321,8 @@ static const struct {
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
-    [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE", "the id's index is beyond the table's slots"},
+    [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
+                           "beyond the table's slots, or the history's snapshots"},
     [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object, a reservation or a value"},
     [HAFT_DAMAGED] = {"HAFT_DAMAGED", "the file is no saved table, is cut off or has been changed"},
     [HAFT_OTHER_TABLE] = {"HAFT_OTHER_TABLE",
@@ -17235,6 +17236,17 @@ static void add_in_use(struct text *text, const haft_table *table, const haft_ta
     }
 }
 
+/* In given memory a call asks the system for nothing: it has lacked a worker. */
+static void add_no_memory(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    if (table->given_workers == NULL) {
+        explain_no_memory(text, &table->slots, stats->high_water);
+        return;
+    }
+    text_add(text, "no memory: all declared workers are in use, ");
+    text_add_count(text, table->given_count);
+}
+
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -17248,7 +17260,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_IN_USE) {
         add_in_use(&text, table, &stats);
     } else if (status == HAFT_NO_MEMORY) {
-        explain_no_memory(&text, &table->slots, stats.high_water);
+        add_no_memory(&text, table, &stats);
     } else {
         text_add(&text, "%s", haft_status_text(status));
     }

@@ -785,8 +785,8 @@ template <class T> class unfinished_clone
  * already, and may call what on_destroy may.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.  What
- * can fail says so by its result: only a constructor of T throws, and
- * then nothing has changed but that a reservation came and went.
+ * can fail says so by its result: only a constructor of T throws, and then nothing has changed but
+ * that a reservation came and went.
  */
 
 namespace haft
@@ -1024,8 +1024,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
- * table's end.  Only a constructor of T throws, and then nothing has
- * changed.  Comparisons may not throw.
+ * table's end.  Only a constructor of T throws, and then nothing has changed.  Comparisons may not
+ * throw.
  */
 
 namespace haft

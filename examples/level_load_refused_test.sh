@@ -67,7 +67,7 @@ check_slots_and_links()
     refuses_level ":7: slot 5 is on line 5 as well" '7s/7v3/5v3/'
     refuses_level ":6: slot 5 is on line 5 as well" '6s/6v1/5v1/'
     refuses_level ":7: slot nil: the id is nil" '7s/7v3/nil/'
-    refuses_level ":8: slot 4294967295v1: the id's index is beyond the table's slots" \
+    refuses_level ":8: slot 4294967295v1: beyond the table's slots, or the history's snapshots" \
         '8s/8v1/4294967295v1/'
     refuses_level ":4: the first child, 5v1: the object has been freed" '4s/5v2/5v1/'
     refuses_level ":6: the next sibling, 8v2: the table has not issued this id" '6s/8v1/8v2/'

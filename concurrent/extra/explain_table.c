@@ -78,6 +78,17 @@ static void add_in_use(struct text *text, const haft_table *table, const haft_ta
     }
 }
 
+/* In given memory a call asks the system for nothing: it has lacked a worker. */
+static void add_no_memory(struct text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    if (table->given_workers == NULL) {
+        explain_no_memory(text, &table->slots, stats->high_water);
+        return;
+    }
+    text_add(text, "no memory: all declared workers are in use, ");
+    text_add_count(text, table->given_count);
+}
+
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -91,7 +102,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_IN_USE) {
         add_in_use(&text, table, &stats);
     } else if (status == HAFT_NO_MEMORY) {
-        explain_no_memory(&text, &table->slots, stats.high_water);
+        add_no_memory(&text, table, &stats);
     } else {
         text_add(&text, "%s", haft_status_text(status));
     }

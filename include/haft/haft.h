@@ -1,5 +1,5 @@
 /*
- * haft/haft.h - all of haft's C headers at once, and its version.
+ * haft/haft.h - all of haft's C headers but haft/urcu.h at once, and its version.
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that

@@ -54,7 +54,7 @@ typedef enum haft_status {
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */
-    HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots */
+    HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots, or the history's snapshots */
     HAFT_OCCUPIED,     /* the slot holds an object or a reservation; or the id has a value */
 
     /* Why a state cannot be loaded or gone back to: nothing was done. */

@@ -174,21 +174,27 @@ static uint32_t pinned_and_freed(void)
     return found;
 }
 
-static haft_status tried; /* what try_insert() was told */
+/* What try_insert() was told; HAFT_OK as well where callbacks have taken all registers. */
+static haft_status tried;
 
 static void try_insert(struct thread *thread)
 {
     haft_id id;
     void *object;
+    struct reg *reg = claim_register(0);
 
+    tried = HAFT_OK;
+    if (reg == NULL) {
+        return;
+    }
     tried = thread->worker != NULL ? haft_reserve(thread->worker, &id, &object)
                                    : bare_reserve(play.table, &id, &object);
-    if (tried == HAFT_OK) {
-        struct reg *reg = claim_register(0);
-
-        model_stamp(reg, object);
-        model_issued(reg, id, REGISTER_RESERVED);
+    if (tried != HAFT_OK) {
+        unclaim_register(reg);
+        return;
     }
+    model_stamp(reg, object);
+    model_issued(reg, id, REGISTER_RESERVED);
 }
 
 /* The answer is BUSY, round after round: that needs a reason. */

@@ -1,5 +1,6 @@
 /* A shared table and its domain in memory of the program's. */
 #include "tests/support.h"
+#include <haft/diagnose.h>
 #include <haft/memory.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,7 @@ Test(table_given, has_as_many_workers_and_threads_as_were_declared)
     haft_worker *workers[WORKERS];
     haft_worker *more;
     haft_id id;
+    char line[100];
 
     open_in(&in, &domain, &options);
     for (int i = 0; i < WORKERS; i++) {
@@ -156,6 +158,8 @@ Test(table_given, has_as_many_workers_and_threads_as_were_declared)
         must(haft_insert(workers[i], NULL, &id) == HAFT_OK);
     }
     expect_status(haft_worker_open(in.table, &more), HAFT_NO_MEMORY);
+    haft_table_explain(in.table, HAFT_NO_MEMORY, line, sizeof line);
+    cr_expect(eq(str, line, "given: no memory: all declared workers are in use, 3"));
     must(haft_worker_close(workers[0]) == HAFT_OK);
     expect_status(haft_worker_open(in.table, &workers[0]), HAFT_OK);
     for (int i = 0; i < WORKERS; i++) {

@@ -7,8 +7,8 @@
  * already, and may call what on_destroy may.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.  What
- * can fail says so by its result: only a constructor of T throws, and
- * then nothing has changed but that a reservation came and went.
+ * can fail says so by its result: only a constructor of T throws, and then nothing has changed but
+ * that a reservation came and went.
  */
 #ifndef HAFT_DETAIL_LOCAL_HPP
 #define HAFT_DETAIL_LOCAL_HPP

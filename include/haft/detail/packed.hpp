@@ -9,8 +9,8 @@
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
- * table's end.  Only a constructor of T throws, and then nothing has
- * changed.  Comparisons may not throw.
+ * table's end.  Only a constructor of T throws, and then nothing has changed.  Comparisons may not
+ * throw.
  */
 #ifndef HAFT_DETAIL_PACKED_HPP
 #define HAFT_DETAIL_PACKED_HPP
