@@ -88,6 +88,7 @@ class Results:
         whole = Results(dict(sessions[0].context))
         whole.context["sessions"] = [ratios for one in sessions
                                      for ratios in one.context.get("sessions", [])]
+        whole.context["commits"] = list(dict.fromkeys(one.context["commit"] for one in sessions))
         whole.context["repetitions"] = sum(one.context["repetitions"] for one in sessions)
         for one in sessions:
             for name, counters in one.counters.items():

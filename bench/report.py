@@ -388,6 +388,11 @@ def of_sessions(context):
     return f" in {sessions} sessions" if sessions > 1 else ""
 
 
+def of_commits(context):
+    commits = context.get("commits", [context["commit"]])
+    return ("commit " if len(commits) == 1 else "commits ") + ", ".join(commits)
+
+
 def head(context):
     threads = "more threads than cores tell about waiting, not scaling."
     if context.get("pinned"):
@@ -401,7 +406,7 @@ def head(context):
         "",
         f"Machine: {context['processor']}, {circumstances.counted(context['cores'], 'core')}, {context['system']};"
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
-        f" commit {context['commit']}. Cells are millions of items a second: the median of"
+        f" {of_commits(context)}. Cells are millions of items a second: the median of"
         f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest)"
         f"{of_sessions(context)}, {context['seconds']} s each. Peak slots: the median (to the most)."
         f" {threads[0].upper()}{threads[1:]}{of_series(context)}",

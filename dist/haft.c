@@ -13387,7 +13387,7 @@ static haft_status take_index(haft_worker *worker, uint64_t *index, struct suppl
 {
     haft_status status = HAFT_OK;
 
-    *supply = (struct supply){1, false};
+    *supply = (struct supply){.count = 1, .is_new = false};
     if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
         status = supply_find(worker, 1, supply);
     }
@@ -14321,8 +14321,11 @@ HAFT_INTERNAL struct batch *gather_aborted(haft_worker *worker);
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
 HAFT_INTERNAL struct batch *gather_unpinned(haft_worker *worker);
 
-/* All of these: aborted slots are ready for any worker, unpinned ones are taken back.  The last two
- * calls do too.  Outside callbacks. */
+/*
+ * Collect from all lists: up to a batch of freed slots takes a ticket, up to a batch of aborted
+ * ones is ready for any worker, unpinned ones are taken back.  This and what follows: outside
+ * callbacks.
+ */
 HAFT_INTERNAL void gather_lists(haft_worker *worker, struct reclaim_call *call);
 
 /*
@@ -18674,7 +18677,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->legacy.local = local;
+    table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain, NULL) : status;

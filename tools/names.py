@@ -33,8 +33,8 @@ STRING = re.compile(r'"([A-Za-z_]\w*)"')
 # Of C, C++, Rust, liburcu, the system, compilers and other tools.
 ELSEWHERE = frozenset("""
 --batch --diff-filter --disk_cache --numstat --test-dir RUSTC _LGPL_SOURCE call_rcu cds_lfht
-cds_lfht_new_flavor cmpxchg8b concurrent_hash_map imul lea mb membarrier nowait parallel_for poll shl synchronize_rcu taskgroup
-taskloop uv_barrier_t uv_cond_t uv_sem_t weak_ptr
+cds_lfht_new_flavor cmpxchg8b concurrent_hash_map imul lea mb membarrier nowait parallel_for poll
+shl synchronize_rcu taskgroup taskloop uv_barrier_t uv_cond_t uv_sem_t weak_ptr
 """.split())
 
 

@@ -99,7 +99,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->legacy.local = local;
+    table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain, NULL) : status;

@@ -17,8 +17,11 @@ struct batch *gather_aborted(haft_worker *worker);
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
 struct batch *gather_unpinned(haft_worker *worker);
 
-/* All of these: aborted slots are ready for any worker, unpinned ones are taken back.  The last two
- * calls do too.  Outside callbacks. */
+/*
+ * Collect from all lists: up to a batch of freed slots takes a ticket, up to a batch of aborted
+ * ones is ready for any worker, unpinned ones are taken back.  This and what follows: outside
+ * callbacks.
+ */
 void gather_lists(haft_worker *worker, struct reclaim_call *call);
 
 /*
