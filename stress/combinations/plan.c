@@ -166,7 +166,9 @@ static uint16_t draw_count(struct chance *chance, const struct plan *plan, bool 
 /* Few, often, so that threads meet on one object. */
 static uint16_t draw_register(struct chance *chance, const struct plan *plan)
 {
-    return (uint16_t)below(chance, one_in(chance, 2) ? 3 : 2 * plan->options.capacity + 8);
+    const bool is_one_of_few = plan->options.capacity == 1 || one_in(chance, 2);
+
+    return (uint16_t)below(chance, is_one_of_few ? 3 : 2 * plan->options.capacity + 8);
 }
 
 static struct step draw_step(struct chance *chance, const struct plan *plan, uint32_t call,
@@ -216,22 +218,32 @@ static const uint8_t on_one_slot[] = {
     CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,
 };
 
+/* The same, where objects have values too. */
+static const uint8_t on_one_value[] = {
+    CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,    CALL_INSERT,     CALL_RESERVE,
+    CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,   CALL_FREE_STALE, CALL_PIN,
+    CALL_UNPIN,     CALL_WAIT,        CALL_QUIESCENT,   CALL_PUBLISH,    CALL_SECTION_BEGIN,
+    CALL_BARE_FREE, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_BARE_ABORT, CALL_BARE_RESERVE,
+};
+
 /* The same, of the one slot that ids are restored in. */
 static const uint8_t on_one_restored[] = {
     CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,   CALL_FREE_STALE,
     CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,       CALL_WAIT,
     CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_WORKER_CLOSE,
+    CALL_SIDE_SET,  CALL_SIDE_FIND,
 };
 
 /* Recording by all threads, and what else becomes of the same objects meanwhile. */
 static const uint8_t on_a_command_set[] = {
-    CALL_COMMANDS_OPEN, CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
-    CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
-    CALL_INSERT,        CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
-    CALL_RESOLVE,       CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
-    CALL_UNPIN,         CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
-    CALL_BARE_PUBLISH,  CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
-    CALL_JOB_BEGIN,     CALL_JOB_END,        CALL_TRIM,          CALL_SCAN,
+    CALL_COMMANDS_OPEN,  CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
+    CALL_RECORD_CREATE,  CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
+    CALL_INSERT,         CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
+    CALL_RESOLVE,        CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
+    CALL_UNPIN,          CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
+    CALL_BARE_PUBLISH,   CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
+    CALL_JOB_BEGIN,      CALL_JOB_END,        CALL_TRIM,          CALL_SCAN,
+    CALL_OFFLINE_ONLINE,
 };
 
 /* Jobs inside jobs, what they hold, and what must not end meanwhile. */
@@ -250,23 +262,30 @@ static void leave_calls(struct swarm *swarm, const uint8_t *calls, uint32_t coun
     }
 }
 
-static void leave_one_restored(struct plan_options *options, struct swarm *swarm)
+static void leave_one_restored(struct chance *chance, struct plan_options *options,
+                               struct swarm *swarm)
 {
     options->index_bits = 3;
     options->restore_range = 1;
     options->capacity = 1;
     options->warn_at = options->filled = 0;
+    options->side = !options->wrap && one_in(chance, 2);
     leave_calls(swarm, on_one_restored, sizeof on_one_restored);
 }
 
-static void leave_one_slot(struct plan_options *options, struct swarm *swarm)
+static void leave_one_slot(struct chance *chance, struct plan_options *options, struct swarm *swarm)
 {
     options->index_bits = 3;
     options->restore_range = 3; /* of the four slots that there are */
     options->capacity = 1;
     options->warn_at = options->filled = 0;
     options->pins = 1;
-    leave_calls(swarm, on_one_slot, sizeof on_one_slot);
+    options->side = !options->wrap && one_in(chance, 2);
+    if (options->side) {
+        leave_calls(swarm, on_one_value, sizeof on_one_value);
+    } else {
+        leave_calls(swarm, on_one_slot, sizeof on_one_slot);
+    }
 }
 
 static bool is_left_out(const struct swarm *swarm, uint32_t call)
@@ -376,10 +395,10 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
     draw_options(&chance, &plan->options, at_once);
     struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
 
-    if (at_once && one_in(&chance, 5)) {
-        leave_one_slot(&plan->options, &swarm);
-    } else if (at_once && one_in(&chance, 8)) {
-        leave_one_restored(&plan->options, &swarm);
+    if (at_once && one_in(&chance, 3)) {
+        leave_one_slot(&chance, &plan->options, &swarm);
+    } else if (at_once && one_in(&chance, 5)) {
+        leave_one_restored(&chance, &plan->options, &swarm);
     } else if (at_once && one_in(&chance, 4)) {
         leave_calls(&swarm, on_a_command_set, sizeof on_a_command_set);
         swarm.records = true;

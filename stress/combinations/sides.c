@@ -49,11 +49,16 @@ static void check_value(struct thread *thread, const struct stamp *value, haft_i
 void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
-    const haft_id id = id_in(&play.registers[step->at % play.register_count]);
+    const struct reg *reg = find_register(step->at, REGISTER_LIVE);
     struct stamp stamp;
     void *place = NULL;
 
-    if (play.side == NULL || !may_resolve(thread) || haft_resolve(play.view, id) == NULL) {
+    if (play.side == NULL || reg == NULL || !may_resolve(thread)) {
+        return;
+    }
+    const haft_id id = id_in(reg);
+
+    if (haft_resolve(play.view, id) == NULL) {
         return;
     }
     value_stamp(&stamp, id);
