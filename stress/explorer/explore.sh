@@ -10,14 +10,17 @@
 set -euo pipefail
 
 readonly explorer=$1 case=$2 sc=$3 c11=$4
-schedules=2000
+schedules=500
+most=20000 # of those with so many preemptions
 more=0
 if [[ -n ${TSAN_OPTIONS:-} ]]; then # of --config=tsan
-    schedules=400
+    schedules=100
+    most=1000
     more=-1
 fi
 if [[ -n ${HAFT_SCHEDULES:-} ]]; then
     schedules=$HAFT_SCHEDULES
+    most=$((10 * schedules))
     more=1
 fi
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
@@ -30,8 +33,8 @@ explore()
         return
     fi
     "$explorer" --case "$case" --memory "$1" --schedules "$schedules"
-    "$explorer" --case "$case" --memory "$1" --schedules "$((10 * schedules))" \
-        --mode exhaustive --preemptions "$2"
+    "$explorer" --case "$case" --memory "$1" --schedules "$most" --mode exhaustive \
+        --preemptions "$2"
 }
 
 explore sc "$((sc + more))"
