@@ -34,7 +34,7 @@ PROGRAMS = {
     "progress.py": [sys.executable, "-c", PYTHON, FOLDER],
 }
 ENDS = ("torture", "progress.py")  # and say so, when they are interrupted
-ENOUGH = 3  # lines at each width
+ENOUGH = 2  # lines at each width
 failures = 0
 
 
