@@ -13,9 +13,9 @@ readonly explorer=$1 case=$2 sc=$3 c11=$4
 schedules=500
 most=20000 # of those with so many preemptions
 more=0
-if [[ -n ${TSAN_OPTIONS:-} ]]; then # of --config=tsan
-    schedules=100
-    most=1000
+if [[ ${HAFT_SANITIZER:-} == thread ]]; then # .bazelrc
+    schedules=400
+    most=4000
     more=-1
 fi
 if [[ -n ${HAFT_SCHEDULES:-} ]]; then
@@ -23,7 +23,7 @@ if [[ -n ${HAFT_SCHEDULES:-} ]]; then
     most=$((10 * schedules))
     more=1
 fi
-export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
+export TSAN_OPTIONS="halt_on_error=1 exitcode=66 atexit_sleep_ms=0"
 
 # explore <memory> <preemptions>
 explore()

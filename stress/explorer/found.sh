@@ -14,7 +14,7 @@ set -euo pipefail
 readonly wanted=$1 what=$2 explorer=$3
 shift 3
 [[ $wanted != skip ]] || exit 0
-export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0"
+export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0 atexit_sleep_ms=0"
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=66"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -11,7 +11,7 @@ import threading
 import time
 
 SEEDS = 3  # of a stress program
-TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0"
+TSAN_OPTIONS = "halt_on_error=1 exitcode=66 report_thread_leaks=0 atexit_sleep_ms=0"
 ASAN_OPTIONS = "exitcode=67"
 UNITS = ("unit", "quick")  # of the kinds of checks
 POLL = 0.2  # seconds, between looks whether all is to end
