@@ -14,8 +14,8 @@ schedules=500
 most=20000 # of those with so many preemptions
 more=0
 if [[ ${HAFT_SANITIZER:-} == thread ]]; then # .bazelrc
-    schedules=400
-    most=4000
+    schedules=200
+    most=2000
     more=-1
 fi
 if [[ -n ${HAFT_SCHEDULES:-} ]]; then
