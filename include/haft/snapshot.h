@@ -105,7 +105,8 @@ uint64_t haft_history_bytes(const haft_history *history);
  *           changed:
  *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
  *             HAFT_LOADING      before haft_local_load_end()
- *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options
+ *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options;
+ *                               those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
  * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
@@ -150,7 +151,8 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
  * haft_write, haft_read - `size` bytes go to the file or come from it, all of them: as by fwrite()
  * and fread() with a FILE for `arg`, or memcpy().  False: not all of them; the call ends.
  * haft_convert - an object's bytes in memory, `from`, become those in the file, `to`; for loading
- * the other way round.  For pointers, other byte orders, earlier versions of a struct.
+ * the other way round.  For pointers, other byte orders, other versions of a struct; the table's
+ * object_size is that of saving, so a struct that is to grow has room from the start.
  *
  * None of them may call the table, except for what asks.
  */

@@ -72,9 +72,13 @@ static haft_status write_objects(struct image_file *image_file, const struct ima
     return status;
 }
 
-/* How many records of page runs say anything: all, or none. */
+/* How many records of page runs say anything: all, or none.  The fresh slots' says that its run is
+ * in use. */
 static uint64_t runs_to_save(const haft_local *local, uint64_t count)
 {
+    if (local->fresh_at != local->fresh_end) {
+        return count;
+    }
     for (uint64_t run = 0; run < count; run++) {
         if (runs_floor(&local->slots.runs, run) != 0 ||
             runs_link(&local->slots.runs, run) != RUN_IN_USE) {

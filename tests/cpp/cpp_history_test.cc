@@ -151,6 +151,42 @@ Test(cpp_history, a_clone_whose_constructor_throws_is_gone_with_its_objects)
     cr_expect_eq(counted::misplaced, 0);
 }
 
+/* Copied by its constructor, and with nothing to destroy. */
+struct copied {
+    int number = 0;
+
+    copied() = default;
+    copied(const copied &from) : number(from.number + 1) {}
+};
+
+static void count_destroyed(void *, haft_id, void *destroyed)
+{
+    ++*static_cast<int *>(destroyed);
+}
+
+Test(cpp_history, a_clone_has_the_callbacks_too)
+{
+    int destroyed = 0;
+    haft_local_options options = {};
+
+    options.capacity = 4;
+    options.on_destroy = count_destroyed;
+    options.destroy_arg = &destroyed;
+    {
+        auto table = haft::local<copied>::open(options);
+
+        cr_assert(table);
+        const auto id = table->emplace();
+
+        cr_assert(id);
+        const auto clone = table->clone();
+
+        cr_assert(clone);
+        cr_expect_eq(clone->resolve(*id)->number, 1);
+    }
+    cr_expect_eq(destroyed, 2);
+}
+
 struct member {
     member(haft::id<member> given, int value) : own(given), number(value) {}
     haft::id<member> own;

@@ -462,3 +462,29 @@ Test(saved, page_runs_that_a_restored_object_has_skipped_are_fresh_again)
     subject_close(&subject);
     subject_close(&other);
 }
+
+/* The last of these runs has been begun: its record alone says so. */
+Test(saved, a_skipped_page_run_that_is_partly_used_goes_on_as_it_was)
+{
+    const haft_table_options large = {.capacity = 4000, .object_size = 56};
+    const haft_id far = {UINT64_C(1) << 32 | 130};
+    struct subject subject = subject_open(LOCAL, &large);
+    struct subject other = subject_open(LOCAL, &large);
+    haft_id ids[2];
+
+    haft_local_load_begin(subject.local);
+    assert_status(haft_local_restore(subject.local, far, NULL), HAFT_OK);
+    haft_local_load_end(subject.local);
+    for (int i = 0; i < 200; i++) {
+        struct bytes bytes = saved_of(&subject);
+        haft_file file = file_of(&bytes);
+
+        assert_status(load(&other, &file), HAFT_OK);
+        must(subject_insert(&subject, NULL, &ids[0]) == HAFT_OK);
+        must(subject_insert(&other, NULL, &ids[1]) == HAFT_OK);
+        must(ids[0].bits == ids[1].bits);
+        free(bytes.at);
+    }
+    subject_close(&subject);
+    subject_close(&other);
+}

@@ -589,3 +589,54 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     haft_history_close(history);
     subject_close(&subject);
 }
+
+static void ignore_fill(const haft_fill *fill, void *arg)
+{
+    (void)fill;
+    (void)arg;
+}
+
+static void fill_and_free_half(haft_local *local, haft_id ids[20])
+{
+    for (int i = 0; i < 20; i++) {
+        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
+    }
+    for (int i = 0; i < 20; i += 2) {
+        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
+    }
+}
+
+/* A table that watches has its list of free slots in another place: from one to the other. */
+static void go_on_alike(const haft_local_options *from, const haft_local_options *to)
+{
+    haft_local *first = open_with(from);
+    haft_local *second = open_with(to);
+    haft_history *history;
+    haft_id ids[2][20];
+
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
+    fill_and_free_half(first, ids[0]);
+    assert_status(haft_local_snapshot(first, history, NULL), HAFT_OK);
+    assert_status(haft_local_rewind(second, history, 0), HAFT_OK);
+    for (int i = 0; i < 20; i++) {
+        const haft_status expected = i < 10 ? HAFT_OK : HAFT_FULL;
+
+        must(haft_local_insert(first, NULL, &ids[0][i]) == expected);
+        must(haft_local_insert(second, NULL, &ids[1][i]) == expected);
+        cr_expect(i >= 10 || ids[0][i].bits == ids[1][i].bits);
+    }
+    haft_history_close(history);
+    haft_local_close(first);
+    haft_local_close(second);
+}
+
+Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
+{
+    const haft_local_options plain = {.capacity = 20};
+    const haft_local_options watching = {.capacity = 20, .warn_at = 20, .on_fill = ignore_fill};
+    const haft_local_options sites = {.capacity = 20, .sites = true};
+
+    go_on_alike(&plain, &watching);
+    go_on_alike(&watching, &plain);
+    go_on_alike(&plain, &sites);
+}

@@ -58,7 +58,6 @@ template <class T> class unfinished_clone
     unfinished_clone(const haft_local *from, haft_local *clone) noexcept
         : from_(haft_local_view(from)), clone_(clone)
     {
-        haft_local_set_destroy(clone, nullptr, nullptr);
     }
     unfinished_clone(const unfinished_clone &) = delete;
     unfinished_clone &operator=(const unfinished_clone &) = delete;
@@ -66,6 +65,7 @@ template <class T> class unfinished_clone
     {
         if (clone_ != nullptr) {
             destroy_made();
+            haft_local_set_destroy(clone_, nullptr, nullptr);
             haft_local_clear(clone_);
             haft_local_close(clone_);
         }

@@ -116,6 +116,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /* free(), after the object has been moved out: HAFT_OK or why there is none. */
     result<T> take(id_type id)
     {
+        static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+                      "an object that is taken is moved out of its slot");
         T *object = this->resolve(id);
 
         if (object == nullptr) {
@@ -167,8 +169,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
 
     /*
-     * haft_local_clone(), with objects that are made by T's copy constructor; where one throws, no
-     * clone is there.
+     * haft_local_clone(), with objects that are made by T's copy constructor, which frees none of
+     * this table's; where one throws, no clone is there.
      */
     result<local> clone() const
     {
