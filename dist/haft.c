@@ -6305,7 +6305,7 @@ HAFT_INTERNAL struct image local_begin_image(const haft_local *local)
                 [LOCAL_EXHAUSTED] = local->exhausted,
                 [LOCAL_HEAD] = local->is_in_place ? local->front.head : local->listed_head,
                 [LOCAL_TAIL] = local->queue_tail,
-                [LOCAL_QUEUED] = local->queue_count,
+                [LOCAL_QUEUED] = local_listed(local), /* one in place too: see local_become() */
                 [LOCAL_FRESH_AT] = local->fresh_at,
                 [LOCAL_FRESH_END] = local->fresh_end,
                 [LOCAL_FRESH_SLOTS] = local->fresh_slots,
@@ -6407,6 +6407,7 @@ HAFT_INTERNAL void local_become(haft_local *local, const struct image *image)
     local_begin_list(local);
     *local_head(local) = (uint32_t)numbers[LOCAL_HEAD];
     local->queue_tail = numbers[LOCAL_TAIL];
+    /* A table that watches has its list elsewhere than one that does not. */
     local->queue_count = local->is_in_place ? 0 : numbers[LOCAL_QUEUED];
     local_end_image(local);
 }
@@ -7127,9 +7128,13 @@ static haft_status write_objects(struct image_file *image_file, const struct ima
     return status;
 }
 
-/* How many records of page runs say anything: all, or none. */
+/* How many records of page runs say anything: all, or none.  The fresh slots' says that its run is
+ * in use. */
 static uint64_t runs_to_save(const haft_local *local, uint64_t count)
 {
+    if (local->fresh_at != local->fresh_end) {
+        return count;
+    }
     for (uint64_t run = 0; run < count; run++) {
         if (runs_floor(&local->slots.runs, run) != 0 ||
             runs_link(&local->slots.runs, run) != RUN_IN_USE) {

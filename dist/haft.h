@@ -76,18 +76,18 @@
  *     haft/side.h       3123  side tables: values of another type under the ids of a table
  *     haft/snapshot.h   3363  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3566  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3568  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3716  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3718  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4219  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4221  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3911  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5353  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3913  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5355  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5530  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5532  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       785  a grace period that the program brings: a foreign clock
  *
@@ -3455,7 +3455,8 @@ uint64_t haft_history_bytes(const haft_history *history);
  *           changed:
  *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
  *             HAFT_LOADING      before haft_local_load_end()
- *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options
+ *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options;
+ *                               those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
  * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
@@ -3500,7 +3501,8 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
  * haft_write, haft_read - `size` bytes go to the file or come from it, all of them: as by fwrite()
  * and fread() with a FILE for `arg`, or memcpy().  False: not all of them; the call ends.
  * haft_convert - an object's bytes in memory, `from`, become those in the file, `to`; for loading
- * the other way round.  For pointers, other byte orders, earlier versions of a struct.
+ * the other way round.  For pointers, other byte orders, other versions of a struct; the table's
+ * object_size is that of saving, so a struct that is to grow has room from the start.
  *
  * None of them may call the table, except for what asks.
  */

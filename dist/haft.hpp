@@ -729,7 +729,6 @@ template <class T> class unfinished_clone
     unfinished_clone(const haft_local *from, haft_local *clone) noexcept
         : from_(haft_local_view(from)), clone_(clone)
     {
-        haft_local_set_destroy(clone, nullptr, nullptr);
     }
     unfinished_clone(const unfinished_clone &) = delete;
     unfinished_clone &operator=(const unfinished_clone &) = delete;
@@ -737,6 +736,7 @@ template <class T> class unfinished_clone
     {
         if (clone_ != nullptr) {
             destroy_made();
+            haft_local_set_destroy(clone_, nullptr, nullptr);
             haft_local_clear(clone_);
             haft_local_close(clone_);
         }
@@ -887,6 +887,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /* free(), after the object has been moved out: HAFT_OK or why there is none. */
     result<T> take(id_type id)
     {
+        static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+                      "an object that is taken is moved out of its slot");
         T *object = this->resolve(id);
 
         if (object == nullptr) {
@@ -938,8 +940,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
 
     /*
-     * haft_local_clone(), with objects that are made by T's copy constructor; where one throws, no
-     * clone is there.
+     * haft_local_clone(), with objects that are made by T's copy constructor, which frees none of
+     * this table's; where one throws, no clone is there.
      */
     result<local> clone() const
     {
