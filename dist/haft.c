@@ -6305,7 +6305,7 @@ HAFT_INTERNAL struct image local_begin_image(const haft_local *local)
                 [LOCAL_EXHAUSTED] = local->exhausted,
                 [LOCAL_HEAD] = local->is_in_place ? local->front.head : local->listed_head,
                 [LOCAL_TAIL] = local->queue_tail,
-                [LOCAL_QUEUED] = local_listed(local), /* one in place too: see local_become() */
+                [LOCAL_QUEUED] = local_listed(local), /* one in place too: not so in each table */
                 [LOCAL_FRESH_AT] = local->fresh_at,
                 [LOCAL_FRESH_END] = local->fresh_end,
                 [LOCAL_FRESH_SLOTS] = local->fresh_slots,
@@ -6407,7 +6407,6 @@ HAFT_INTERNAL void local_become(haft_local *local, const struct image *image)
     local_begin_list(local);
     *local_head(local) = (uint32_t)numbers[LOCAL_HEAD];
     local->queue_tail = numbers[LOCAL_TAIL];
-    /* A table that watches has its list elsewhere than one that does not. */
     local->queue_count = local->is_in_place ? 0 : numbers[LOCAL_QUEUED];
     local_end_image(local);
 }
