@@ -10133,15 +10133,16 @@ static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
 /* A number below `count` that was never handed out, or NUMBER_NONE.  Any threads, lock-free. */
 static inline uint64_t take_number(atomic_u64 *used, uint64_t count)
 {
-    uint64_t before = load_relaxed(RETRY, used);
+    for (;;) {
+        const uint64_t before = load_relaxed(RETRY, used);
 
-    while (before < count) {
+        if (before >= count) {
+            return NUMBER_NONE;
+        }
         if (cas_relaxed(RETRY, used, before, before + 1)) {
             return before;
         }
-        before = load_relaxed(RETRY, used);
     }
-    return NUMBER_NONE;
 }
 
 /* concurrent/batches/depot.c */

@@ -67,27 +67,27 @@
  *     haft/view.h        530  resolving ids: what every table has in common
  *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1638  the handle table that all threads share, and its workers
- *     haft/local.h      2104  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2498  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2105  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2499  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2842  visiting the live objects of a shared table
- *     haft/pin.h        2957  holding on to an object beyond a read section
- *     haft/share.h      3008  hand a local table over to all threads, and back
- *     haft/side.h       3123  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3363  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2843  visiting the live objects of a shared table
+ *     haft/pin.h        2958  holding on to an object beyond a read section
+ *     haft/share.h      3009  hand a local table over to all threads, and back
+ *     haft/side.h       3124  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3365  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3568  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3570  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3718  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3720  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4221  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4223  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3913  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5355  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3915  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5357  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5532  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5534  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       785  a grace period that the program brings: a foreign clock
  *
@@ -1858,7 +1858,8 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
  *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
- *                                 was released
+ *                                 was released (one that a restored id has skipped may count as
+ *                                 used)
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.
@@ -3167,7 +3168,8 @@ typedef struct haft_side haft_side;
  * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
  * for; its object may have been freed long ago.
  *
- * It may call all functions of the table and its sides, but close neither.
+ * It may call all functions of the table and its sides, but close neither; while the table is
+ * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 

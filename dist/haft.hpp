@@ -37,7 +37,8 @@ template <class V> class [[nodiscard]] result
 {
   public:
     result(haft_status why) noexcept : status_(why) { assert(why != HAFT_OK); }
-    result(V value) noexcept : value_(std::move(value)) {}
+    result(const V &value) noexcept(std::is_nothrow_copy_constructible_v<V>) : value_(value) {}
+    result(V &&value) noexcept : value_(std::move(value)) {}
 
     explicit operator bool() const noexcept { return value_.has_value(); }
     haft_status status() const noexcept { return status_; }
@@ -1068,7 +1069,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
 
     void close() noexcept { handle_.reset(); }
 
-    /* A T made of `args`, in the last position.  Fails as haft_packed_insert(). */
+    /* A T made of `args`, in the last position.  Made first: then fails as haft_packed_insert(). */
     template <class... Args> result<id_type> emplace(Args &&...args)
     {
         alignas(T) unsigned char bytes[sizeof(T)];

@@ -25,9 +25,11 @@ struct game {
 static void open_game(struct game *game)
 {
     *game = (struct game){.mind = {.leader = HAFT_NIL}};
+    /* guide: open */
     must(haft_local_open(&(haft_local_options){.capacity = 100, .object_size = sizeof(struct car)},
                          &game->cars));
     must(haft_history_open(&(haft_history_options){.keep = 8}, &game->past));
+    /* end */
 }
 
 static void close_game(struct game *game)

@@ -56,7 +56,8 @@ typedef struct haft_side haft_side;
  * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
  * for; its object may have been freed long ago.
  *
- * It may call all functions of the table and its sides, but close neither.
+ * It may call all functions of the table and its sides, but close neither; while the table is
+ * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 

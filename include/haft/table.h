@@ -246,7 +246,8 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
  *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
- *                                 was released
+ *                                 was released (one that a restored id has skipped may count as
+ *                                 used)
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.

@@ -1,13 +1,13 @@
 /* The option `allocator` of tables, packed tables, domains and histories. */
 #include "concurrent/table/table.h"
 #include "tests/base/counted.h"
-#include "tests/support.h"
+#include "tests/slots/saving.h"
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/side.h>
-#include <haft/snapshot.h>
 #include <haft/threads.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(allocator, .timeout = SUITE_SECONDS);
@@ -155,8 +155,52 @@ static haft_status live_with_history(const haft_allocator *allocator)
     return status;
 }
 
-static life *const lives[] = {live_in_local, live_in_packed, live_in_domain, live_in_both,
-                              live_with_history};
+/* An object is converted in memory that the table asks for. */
+static void convert(void *to, const void *from, void *arg)
+{
+    (void)arg;
+    memcpy(to, from, 8);
+}
+
+/* Save a table, and load it again. */
+static haft_status live_in_file(int kind, const haft_allocator *allocator)
+{
+    const haft_table_options options = {
+        .capacity = OBJECTS, .object_size = 24, .allocator = allocator};
+    struct bytes bytes = {.at = NULL};
+    haft_file file = file_of(&bytes);
+    struct subject subject;
+    haft_id id;
+    haft_status status = subject_try_open(kind, &options, &subject);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    must(subject_insert(&subject, NULL, &id) == HAFT_OK);
+    file.convert = convert;
+    file.converted_size = 8;
+    status = save(&subject, &file);
+    if (status == HAFT_OK) {
+        status = load(&subject, &file);
+    }
+    free(bytes.at);
+    subject_close(&subject);
+    return status;
+}
+
+static haft_status live_in_local_file(const haft_allocator *allocator)
+{
+    return live_in_file(LOCAL, allocator);
+}
+
+static haft_status live_in_packed_file(const haft_allocator *allocator)
+{
+    return live_in_file(DENSE, allocator);
+}
+
+static life *const lives[] = {live_in_local,      live_in_packed,    live_in_domain,
+                              live_in_both,       live_with_history, live_in_local_file,
+                              live_in_packed_file};
 #define LIVES (sizeof lives / sizeof lives[0])
 
 Test(allocator, gets_back_as_many_bytes_as_it_gave)

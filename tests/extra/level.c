@@ -41,6 +41,22 @@ void share_level(struct level *level)
     level->local = NULL;
 }
 
+void fill_shared(struct level *level, uint64_t count)
+{
+    haft_worker *worker = open_worker(level->table);
+
+    while (level->count < count) {
+        haft_id id;
+        void *object;
+
+        must(haft_reserve(worker, &id, &object) == HAFT_OK);
+        *(struct object *)object = (struct object){id.bits, level->count};
+        haft_publish(worker, id);
+        level->ids[level->count++] = id;
+    }
+    must(haft_worker_close(worker) == HAFT_OK);
+}
+
 void unshare_level(struct level *level)
 {
     assert_status(haft_unshare(level->table, &level->local), HAFT_OK);

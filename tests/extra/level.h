@@ -32,6 +32,10 @@ haft_id local_insert(haft_local *local, uint64_t value);
 struct level open_level(struct setting setting, const haft_local_options *local);
 void fill(struct level *level, uint64_t count);
 void share_level(struct level *level);
+
+/* Insert into the shared table until `count` objects are there. */
+void fill_shared(struct level *level, uint64_t count);
+
 void unshare_level(struct level *level);
 void close_level(struct level *level);
 

@@ -95,23 +95,6 @@ static void free_half(struct level *level, haft_id *stale)
     level->count /= 2;
 }
 
-/* Insert into the shared table until all `capacity` objects are there. */
-static void fill_shared(struct level *level, uint64_t capacity)
-{
-    haft_worker *worker = open_worker(level->table);
-
-    while (level->count < capacity) {
-        haft_id id;
-        void *object;
-
-        must(haft_reserve(worker, &id, &object) == HAFT_OK);
-        *(struct object *)object = (struct object){id.bits, level->count};
-        haft_publish(worker, id);
-        level->ids[level->count++] = id;
-    }
-    must(haft_worker_close(worker) == HAFT_OK);
-}
-
 static void expect_stale(const struct level *level, const haft_id *stale, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {

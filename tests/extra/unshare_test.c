@@ -99,6 +99,33 @@ Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
     close_level(&level);
 }
 
+Test(unshare, slots_that_stay_free_are_as_many_as_still_fit)
+{
+    haft_local_options with = level_options;
+    haft_id id;
+
+    with.reuse = HAFT_REUSE_FIFO;
+    with.min_free = 100;
+    for (uint64_t room = 0; room <= 150; room += 50) { /* more and fewer than min_free */
+        struct level level = open_level(MEMB_CALLER, &with);
+
+        share_level(&level);
+        fill_shared(&level, stats_of(level.table).limit - room);
+        unshare_level(&level);
+        const haft_local_stats stats = haft_local_stats_get(level.local);
+
+        cr_expect(eq(u64, stats.capacity, stats.limit - room));
+        cr_expect(eq(u64, haft_local_available(level.local), 0));
+        for (int i = 0; i < 10; i++) {
+            must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
+        }
+        fill(&level, 10);
+        expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
+        expect_all(&level, level.view);
+        close_level(&level);
+    }
+}
+
 /* A reader that leaves its section some time after unshare was called. */
 struct late_reader {
     struct reader reader;

@@ -775,6 +775,26 @@ Test(local_side, no_value_is_set_for_an_id_that_on_end_has_taken_back)
     close_meddler(&meddler);
 }
 
+static void snapshot_within(struct meddler *meddler)
+{
+    haft_local *clone;
+
+    expect_status(haft_local_snapshot(meddler->local, meddler->history, NULL), HAFT_IN_USE);
+    expect_status(haft_local_clone(meddler->local, &clone), HAFT_IN_USE);
+}
+
+Test(local_side, while_a_rewind_ends_values_the_table_has_no_state_to_keep)
+{
+    struct meddler meddler;
+
+    open_meddler(&meddler);
+    must(haft_side_set(meddler.side, insert_in(meddler.local), NULL, NULL) == HAFT_OK);
+    meddler.meddle = snapshot_within;
+    expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OK);
+    cr_expect(eq(ptr, (void *)meddler.meddle, NULL), "on_end was called");
+    close_meddler(&meddler);
+}
+
 static void snapshot_another(struct meddler *meddler)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,5 @@
 /* The statistics of a table of one thread. */
+#include "tests/base/counted.h"
 #include "tests/support.h"
 
 TestSuite(local_stats, .timeout = SUITE_SECONDS);
@@ -118,6 +119,22 @@ Test(local_stats, in_the_heap_all_slots_are_in_use_from_the_first_on)
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     cr_expect(eq(u64, haft_local_stats_get(local).bytes, before));
     haft_local_close(local);
+}
+
+Test(local_stats, in_the_heap_the_bytes_are_those_of_the_allocator)
+{
+    for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
+        struct counted counted = {.left = -1};
+        const haft_allocator from = counted_allocator(&counted);
+        haft_local *local = open_with(&(haft_local_options){.capacity = 1000,
+                                                            .object_size = 24,
+                                                            .object_alignment = alignment,
+                                                            .name = "theirs",
+                                                            .allocator = &from});
+
+        cr_expect(eq(u64, haft_local_stats_get(local).bytes, counted.held));
+        haft_local_close(local);
+    }
 }
 
 Test(local_stats, sites_are_among_the_bytes)

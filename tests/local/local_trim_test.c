@@ -333,6 +333,24 @@ Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restore
     }
 }
 
+Test(trim, a_run_that_was_released_and_restored_to_is_released_again)
+{
+    haft_local *local = open_sized(1024, 8, HAFT_LAYOUT_32_32);
+
+    fill(local, ids);
+    haft_local_clear(local);
+    cr_expect(lt(u64, 0, trim(local)));
+    cr_expect(eq(u64, trim(local), 0));
+    for (int i = OBJECTS / 4; i < OBJECTS; i += OBJECTS / 4) { /* not in the first of the list */
+        const haft_id again = {ids[i].bits + (UINT64_C(1) << 32)};
+
+        must(haft_local_restore(local, again, NULL) == HAFT_OK);
+        must(haft_local_free(local, again) == HAFT_OK);
+        cr_expect(lt(u64, 0, trim(local)));
+    }
+    haft_local_close(local);
+}
+
 Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
 {
     const haft_local_options options = {

@@ -101,6 +101,22 @@ Test(made_up, numbers_that_no_table_can_have_are_refused_by_their_name)
     subject_close(&subject);
 }
 
+Test(made_up, marks_that_no_table_can_have_are_refused_by_their_name)
+{
+    struct subject subject = subject_open(LOCAL, &options);
+    haft_id ids[30];
+
+    fill_with_holes(&subject, ids, 30);
+    struct bytes bytes = saved_of(&subject);
+
+    expect_wrong_number(&subject, &bytes, LOCAL_WRAPPED, 1, "mark of generations that began again");
+    expect_wrong_number(&subject, &bytes, LOCAL_RECYCLED, 2,
+                        "mark of exhausted slots that began again");
+    expect_wrong_number(&subject, &bytes, LOCAL_TAIL, 1, "last free slot");
+    free(bytes.at);
+    subject_close(&subject);
+}
+
 /* With a capacity that leaves room for one. */
 Test(made_up, slots_that_stay_free_are_for_a_queue_alone)
 {

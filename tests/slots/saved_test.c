@@ -152,6 +152,25 @@ static struct subject open_long(int kind)
     return subject;
 }
 
+Test(saved, a_table_whose_trimmed_slots_were_restored_to_loads_its_own_file)
+{
+    struct subject subject = open_long(LOCAL);
+    uint64_t restored = 0;
+    haft_id id;
+
+    for (uint64_t index = 100; index < 600; index += 50) {
+        restored += subject_id_at(&subject, index, &id) == HAFT_NEVER_ISSUED &&
+                    haft_local_restore(subject.local, id, NULL) == HAFT_OK;
+    }
+    cr_assert(lt(u64, 2, restored));
+    struct bytes bytes = saved_of(&subject);
+    haft_file file = file_of(&bytes);
+
+    expect_status(load(&subject, &file), HAFT_OK);
+    free(bytes.at);
+    subject_close(&subject);
+}
+
 /* The stream takes, and has, `size` bytes. */
 static void expect_told(struct subject *subject, struct bytes *whole, size_t size)
 {

@@ -1,5 +1,6 @@
 /* Snapshots, rewinding and clones, in every kind of table of one thread. */
 #include "tests/support.h"
+#include <haft/diagnose.h>
 #include <haft/snapshot.h>
 #include <string.h>
 
@@ -265,6 +266,27 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_tag_the_sites_and_the_callbacks_of_
     cr_expect(eq(u64, heard.fills, 1));
     cr_expect(eq(u64, heard.bad_accesses, 1));
     cr_expect(eq(u64, heard.leaks, 3));
+}
+
+Test(snapshot, after_a_rewind_no_object_is_said_to_come_from_another_s_site)
+{
+    const haft_local_options with_sites = {.capacity = 10, .sites = true};
+    haft_history *history;
+    haft_local *local;
+    haft_id id;
+    char text[512];
+
+    assert_status(haft_local_open(&with_sites, &local), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
+    assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
+    haft_local_diagnose_format(local, id, text, sizeof text);
+    cr_expect(ne(ptr, strstr(text, "allocated at snapshot_test"), NULL), "%s", text);
+    assert_status(haft_local_rewind(local, history, 0), HAFT_OK);
+    haft_local_diagnose_format(local, id, text, sizeof text);
+    cr_expect(ne(ptr, strstr(text, "allocated at somewhere"), NULL), "%s", text);
+    haft_history_close(history);
+    haft_local_close(local);
 }
 
 TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)

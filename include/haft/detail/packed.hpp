@@ -58,7 +58,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
 
     void close() noexcept { handle_.reset(); }
 
-    /* A T made of `args`, in the last position.  Fails as haft_packed_insert(). */
+    /* A T made of `args`, in the last position.  Made first: then fails as haft_packed_insert(). */
     template <class... Args> result<id_type> emplace(Args &&...args)
     {
         alignas(T) unsigned char bytes[sizeof(T)];

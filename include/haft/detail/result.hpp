@@ -10,6 +10,7 @@
 #include <cassert>
 #include <haft/status.h>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace haft
@@ -24,7 +25,8 @@ template <class V> class [[nodiscard]] result
 {
   public:
     result(haft_status why) noexcept : status_(why) { assert(why != HAFT_OK); }
-    result(V value) noexcept : value_(std::move(value)) {}
+    result(const V &value) noexcept(std::is_nothrow_copy_constructible_v<V>) : value_(value) {}
+    result(V &&value) noexcept : value_(std::move(value)) {}
 
     explicit operator bool() const noexcept { return value_.has_value(); }
     haft_status status() const noexcept { return status_; }
