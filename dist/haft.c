@@ -5339,7 +5339,7 @@ HAFT_INTERNAL uint64_t slots_bytes(const struct slots *slots, uint64_t used, uin
                                                         : slots->view.mask + 1;
     const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
                                           (used - released) * slots->view.stride
-                                    : slots->memory.size;
+                                    : slots->memory.size + slots->memory.more;
 
     return taken + records * sizeof(struct run) + sites * sizeof(struct site);
 }
@@ -17365,8 +17365,8 @@ struct entry {
 
 static struct os_mutex entries_lock;
 static struct os_key entries_key;
-static bool has_key;      /* under the lock */
-static struct entry *all; /* under the lock */
+static bool has_key;              /* under the lock */
+static struct entry *all_entries; /* under the lock */
 static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
 
@@ -17395,12 +17395,12 @@ static void unlink_entry(struct entry *entry)
 /* Under the lock. */
 static void link_entry(struct entry *entry)
 {
-    entry->next_all = all;
-    entry->link = &all;
-    if (all != NULL) {
-        all->link = &entry->next_all;
+    entry->next_all = all_entries;
+    entry->link = &all_entries;
+    if (all_entries != NULL) {
+        all_entries->link = &entry->next_all;
     }
-    all = entry;
+    all_entries = entry;
 }
 
 /* Whether the worker, of a table that is open, is still the one that was opened. */
@@ -17546,7 +17546,7 @@ HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
     uint64_t count = 0;
 
     os_mutex_lock(&entries_lock);
-    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+    for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         count += closes_with(entry, table);
     }
     os_mutex_unlock(&entries_lock);
@@ -17556,7 +17556,7 @@ HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
 HAFT_INTERNAL void implicit_flush(const haft_table *table)
 {
     os_mutex_lock(&entries_lock);
-    for (const struct entry *entry = all; entry != NULL; entry = entry->next_all) {
+    for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
             worker_flush(entry->opened.worker);
         }
@@ -17569,7 +17569,7 @@ HAFT_INTERNAL void implicit_close(const haft_table *table)
     struct entry *next;
 
     os_mutex_lock(&entries_lock);
-    for (struct entry *entry = all; entry != NULL; entry = next) {
+    for (struct entry *entry = all_entries; entry != NULL; entry = next) {
         next = entry->next_all;
         if (entry->opened.number == table->number) {
             if (closes_with(entry, table)) {

@@ -30,17 +30,14 @@ def hooked_library(name, copts = []):
     cc_library(
         name = name,
         testonly = True,
-        srcs = [
-            "//concurrent:sources",
-            "//lib:sources",
-        ],
+        srcs = ["//concurrent:whole"],
         copts = HOOKED_COPTS + copts,
         defines = ["HAFT_HOOKED"],  # of programs too: they inline the resolve
         linkopts = ["-lpthread"],
         linkstatic = True,
         local_defines = ["_GNU_SOURCE"],  # mmap's flags, strdup
         visibility = ["//stress:__subpackages__"],
-        deps = ["//include:headers"],
+        deps = ["//concurrent:whole_parts"],
     )
 
 def stress_program(name, deps = []):

@@ -126,7 +126,7 @@ uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released
                                                         : slots->view.mask + 1;
     const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
                                           (used - released) * slots->view.stride
-                                    : slots->memory.size;
+                                    : slots->memory.size + slots->memory.more;
 
     return taken + records * sizeof(struct run) + sites * sizeof(struct site);
 }
