@@ -41,7 +41,7 @@ void share_level(struct level *level)
     level->local = NULL;
 }
 
-void fill_shared(struct level *level, uint64_t count)
+void fill_shared_level(struct level *level, uint64_t count)
 {
     haft_worker *worker = open_worker(level->table);
 

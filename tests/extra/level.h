@@ -34,7 +34,7 @@ void fill(struct level *level, uint64_t count);
 void share_level(struct level *level);
 
 /* Insert into the shared table until `count` objects are there. */
-void fill_shared(struct level *level, uint64_t count);
+void fill_shared_level(struct level *level, uint64_t count);
 
 void unshare_level(struct level *level);
 void close_level(struct level *level);

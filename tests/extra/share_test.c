@@ -114,7 +114,7 @@ static void expect_free_slots_used(const haft_local_options *with)
 
     cr_expect(eq(u64, stats_of(level.table).live, COUNT / 2));
     cr_expect(eq(u64, stats_of(level.table).free, before - COUNT / 2));
-    fill_shared(&level, COUNT);
+    fill_shared_level(&level, COUNT);
     expect_all(&level, level.view);
     expect_stale(&level, stale, COUNT / 2);
     cr_expect(eq(u64, stats_of(level.table).high_water, before), "free slots come first");
@@ -146,7 +146,7 @@ Test(share, workers_use_the_free_slots_of_a_queue)
     fill(&level, COUNT);
     free_half(&level, stale);
     share_level(&level);
-    fill_shared(&level, COUNT);
+    fill_shared_level(&level, COUNT);
     expect_all(&level, level.view);
     unshare_level(&level);
     expect_all(&level, level.view);
@@ -188,7 +188,7 @@ Test(share, an_empty_table_and_a_full_one)
     share_level(&level);
     cr_expect(eq(u64, stats_of(level.table).live, 0));
     cr_expect(eq(u64, stats_of(level.table).high_water, 0));
-    fill_shared(&level, COUNT);
+    fill_shared_level(&level, COUNT);
     unshare_level(&level);
     cr_expect(eq(u64, haft_local_available(level.local), 0));
     share_level(&level);

@@ -78,11 +78,15 @@ static struct shared open_sized(struct setting setting, size_t size, size_t alig
 }
 
 /* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
-static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
+static const size_t sizes[] = {24, 0, 8, 32, 56, 500, 1024, 4088, 5000};
 
 TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
 {
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    const bool is_first =
+        setting->sections == MEMB_CALLER.sections && setting->clock == MEMB_CALLER.clock;
+    const size_t count = is_first ? sizeof sizes / sizeof sizes[0] : 1; /* sizes know no clock */
+
+    for (size_t i = 0; i < count; i++) {
         for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
             struct shared shared = open_sized(*setting, sizes[i], alignment);
 

@@ -110,7 +110,7 @@ Test(unshare, slots_that_stay_free_are_as_many_as_still_fit)
         struct level level = open_level(MEMB_CALLER, &with);
 
         share_level(&level);
-        fill_shared(&level, stats_of(level.table).limit - room);
+        fill_shared_level(&level, stats_of(level.table).limit - room);
         unshare_level(&level);
         const haft_local_stats stats = haft_local_stats_get(level.local);
 

@@ -212,7 +212,7 @@ static void walk(int kind, haft_layout layout, uint64_t capacity, uint64_t first
 
     model = (struct model){.layout = layout, .tag = tag, .patterns = UINT64_C(1) << width};
     model.subject = subject_open(kind, &options);
-    for (int n = 0; n < 150; n++) {
+    for (int n = 0; n < 75; n++) {
         expect_invariant(&model);
         expect_all_answers(&model);
         step(&model, &seed);
