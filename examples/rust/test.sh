@@ -11,7 +11,7 @@ export HAFT_API=$1 HAFT_LIBDIR=$2 CARGO_TARGET_DIR=$3
 export RUSTC=${RUSTC:-/usr/bin/rustc} # another one may come first on the PATH
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-if [[ ! -x /usr/bin/cargo || ! -x $RUSTC ]]; then
+if ! command -v /usr/bin/cargo >/dev/null || ! command -v "$RUSTC" >/dev/null; then
     echo "examples/rust: skipped: Debian's packages cargo and rustc are not installed"
     exit 77
 fi

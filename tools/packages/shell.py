@@ -414,4 +414,5 @@ class Script:
 
     def may_be_missing(self):
         """Commands that the script asks for by `command -v`, and does without."""
-        return {text for item in self._optionals for fields in self.expand(item) for text in fields}
+        return {text.rsplit("/", 1)[-1] for item in self._optionals for fields in self.expand(item)
+                for text in fields}
