@@ -157,6 +157,11 @@ def linked_with(check):
     return [f"-Wl,--wrap={call}" for call in calls]
 
 
+def refusing_tests():
+    """The unit tests in which what the library calls may fail: no others go where it does."""
+    return set(_wrapped_tests())
+
+
 def unit_tests():
     """All that are programs of C over the library as it is compiled here."""
     others = {path for sources, _ in _wrapped_tests().values() for path in sources}

@@ -6,8 +6,8 @@ one of that kind.  What does not compile, or compiles to the same machine code, 
 All are built into one library, each behind a switch (switches.py), so that the programs are built once.
 A unit test that never reaches the changed statement cannot notice, and is not run; which statements
 each reaches is noted once, with no change switched on.  Of the others, those that share a word of their
-name with the function, its file or its folder come first, then those that are fast; then the
-combinations and the explorer's cases.  What passes them all must stand in tools/mutants/judged.
+name with the function, its file or its folder come first, then those that are fast or make calls
+fail; then the combinations and the explorer's cases.  What passes them all must stand in tools/mutants/judged.
 """
 
 import bisect
@@ -156,7 +156,7 @@ def checks_of(change, units):
     reaching = units.get((change.path, change.place), ())
     alike = {name for _, name in reaching if _words(name) & subject}
     ordered = sorted((name not in alike, seconds, name) for seconds, name in reaching
-                     if name in alike or seconds <= FAST)
+                     if name in alike or seconds <= FAST or name in builds.refusing_tests())
     explored = EXPLORED.match(change.path) is not None
     return [f"quick {name}" for *_, name in ordered] + \
         [check for check in BEHIND_UNITS if explored or not check.startswith("explorer")]
