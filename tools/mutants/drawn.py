@@ -32,7 +32,7 @@ import progress  # behind those that say where it is
 
 EXPLORED = re.compile(r"concurrent/(?!export|commands)|lib/(slots|base)/")
 BEHIND_UNITS = ("combinations 300", "explorer all 100")  # checks
-FAST = 2  # seconds of a processor, that a unit test may take
+FAST = 5  # seconds of a processor, that a unit test may take
 
 
 def _patch(change, text):
