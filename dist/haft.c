@@ -4675,7 +4675,7 @@ HAFT_INTERNAL haft_status runs_prepare(struct runs *runs, uint64_t end)
     if (status != HAFT_OK) {
         return status;
     }
-    return reservation_commit(&runs->memory, (runs_of(runs, end) + 1) * sizeof *runs->records);
+    return reservation_commit(&runs->memory, (runs_of(runs, end - 1) + 1) * sizeof *runs->records);
 }
 
 HAFT_INTERNAL uint64_t runs_first(const struct runs *runs, uint64_t run)
@@ -5333,7 +5333,7 @@ HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end)
 HAFT_INTERNAL uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released)
 {
     const bool is_paged = reservation_is_paged(&slots->memory);
-    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used) + 1 : 0;
+    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used - 1) + 1 : 0;
     const uint64_t sites = slots->sites.records == NULL ? 0
                            : is_paged                   ? used
                                                         : slots->view.mask + 1;

@@ -74,20 +74,20 @@
  *     haft/pin.h        2958  holding on to an object beyond a read section
  *     haft/share.h      3009  hand a local table over to all threads, and back
  *     haft/side.h       3124  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3365  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/snapshot.h   3366  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3570  a table's memory, had beforehand, released to the system, of the
+ *     haft/memory.h     3577  a table's memory, had beforehand, released to the system, of the
  *                             program or in huge pages
- *     haft/threads.h    3720  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3727  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4223  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4230  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3915  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5357  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3922  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5364  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5534  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5541  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       785  a grace period that the program brings: a foreign clock
  *
@@ -1220,8 +1220,8 @@ typedef struct haft_footprint {
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
-    X(capacity, gauge, objects, "fit, as opened or grown by haft_unshare()")                       \
-    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(capacity, gauge, objects, "fit, as opened, grown by haft_unshare() or loaded")               \
+    X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
     X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
 
 /* A struct of them has room for more, so that a later version has the same struct. */
@@ -3296,6 +3296,7 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
  * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
+ * A value of the slot's last object ends first, so `value` may not be that one.
  *
  * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -3390,6 +3391,10 @@ uint64_t haft_side_sweep(haft_side *side);
  *
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
+ *
+ * Memory.  A snapshot is as large as all slots ever used, those that a trim has released included.
+ * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
+ * that the state has, and haft_local_trim() releases the others only once they were used again.
  *
  * Unless a function says otherwise:
  *
@@ -3548,8 +3553,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
- * warn_at may differ, and the options that the top of this file names.
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
+ * warn_at, huge_pages and will_share may differ, and the options that the top of this file names.
+ * Where memory is given, slots have no pages that a trim releases, nor have those of up to 128 KiB.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
@@ -3557,7 +3563,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options, or only one
+ *                                        of the two has pages that a trim releases
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
  *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0

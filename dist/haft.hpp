@@ -1745,11 +1745,13 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
 
     /*
      * haft_side_set() - a V made of `args`, in its place.  Fails as that; where the id has a value
-     * already, HAFT_OCCUPIED.
+     * already, HAFT_OCCUPIED.  The V is made first, so `args` may refer to the value of the slot's
+     * last object, which ends; but one whose move may throw is made in its place if it can be.
      */
     template <class... Args> result<V *> emplace(id_type id, Args &&...args)
     {
-        if constexpr (!is_plain && std::is_nothrow_constructible_v<V, Args...>) {
+        if constexpr (!is_plain && !std::is_nothrow_move_constructible_v<V> &&
+                      std::is_nothrow_constructible_v<V, Args...>) {
             return place(id, nullptr, [&](void *bytes) noexcept {
                 ::new (bytes) V(std::forward<Args>(args)...);
             });

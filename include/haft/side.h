@@ -184,6 +184,7 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
  * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
+ * A value of the slot's last object ends first, so `value` may not be that one.
  *
  * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
  *           changed:

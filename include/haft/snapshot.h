@@ -28,6 +28,10 @@
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
  *
+ * Memory.  A snapshot is as large as all slots ever used, those that a trim has released included.
+ * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
+ * that the state has, and haft_local_trim() releases the others only once they were used again.
+ *
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.
@@ -196,8 +200,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
- * warn_at may differ, and the options that the top of this file names.
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
+ * warn_at, huge_pages and will_share may differ, and the options that the top of this file names.
+ * Where memory is given, slots have no pages that a trim releases, nor have those of up to 128 KiB.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
@@ -205,7 +210,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options, or only one
+ *                                        of the two has pages that a trim releases
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
  *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0

@@ -54,7 +54,7 @@ haft_status runs_prepare(struct runs *runs, uint64_t end)
     if (status != HAFT_OK) {
         return status;
     }
-    return reservation_commit(&runs->memory, (runs_of(runs, end) + 1) * sizeof *runs->records);
+    return reservation_commit(&runs->memory, (runs_of(runs, end - 1) + 1) * sizeof *runs->records);
 }
 
 uint64_t runs_first(const struct runs *runs, uint64_t run)

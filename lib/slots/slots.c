@@ -120,7 +120,7 @@ haft_status slots_commit(struct slots *slots, uint64_t end)
 uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released)
 {
     const bool is_paged = reservation_is_paged(&slots->memory);
-    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used) + 1 : 0;
+    const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used - 1) + 1 : 0;
     const uint64_t sites = slots->sites.records == NULL ? 0
                            : is_paged                   ? used
                                                         : slots->view.mask + 1;

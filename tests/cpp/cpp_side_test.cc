@@ -26,6 +26,21 @@ static haft::local<ship> open_ships()
     return std::move(*made);
 }
 
+Test(cpp_side, a_value_can_be_moved_from_that_of_the_slot_s_last_object)
+{
+    const std::string text = "a name that is longer than a small string";
+    auto ships = open_ships();
+    auto names = haft::side<std::string, ship>::open(ships);
+    const auto first = ships.emplace(1);
+
+    cr_assert(names->emplace(*first, text));
+    cr_expect_eq(ships.free(*first), HAFT_OK);
+    const auto second = ships.emplace(2); /* in its slot */
+
+    cr_assert(names->emplace(*second, std::move(*names->get(*first))));
+    cr_expect(*names->get(*second) == text);
+}
+
 Test(cpp_side, values_are_made_found_and_destroyed_once)
 {
     auto ships = open_ships();

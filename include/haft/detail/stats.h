@@ -44,8 +44,8 @@
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
-    X(capacity, gauge, objects, "fit, as opened or grown by haft_unshare()")                       \
-    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(capacity, gauge, objects, "fit, as opened, grown by haft_unshare() or loaded")               \
+    X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
     X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
 
 /* A struct of them has room for more, so that a later version has the same struct. */
