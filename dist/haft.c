@@ -2330,7 +2330,9 @@ static const struct {
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
-                          "the call waits, closes or moves objects, and was made from a callback"},
+                          "the call may not be made from a callback: it waits, announces a "
+                          "quiescent point, closes, flushes, trims, recycles, shares or moves "
+                          "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
     [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
@@ -3274,7 +3276,8 @@ HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const stru
  *
  * A thread looks when an object comes, not when one goes: the count that it finds then says how low
  * the fill had fallen.  A count is used only if the fill's state has not changed since before it
- * was taken; so no count from before the warning makes the table warn again.
+ * was taken; so no count from before the warning makes the table warn again.  Local and packed
+ * tables look here; a shared one where a batch is used up (concurrent/table/stats.c).
  *
  * Edges in this file.
  *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
@@ -4622,7 +4625,7 @@ HAFT_INTERNAL uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t
 
 /* lib/slots/runs.c */
 
-/* Page runs: their records, and the list of fresh ones of a table of one thread. */
+/* Page runs: their records. */
 
 #define RUN_PAGE UINT64_C(4096) /* the smallest of any system, so that runs are alike on all */
 #define COARSE_PAGES 16         /* in a run that cannot end with a page: one page or two are lost */
@@ -4980,7 +4983,7 @@ uint64_t haft_side_sweep(haft_side *side)
 {
     uint64_t count = 0;
 
-    assert(!side->is_shared && "values of a shared table end with their side");
+    assert(!side->is_shared && "values of a shared table are not removed");
     for (uint64_t index = HAFT_FIRST_INDEX;
          !side->is_shared && index < load_relaxed(OWN, &side->used); index++) {
         const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
@@ -4997,7 +5000,7 @@ bool haft_side_remove(haft_side *side, haft_id id)
 {
     atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
 
-    assert(!side->is_shared && "values of a shared table end with their side");
+    assert(!side->is_shared && "values of a shared table are not removed");
     if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
         return false;
     }
@@ -11920,8 +11923,9 @@ HAFT_INTERNAL const struct clock workers_clock = {
 /*
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
- * The list is under a lock.  Opening and closing a domain or a table, writing an export and a fork
- * take it: while a thread has it, no domain or table comes or goes.  That thread may take it again.
+ * The list is under a lock.  Opening and closing a domain, a table or a side, writing an export and
+ * a fork take it, and a take-back that serves another table: while a thread has it, no domain,
+ * table or side comes or goes.  That thread may take it again.
  */
 
 HAFT_INTERNAL void registry_add_domain(haft_domain *domain);

@@ -64,32 +64,32 @@
  *   met first
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
- *     haft/view.h        530  resolving ids: what every table has in common
- *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1638  the handle table that all threads share, and its workers
- *     haft/local.h      2105  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2499  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        531  resolving ids: what every table has in common
+ *     haft/domain.h     1300  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1643  the handle table that all threads share, and its workers
+ *     haft/local.h      2115  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2511  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2843  visiting the live objects of a shared table
- *     haft/pin.h        2958  holding on to an object beyond a read section
- *     haft/share.h      3009  hand a local table over to all threads, and back
- *     haft/side.h       3124  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3366  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2857  visiting the live objects of a shared table
+ *     haft/pin.h        2972  holding on to an object beyond a read section
+ *     haft/share.h      3023  hand a local table over to all threads, and back
+ *     haft/side.h       3138  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3381  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3577  a table's memory, had beforehand, released to the system, of the
- *                             program or in huge pages
- *     haft/threads.h    3727  threads that the program did not start, or that seldom use a table: a
+ *     haft/memory.h     3593  a table's memory: made ready beforehand, released to the system,
+ *                             provided by the program, or in huge pages
+ *     haft/threads.h    3744  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    874  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4230  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    877  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4249  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3922  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5364  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3940  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5385  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5541  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5563  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       785  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       787  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -242,7 +242,7 @@ HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
     return (uint32_t)haft_field_get(id, 0, layout.index_bits);
 }
 
-/* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL and its like: 2^32 - 4. */
+/* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL: 2^32 - 4. */
 HAFT_INLINE uint32_t haft_id_dense_index(haft_layout layout, haft_id id)
 {
     return haft_id_index(layout, id) - HAFT_FIRST_INDEX;
@@ -338,7 +338,8 @@ typedef enum haft_status {
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
-    HAFT_IN_CALLBACK, /* a call that waits, closes or moves objects, made from a callback */
+    HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
+                         closes, flushes, trims, recycles, shares or moves objects */
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */
@@ -535,7 +536,8 @@ static inline bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint6
  *
  * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live slot's
  * word is exactly its object's id, and no other word is ever equal to an id that leads to its slot,
- * so one comparison answers everything: in range, live, right life, right table.
+ * so one comparison answers everything: in range, live, right generation, and right table (for
+ * certain with tag bits).
  *
  * Edges in this file.
  *   PUBLISH  haft_publish (release) -> haft_resolve, haft_is_live, haft_ref_get, haft_ref_is_live,
@@ -603,7 +605,7 @@ HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 /*
  * haft_is_live - whether the id names a live object at this moment.
  *
- * Returns   a snapshot.  Another thread may free the object before the caller acts on the answer;
+ * Returns   a momentary answer.  Another thread may free the object before the caller acts on it;
  *           only a resolve inside a read section closes that race.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
  *           haft_local: the table's thread.
@@ -666,7 +668,7 @@ HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 }
 
 /*
- * haft_ref_is_live - whether the object still lives at this moment: a snapshot, as haft_is_live().
+ * haft_ref_is_live - whether the object still lives at this moment, as haft_is_live().
  *
  * Threads   as haft_is_live().
  * Ordering  acquire when true; none when false.
@@ -802,14 +804,14 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
- * ThreadSanitizer believes wait(): it misses one that returns before a section ends, if the section
- * has ended when the memory is reused, and one that orders too little.  So a clock is tried with
- * objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
+ * ThreadSanitizer believes wait(): it misses a wait() that returns before a section ends, if the
+ * section has ended when the memory is reused, and a wait() that orders too little.  So a clock is
+ * tried with objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
  */
 
 /*
- * The callbacks are given `ctx`.  None calls haft, and none fails.  Without "NULL" they are
- * required.
+ * The callbacks are given `ctx`.  None calls haft, and none fails.  A callback whose comment does
+ * not say "NULL" is required.
  */
 typedef struct haft_foreign_clock {
     /*
@@ -840,8 +842,9 @@ typedef struct haft_foreign_clock {
     void (*end)(void *ctx);
 
     /*
-     * For clocks whose threads are in a section all the time while they are online: the calling
-     * thread begins to be, and ends; it holds nothing at this moment.  Then inside() is required.
+     * For clocks whose threads are in a section all the time while they are online.  online(): the
+     * calling thread comes online; offline(): it goes offline; quiescent(): it stays online, and
+     * holds no resolved pointer at this moment.  With these, inside() is required.
      * NULL, all three: the clock has begin() and end() alone.
      */
     void (*online)(void *ctx);
@@ -1298,8 +1301,8 @@ static inline void haft_note_grace_elapsed(void)
  * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
- * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The clock
- * says what a read section is:
+ * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
+ * tables share it.  The clock says what a read section is:
  *
  *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
  *                    as liburcu (see below)
@@ -1317,14 +1320,15 @@ typedef struct haft_domain haft_domain;
  * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
  *
  *   HAFT_CLOCK_WORKERS   the default, for threads that come to quiescent points often.  Workers
- *                        announce them, and any thread adds the announcements up: no fence, no
- *                        system call, no other thread.  What waits (haft_worker_quiescent,
+ *                        announce them, and any thread looks for the lowest announcement: no fence,
+ *                        no system call, no other thread.  What waits (haft_worker_quiescent,
  *                        haft_..._wait, haft_table_close) gives the processor up and looks again.
  *                        No foreign clock
  *   HAFT_CLOCK_THREAD    for programs that have read sections of a foreign clock: that clock, and a
  *                        background thread per domain that waits for its grace periods, asleep
  *                        when nothing is requested
- *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
+ *   HAFT_CLOCK_CALLER    a foreign clock; the threads that need its grace periods wait for them, in
+ *                        the calls named above, without a background thread
  *   HAFT_CLOCK_FRAME     for frames that end in a barrier of all threads: the program's
  *                        haft_domain_tick() between them; no foreign clock
  */
@@ -1390,6 +1394,7 @@ typedef struct haft_domain_stats {
  * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
+ *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
  *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
@@ -1475,7 +1480,7 @@ haft_status haft_domain_tick(haft_domain *domain);
 /*
  * haft_domain_stats_get - the clock's counters.
  *
- * Returns   a snapshot; each number is exact, together they may be of different moments.
+ * Returns   each number exact; together they may be of different moments.
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -1498,19 +1503,19 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                   them do nothing: a section lasts from tick to tick (debug builds count them).
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
- * calls do on every clock, and they nest.
+ * calls work on every clock, and they nest.
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait are made outside the sections of every domain and
- * foreign clock; a thread that waits for one inside a section of another can wait for itself by way
- * of a third.  So a thread that is online in several (with qsbr, or with open workers on domains
- * with the workers clock) goes offline in the others before it calls what waits for one, and
- * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
- * for one another for ever.
+ * foreign clock; a thread that waits for one inside a section of another can wait for itself, by
+ * way of a thread that does the reverse.  So a thread that is online in several (with qsbr, or with
+ * open workers on domains with the workers clock) goes offline in the others before it calls what
+ * waits for one, and haft_worker_quiescent() is such a call: two threads, each waiting in another
+ * domain, would wait for one another for ever.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
- * frees, pins for good or waits: the handler could interrupt the same call.
+ * frees, pins or waits: the handler could interrupt the same call.
  *
  *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own; other
  *                  foreign clocks with begin() if that may be called there
@@ -1645,9 +1650,11 @@ void haft_thread_online(haft_domain *domain);
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
- * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
- * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
- * resolved before are void, and "outside read sections" means that it holds none.
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).
+ * haft_worker_quiescent() differs: in an inner job it only hands slots on, and in such a child it
+ * does all but wait; both times it returns HAFT_OK.  With qsbr and the workers clock they are
+ * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
+ * read sections" means that it holds none.
  *
  * Progress and cost leave out an on_reclaim that the call runs.
  *
@@ -1741,12 +1748,13 @@ typedef struct haft_table_options {
 
 /*
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
- * point waits; batches are smaller where those of 16 workers would take half of it.  If it is set,
- * and only then, no more slots are ever used than the most that were live or reserved at a time,
- * and what waiting_bytes makes: where no slot can be reused, and a fresh one would go beyond that,
- * the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section
- * costs at most that much memory.  A slot is the object and 8 bytes, 8 more with pins, at the
- * object's alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
+ * is set, and only then, the table never uses more slots than the most that were live or reserved
+ * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
+ * in a read section costs at most that much memory.  A slot is the object and 8 bytes, 8 more with
+ * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
+ * at once.
  */
 
 /*
@@ -1805,23 +1813,23 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * inserts an object and frees it keeps the call from returning).  Live objects end without
  * on_reclaim.
  *
- * It waits for readers that may still have an object.  Where no object lives, and the grace period
- * of all that was freed has passed, none has, and the table's memory goes at once.  So it does not
- * wait for look-ups: a read section that began before protects what it has resolved, and not a
- * haft_resolve() of the closed table's view, even if the id is stale.
+ * It waits for read sections that may still have an object of the table.  If no object lives, and
+ * the grace periods of all freed objects have passed, no section has one: the call does not wait,
+ * and releases the memory at once.  So a read section protects the objects that it has resolved,
+ * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, a call without a worker has not returned; or an
+ *             HAFT_IN_USE      a worker is open, or a call without a worker has not returned; or an
  *                              object is pinned or a side open (haft/side.h): then on_reclaim has
- *                              run for all freed objects
+ *                              run for all freed objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim or
- *           pins, if it was a local table, and in debug builds, which take the census; else
+ * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim,
+ *           with pins, for a former local table, or in debug builds, which take the census; else
  *           O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
@@ -1844,8 +1852,9 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   a snapshot, as haft_is_live(): HAFT_OK, the id names a live object; else what is wrong
- *           with it, of haft/status.h.  With wrap, any dead id of a used slot is HAFT_STALE.
+ * Returns   a momentary answer, as haft_is_live(): HAFT_OK, the id names a live object; else what
+ *           is wrong with it, of haft/status.h.  With wrap, any dead id of a used slot is
+ *           HAFT_STALE.
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
@@ -1853,7 +1862,7 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
  * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
  *
- * Returns   a snapshot, as haft_is_live():
+ * Returns   a momentary answer, as haft_is_live():
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
@@ -1922,8 +1931,9 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
- * between jobs: every few thousand operations keep the slots in use under the most that were ever
- * live and 16,384 for each worker, fewer where slots are larger than 256 bytes (waiting_bytes).
+ * between jobs.  One call every few thousand operations keeps the number of slots in use below the
+ * most that were ever live and 16,384 for each worker; below fewer where slots are larger than 256
+ * bytes (waiting_bytes).
  *
  * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
  * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
@@ -1995,7 +2005,7 @@ void haft_publish(haft_worker *worker, haft_id id);
  *
  * Threads   as haft_publish().
  * Progress  lock-free.
- * Cost      O(1).  The slot comes back after a grace period, as a freed one does.
+ * Cost      O(1).  The slot comes back after a grace period, as it is handed on with freed ones.
  */
 void haft_abort(haft_worker *worker, haft_id id);
 
@@ -2126,23 +2136,24 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 /* Which free slot is used next. */
 typedef enum haft_local_reuse {
     HAFT_REUSE_LIFO, /* the one freed last: it is in the cache */
-    HAFT_REUSE_FIFO, /* the one freed first: ids wear evenly */
+    HAFT_REUSE_FIFO, /* the one freed first: generations are used up evenly */
 } haft_local_reuse;
 
 /*
- * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
- * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
- * slot holds no other object before.  It does not run for reservations.
+ * Runs once for each live object that haft_local_free(), haft_local_clear() or haft_local_close()
+ * ends; not for objects that a rewind or a load replaces (haft/snapshot.h), nor for reservations.
+ * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
+ * object before.
  *
  * It may call any function of this header on the table except haft_local_close(),
- * haft_local_load_begin() and _end().  While the table closes, inserting, reserving and restoring
- * answer HAFT_FULL.
+ * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
+ * reserving and restoring answer HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
 /*
- * on_fill (warn_at) is called as the last thing of the call that brings the table there;
- * on_bad_access also while the table is shared.
+ * on_fill is called when the call that reaches warn_at has changed the table, before that call
+ * writes its results (haft/diagnose.h); on_bad_access also while the table is shared.
  */
 typedef struct haft_local_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -2178,10 +2189,10 @@ typedef struct haft_local_options {
  * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
  * nothing.  More are address space, whose pages are touched when slots are first used.
  *
- * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
- * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
- * in batches out of these.  Without them haft_share() has what the power of two leaves over, and
- * where that is little, batches are small and each step of a worker is slow.
+ * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
+ * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
+ * of these.  Without them haft_share() has what the power of two leaves over, and where that is
+ * little, batches are small and each step of a worker is slow.
  */
 
 /*
@@ -2407,14 +2418,14 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
- * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  All
- * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
- * them, which costs some of them lives.
+ * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
+ * ids stay stale: the slots of a run of pages go on at the highest next generation among them,
+ * which costs some of them lives.
  *
  * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
- * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
- * was restored in a table that may wrap, or that was shared; everything, if there are at most 128
- * KiB of slots.  A run has as few pages as begin and end with a slot, at most about 16.
+ * min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a slot
+ * has wrapped, an id was restored or the table was shared; everything, if there are at most 128 KiB
+ * of slots.  A run has as few pages as begin and end with a slot, at most about 16.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -2462,8 +2473,8 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object);
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
- * Returns   as haft_local_restore(), but HAFT_FULL only for exhausted slots and while the table
- *           closes.
+ * Returns   as haft_local_restore(), but generation 0 is not HAFT_MALFORMED, and HAFT_FULL is only
+ *           for exhausted slots and while the table closes.
  * Progress  wait-free except for the system.
  * Cost      as haft_local_restore().
  */
@@ -2486,9 +2497,10 @@ uint64_t haft_local_for_each_slot(haft_local *local,
 
 /*
  * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
- * that is empty or not.  Meanwhile reserving, inserting and the calls for memory answer
- * HAFT_LOADING.  At the end the free slots are put in order: the lowest index is used first, but
- * runs of pages without a used slot come after the others, if there are more than 128 KiB of slots.
+ * that is empty or not.  Meanwhile haft_local_reserve(), haft_local_insert(),
+ * haft_local_reserve_capacity() and haft_local_trim() answer HAFT_LOADING.  At the end the free
+ * slots are put in order: the lowest index is used first, but runs of pages without a used slot
+ * come after the others, if there are more than 128 KiB of slots.
  *
  * Cost      O(1); load_end O(slots ever used).
  */
@@ -2535,9 +2547,10 @@ void haft_local_load_end(haft_local *local);
  */
 
 /*
- * on_destroy: called exactly once for each object whose life ends, by haft_packed_free(),
- * haft_packed_refresh(), haft_packed_clear() or haft_packed_close().  `object` may be read and
- * written until it returns; `id` is the id it had, which is no longer live.
+ * on_destroy: called once for each object that haft_packed_free(), haft_packed_refresh(),
+ * haft_packed_clear() or haft_packed_close() ends; not for objects that a rewind or a load replaces
+ * (haft/snapshot.h).  `object` may be read and written until it returns; `id` is the id it had,
+ * which is no longer live.
  */
 typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
@@ -2546,8 +2559,9 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
 /*
  * The objects stand object_size apart, the first one at a multiple of the largest power of two in
- * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill (warn_at)
- * is called as the last thing of the insertion that brings the table there.
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill is called
+ * when the insertion that reaches warn_at has changed the table, before it writes its result
+ * (haft/diagnose.h).
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -2848,8 +2862,8 @@ haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);
  * comes twice.  The visitor may free any object, the one it was given too, and reserve and insert.
  *
  * A scan starts when its cursor is made, or when haft_scan_ranges() divides the table: slots first
- * used later are not part of it, so a visitor that inserts comes to an end.  A scan of several
- * ranges ends when each of them has.
+ * used later are not part of it, so a scan whose visitor inserts comes to an end.  A scan of
+ * several ranges ends when each of them has.
  *
  * Read sections: a visited object may be used until the section ends in which it was visited, even
  * if it is freed meanwhile; with qsbr and the workers clock that is the next quiescent point.  The
@@ -2942,11 +2956,11 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
 /*
  * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
  *
- * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
- *           one scan, which starts here.  They have equally many used slots, live or not, except
- *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, or else, and in a table that is not in pages (up to 128 KiB of
- *           slots; given memory), where a slot and a cache line do.  (For object alignments
+ * Returns   nothing.  The ranges follow one another and cover all slots ever used: together they
+ *           are one scan, which starts here.  They have equally many of these slots, live or not,
+ *           except for rounding.  They meet where a slot and a page begin together, if a part has
+ *           eight such places or more; else, and always in a table that is not in pages (up to 128
+ *           KiB of slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.
@@ -2959,10 +2973,10 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  *
  * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
- * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
- * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
- * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are
- * all that is missing, the answer is HAFT_BUSY.
+ * has no read sections.  A pin keeps the object's memory, not its id: the object may be freed at
+ * any time, and then on_reclaim runs and the slot is reused after the last pin is gone.  Until then
+ * the freed object takes up a slot, but does not count towards the capacity: if no other slot is
+ * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
  * slot, and a read-modify-write for each slot that is taken back.
@@ -3001,7 +3015,7 @@ haft_status haft_unpin(haft_table *table, haft_id id);
 /*
  * haft_pins - how many pins the object has that `id` names, or named until it was freed.
  *
- * Returns   a snapshot; 0 for other ids.
+ * Returns   a momentary answer, as haft_is_live(); 0 for other ids.
  */
 uint32_t haft_pins(const haft_table *table, haft_id id);
 
@@ -3063,13 +3077,13 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 }
 
 /*
- * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for readers
- * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
+ * back; one of haft_table_open() gets haft_local's defaults, and keeps `wrap`.  The call waits for
+ * readers and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
  * `worker` NULL, and what it inserts lives on in the local table.
  *
- * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
- * more than the local one's capacity, that has grown to what it holds.
+ * Reservations that closed workers have left stay reserved.  If the shared table holds more objects
+ * than the local one's capacity, the capacity grows to their number.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
@@ -3115,7 +3129,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.
  * Progress  lock-free.
- * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
+ * Cost      one compare-and-swap, one to three shared counters, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).
  */
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
@@ -3132,7 +3146,8 @@ haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
  *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
  *
  * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
- * a haft_table are plain bytes that end with their object.
+ * a haft_table are plain bytes: none is removed, and each lasts until a value is set for a later
+ * object of its slot, the slot is recycled, or the side closes.
  *
  * Unless a function says otherwise:
  *
@@ -3205,8 +3220,8 @@ HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_
 
 /*
  * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
- * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
- * was freed: it may read the values.
+ * haft_unshare() and haft_table_close() answer HAFT_IN_USE, after on_reclaim has run for all freed
+ * objects that are not pinned: it may read the values.
  *
  * Returns   as haft_side_open_local(), and
  *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
@@ -3296,7 +3311,7 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
  * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- * A value of the slot's last object ends first, so `value` may not be that one.
+ * A value of an earlier object of the slot ends first, so `value` may not be that one.
  *
  * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -3354,9 +3369,9 @@ uint64_t haft_side_sweep(haft_side *side);
 
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
- * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
- * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
- * haft_recycle_exhausted), values end before.
+ * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
+ * issue no id twice.  Where ids are issued again, values end before: in a rewind, in
+ * haft_local_load(), haft_local_recycle_exhausted() and haft_recycle_exhausted().
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.
@@ -3392,7 +3407,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
  *
- * Memory.  A snapshot is as large as all slots ever used, those that a trim has released included.
+ * Memory.  A history's newest snapshot is as large as all slots ever used, those that a trim has
+ * released included; an older one is as large as the blocks that differ from the next.
  * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
  * that the state has, and haft_local_trim() releases the others only once they were used again.
  *
@@ -3574,8 +3590,9 @@ haft_status haft_local_load(haft_local *local, haft_file *file);
 haft_status haft_packed_load(haft_packed *packed, haft_file *file);
 
 /*
- * haft/memory.h - a table's memory, had beforehand, released to the system, of the program or in
- * huge pages; and slots that have lived all their generations, for a table that must go on.
+ * haft/memory.h - a table's memory: made ready beforehand, released to the system, provided by the
+ * program, or in huge pages; and slots that have lived all their generations, for a table that must
+ * go on.
  *
  * Unless a function says otherwise:
  *
@@ -3611,10 +3628,10 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
 haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 
 /*
- * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids from
- * before stay stale.  To that end the slots of a run of pages go on at the highest next generation
- * among them, which costs some of them lives.  For large tables that were full and are not: free,
- * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
+ * stale: the slots of a run of pages go on at the highest next generation among them, which costs
+ * some of them lives.  For large tables that were full and are not: free, haft_worker_flush() by
+ * each worker, haft_domain_wait(), haft_trim().
  *
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
@@ -3668,7 +3685,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
  * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * alone, its name, its allocation sites and its declared workers or threads included.  Opening
+ * entirely, its name, its allocation sites and its declared workers or threads included.  Opening
  * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
  * allocated or mapped, and whatever id comes in, only the memory is read and written.
  *
@@ -3749,10 +3766,10 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open.  The thread may close it before (haft_worker_close); its next
- * call then opens another.  With the workers clock the thread is online from the first call on, and
- * its implicit worker counts as open to other threads, not to itself, while it lives.  If the
- * library is unloaded (dlclose) before the thread ends, the worker stays open.
+ * not count implicit workers as open, except with the workers clock: there the thread is online
+ * from its first call on, and while it lives, a close by another thread counts its implicit worker
+ * as open.  The thread may close it before (haft_worker_close); its next call then opens another.
+ * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
  * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
@@ -3781,8 +3798,8 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  * borrows a worker that is closed, or makes one, and does its duties (haft/table.h) before it
  * returns the worker; the other calls need none, and never allocate, fail for want of memory or
  * call back.
- * Such threads may insert and free, but neither resolve nor touch the object after it is published:
- * to resolve, a thread needs a read section, and with the workers clock that means an open worker.
+ * Such threads may insert and free.  They neither resolve nor touch the object after it is
+ * published, unless they are in a read section; with the workers clock that means an open worker.
  */
 
 /*
@@ -3845,8 +3862,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *
  * A program that does not call the functions below: the child may do what is wait-free or lock-free
  * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
- * with its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else
- * may find a lock held that no thread releases.  A child that calls exec or _exit needs nothing.
+ * with its own workers.  Calls that would wait, and those that close a table or a domain that was
+ * open at the fork, answer HAFT_FORKED and do nothing.  All other calls on these may find a lock
+ * held that no thread releases.  A child that calls exec or _exit needs nothing.
  *
  * A program that calls them around each fork: in the child
  *
@@ -3874,18 +3892,18 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *                                        clock no more, which would wait for threads that are gone
  *         NULL                           the domain cannot wait: HAFT_FORKED, as without the calls
  *
- *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
+ *   Nothing waits for a thread that is gone, so nothing hangs, nor does closing.
  *
- * Either way the export (haft/export.h) is the parent's, and the child may open its own; and so it
- * may open domains and tables, and close these.
+ * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
+ * and tables, and close these.
  *
  * To have them called around every fork:
  *
  *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
  *
  * With bp the program calls liburcu's own as well, around these: urcu_bp_before_fork() first, and
- * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: those are
- * handed over after these.)  Without them what waits in the child may wait for ever.
+ * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: register
+ * liburcu's three after haft's.)  Without them what waits in the child may wait for ever.
  */
 
 /*
@@ -3931,8 +3949,9 @@ void haft_after_fork_child(void);
  *       haft_arena_reset(arena);
  *   }
  *
- * Allocation moves one pointer up.  Blocks of memory come from malloc, or there is only one, or
- * only a buffer of the caller's; reset keeps them for the next round.
+ * Allocation moves one pointer up.  Blocks of memory come from malloc or the option `allocator`;
+ * with `fixed` there is only one, which may be a buffer of the caller's.  Reset keeps them for the
+ * next round.
  *
  * No destructors run.  An object's resources outside of the arena leak when the arena is reset,
  * rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be done with
@@ -3963,11 +3982,11 @@ void haft_after_fork_child(void);
  * haft_allocator - three functions and their context; small, so pass it by value.
  *
  * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
- *           0 is a block like any other, at an address that no other has.  NULL: no memory.
+ *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
  * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
  *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
  *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
- *           alloc.  NULL: no memory, and the block is as it was.
+ *           alloc.  Result NULL: no memory, and the block is as it was.
  * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
  *
  * Threads   as the memory behind it: malloc any, an arena one at a time.
@@ -3981,10 +4000,10 @@ typedef struct haft_allocator {
 } haft_allocator;
 
 /*
- * haft_allocator_malloc - the C library's malloc, realloc and free: its blocks may be freed with
- * free(), and free() blocks of malloc's.  On Windows they may not: there it is _aligned_malloc and
- * _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two gets
- * NULL.
+ * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
+ * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
+ * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
+ * gets NULL.
  *
  * Threads   any, and so may its functions be called.
  * Progress  wait-free; its functions as malloc.
@@ -4302,6 +4321,7 @@ typedef struct haft_applied {
  * `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
+ *             HAFT_UNKNOWN_OPTION   set, but this library has no such option
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
  *             HAFT_NO_MEMORY        no memory
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
@@ -4323,7 +4343,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 
 /*
  * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
- * forgotten: its ids are given up and will never be live, calls are not made, nothing is destroyed.
+ * forgotten: their ids are given up and will never be live, calls are not made, nothing is
+ * destroyed.
  *
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from
  *           on_reclaim or a haft_call.
@@ -4417,9 +4438,9 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
  * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
- * calls, then all destructions, each by key and order of recording.  All recorders end.  At its end
- * it hands on what it freed, so that one tick is enough for it, and calls haft_worker_quiescent()
- * for the set's worker.
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  Before it
+ * returns it hands on the slots that it freed, so that one tick is enough to reuse them, and calls
+ * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
  * that is freed by other means before the destructions, by a call for example, counts as stale; one
@@ -5374,11 +5395,12 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
- * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
- * function of the same name and has its contract; objects are `struct ship`, and ids ship_id.
- * ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  Functions with
- * neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options get untyped
- * ids and objects, for ship_id_of() and a cast.
+ * One rule for names: ship_X is haft_X for ships, one call of it, with its contract; and
+ * ship_table_insert() and its kin are haft_insert_unregistered() and its kin.  Only the _adopt
+ * functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
+ * ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
+ * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
+ * get untyped ids and objects, for ship_id_of() and a cast.
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
@@ -5561,7 +5583,8 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats
  *
- * Systems without fork have none: on Windows, and with HAFT_OS_BARE, these functions are not there.
+ * Systems without fork have no export: on Windows, and with HAFT_OS_BARE, these functions are not
+ * there.
  *
  * Members may be added within a version.  Numbers of tables and domains are not used again within a
  * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
@@ -5584,6 +5607,7 @@ typedef struct haft_export_options {
  * process has one.  `options` may be NULL: none is set, so the directory is refused.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
+ *             HAFT_UNKNOWN_OPTION    set, but this library has no such option
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
  *             HAFT_BAD_INTERVAL_MS   the option of that name
  *             HAFT_IN_USE            this process has one open

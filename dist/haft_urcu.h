@@ -124,7 +124,7 @@ static inline bool haft_urcu_goes_on(void *ctx)
     return true;
 }
 
-/* The others would wait for these. */
+/* liburcu's other flavours would wait for the threads that are gone. */
 static inline bool haft_urcu_does_not_go_on(void *ctx)
 {
     (void)ctx;

@@ -25,7 +25,7 @@ static void wear_out(bool wrap)
         must(haft_local_free(table, id));
     }
     /* end */
-    say(wrap ? "wrapped" : "worn out", haft_local_insert(table, NULL, &id));
+    say(wrap ? "wrapped" : "exhausted", haft_local_insert(table, NULL, &id));
     haft_local_close(table);
 }
 

@@ -35,7 +35,7 @@ static void *read_pages(void *arg)
 /* end */
 
 /* guide: pin */
-/* For what blocks: a read section would hold up the grace periods of all. */
+/* For calls that block: a read section would hold up every grace period. */
 static struct page *take(haft_id id)
 {
     haft_section_begin(domain);
@@ -71,8 +71,8 @@ int main(void)
     /* guide: unpin */
     const struct page *page = take(front_page);
 
-    must(haft_free(worker, front_page)); /* no thread finds it from now on, but: */
-    must(haft_domain_wait(domain));      /* however many grace periods pass */
+    must(haft_free(worker, front_page)); /* no thread resolves it from now on */
+    must(haft_domain_wait(domain));      /* a grace period passes: the pin keeps the memory */
     printf("%s, %s\n", page->text, haft_status_text(haft_diagnose(pages, front_page)));
     must(haft_unpin(pages, front_page)); /* the slot may be used again */
     /* end */

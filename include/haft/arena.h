@@ -11,8 +11,9 @@
  *       haft_arena_reset(arena);
  *   }
  *
- * Allocation moves one pointer up.  Blocks of memory come from malloc, or there is only one, or
- * only a buffer of the caller's; reset keeps them for the next round.
+ * Allocation moves one pointer up.  Blocks of memory come from malloc or the option `allocator`;
+ * with `fixed` there is only one, which may be a buffer of the caller's.  Reset keeps them for the
+ * next round.
  *
  * No destructors run.  An object's resources outside of the arena leak when the arena is reset,
  * rewound or closed: file descriptors, locks, memory of malloc's.  Register what must be done with
@@ -56,11 +57,11 @@ extern "C" {
  * haft_allocator - three functions and their context; small, so pass it by value.
  *
  * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
- *           0 is a block like any other, at an address that no other has.  NULL: no memory.
+ *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
  * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
  *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
  *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
- *           alloc.  NULL: no memory, and the block is as it was.
+ *           alloc.  Result NULL: no memory, and the block is as it was.
  * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
  *
  * Threads   as the memory behind it: malloc any, an arena one at a time.
@@ -74,10 +75,10 @@ typedef struct haft_allocator {
 } haft_allocator;
 
 /*
- * haft_allocator_malloc - the C library's malloc, realloc and free: its blocks may be freed with
- * free(), and free() blocks of malloc's.  On Windows they may not: there it is _aligned_malloc and
- * _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two gets
- * NULL.
+ * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
+ * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
+ * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
+ * gets NULL.
  *
  * Threads   any, and so may its functions be called.
  * Progress  wait-free; its functions as malloc.

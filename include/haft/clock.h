@@ -19,9 +19,9 @@
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
- * ThreadSanitizer believes wait(): it misses one that returns before a section ends, if the section
- * has ended when the memory is reused, and one that orders too little.  So a clock is tried with
- * objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
+ * ThreadSanitizer believes wait(): it misses a wait() that returns before a section ends, if the
+ * section has ended when the memory is reused, and a wait() that orders too little.  So a clock is
+ * tried with objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
  */
 #ifndef HAFT_CLOCK_H
 #define HAFT_CLOCK_H
@@ -33,8 +33,8 @@ extern "C" {
 #endif
 
 /*
- * The callbacks are given `ctx`.  None calls haft, and none fails.  Without "NULL" they are
- * required.
+ * The callbacks are given `ctx`.  None calls haft, and none fails.  A callback whose comment does
+ * not say "NULL" is required.
  */
 typedef struct haft_foreign_clock {
     /*
@@ -65,8 +65,9 @@ typedef struct haft_foreign_clock {
     void (*end)(void *ctx);
 
     /*
-     * For clocks whose threads are in a section all the time while they are online: the calling
-     * thread begins to be, and ends; it holds nothing at this moment.  Then inside() is required.
+     * For clocks whose threads are in a section all the time while they are online.  online(): the
+     * calling thread comes online; offline(): it goes offline; quiescent(): it stays online, and
+     * holds no resolved pointer at this moment.  With these, inside() is required.
      * NULL, all three: the clock has begin() and end() alone.
      */
     void (*online)(void *ctx);

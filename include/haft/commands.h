@@ -84,6 +84,7 @@ typedef struct haft_applied {
  * `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
+ *             HAFT_UNKNOWN_OPTION   set, but this library has no such option
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
  *             HAFT_NO_MEMORY        no memory
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
@@ -105,7 +106,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 
 /*
  * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
- * forgotten: its ids are given up and will never be live, calls are not made, nothing is destroyed.
+ * forgotten: their ids are given up and will never be live, calls are not made, nothing is
+ * destroyed.
  *
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from
  *           on_reclaim or a haft_call.
@@ -199,9 +201,9 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
  * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
- * calls, then all destructions, each by key and order of recording.  All recorders end.  At its end
- * it hands on what it freed, so that one tick is enough for it, and calls haft_worker_quiescent()
- * for the set's worker.
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  Before it
+ * returns it hands on the slots that it freed, so that one tick is enough to reuse them, and calls
+ * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
  * that is freed by other means before the destructions, by a call for example, counts as stale; one

@@ -3,8 +3,8 @@
  * jobs.
  *
  * A freed object's memory is reused only after a grace period: when every read section that was
- * open at the free has ended.  A domain is such a clock, shared by any number of tables.  The clock
- * says what a read section is:
+ * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
+ * tables share it.  The clock says what a read section is:
  *
  *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
  *                    as liburcu (see below)
@@ -45,14 +45,15 @@ typedef struct haft_domain haft_domain;
  * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
  *
  *   HAFT_CLOCK_WORKERS   the default, for threads that come to quiescent points often.  Workers
- *                        announce them, and any thread adds the announcements up: no fence, no
- *                        system call, no other thread.  What waits (haft_worker_quiescent,
+ *                        announce them, and any thread looks for the lowest announcement: no fence,
+ *                        no system call, no other thread.  What waits (haft_worker_quiescent,
  *                        haft_..._wait, haft_table_close) gives the processor up and looks again.
  *                        No foreign clock
  *   HAFT_CLOCK_THREAD    for programs that have read sections of a foreign clock: that clock, and a
  *                        background thread per domain that waits for its grace periods, asleep
  *                        when nothing is requested
- *   HAFT_CLOCK_CALLER    a foreign clock, and the threads that wait, in the calls named above
+ *   HAFT_CLOCK_CALLER    a foreign clock; the threads that need its grace periods wait for them, in
+ *                        the calls named above, without a background thread
  *   HAFT_CLOCK_FRAME     for frames that end in a barrier of all threads: the program's
  *                        haft_domain_tick() between them; no foreign clock
  */
@@ -118,6 +119,7 @@ typedef struct haft_domain_stats {
  * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
  *
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
+ *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
  *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
@@ -203,7 +205,7 @@ haft_status haft_domain_tick(haft_domain *domain);
 /*
  * haft_domain_stats_get - the clock's counters.
  *
- * Returns   a snapshot; each number is exact, together they may be of different moments.
+ * Returns   each number exact; together they may be of different moments.
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -226,19 +228,19 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                   them do nothing: a section lasts from tick to tick (debug builds count them).
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
- * calls do on every clock, and they nest.
+ * calls work on every clock, and they nest.
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait are made outside the sections of every domain and
- * foreign clock; a thread that waits for one inside a section of another can wait for itself by way
- * of a third.  So a thread that is online in several (with qsbr, or with open workers on domains
- * with the workers clock) goes offline in the others before it calls what waits for one, and
- * haft_worker_quiescent() is such a call: two threads, each waiting in another domain, would wait
- * for one another for ever.
+ * foreign clock; a thread that waits for one inside a section of another can wait for itself, by
+ * way of a thread that does the reverse.  So a thread that is online in several (with qsbr, or with
+ * open workers on domains with the workers clock) goes offline in the others before it calls what
+ * waits for one, and haft_worker_quiescent() is such a call: two threads, each waiting in another
+ * domain, would wait for one another for ever.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
- * frees, pins for good or waits: the handler could interrupt the same call.
+ * frees, pins or waits: the handler could interrupt the same call.
  *
  *   memb, mb, bp   at any time on a registered thread, inside a section of the handler's own; other
  *                  foreign clocks with begin() if that may be called there

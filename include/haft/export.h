@@ -22,7 +22,8 @@
  *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats
  *
- * Systems without fork have none: on Windows, and with HAFT_OS_BARE, these functions are not there.
+ * Systems without fork have no export: on Windows, and with HAFT_OS_BARE, these functions are not
+ * there.
  *
  * Members may be added within a version.  Numbers of tables and domains are not used again within a
  * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
@@ -60,6 +61,7 @@ typedef struct haft_export_options {
  * process has one.  `options` may be NULL: none is set, so the directory is refused.
  *
  * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
+ *             HAFT_UNKNOWN_OPTION    set, but this library has no such option
  *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
  *             HAFT_BAD_INTERVAL_MS   the option of that name
  *             HAFT_IN_USE            this process has one open

@@ -128,7 +128,7 @@ HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
     return (uint32_t)haft_field_get(id, 0, layout.index_bits);
 }
 
-/* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL and its like: 2^32 - 4. */
+/* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL: 2^32 - 4. */
 HAFT_INLINE uint32_t haft_id_dense_index(haft_layout layout, haft_id id)
 {
     return haft_id_index(layout, id) - HAFT_FIRST_INDEX;

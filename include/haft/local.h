@@ -38,23 +38,24 @@ typedef struct haft_local haft_local;
 /* Which free slot is used next. */
 typedef enum haft_local_reuse {
     HAFT_REUSE_LIFO, /* the one freed last: it is in the cache */
-    HAFT_REUSE_FIFO, /* the one freed first: ids wear evenly */
+    HAFT_REUSE_FIFO, /* the one freed first: generations are used up evenly */
 } haft_local_reuse;
 
 /*
- * Runs once for each object that was live: when it is freed, by haft_local_clear() or by
- * haft_local_close().  `id` is stale already; the object's bytes stay until this returns, and its
- * slot holds no other object before.  It does not run for reservations.
+ * Runs once for each live object that haft_local_free(), haft_local_clear() or haft_local_close()
+ * ends; not for objects that a rewind or a load replaces (haft/snapshot.h), nor for reservations.
+ * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
+ * object before.
  *
  * It may call any function of this header on the table except haft_local_close(),
- * haft_local_load_begin() and _end().  While the table closes, inserting, reserving and restoring
- * answer HAFT_FULL.
+ * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
+ * reserving and restoring answer HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
 /*
- * on_fill (warn_at) is called as the last thing of the call that brings the table there;
- * on_bad_access also while the table is shared.
+ * on_fill is called when the call that reaches warn_at has changed the table, before that call
+ * writes its results (haft/diagnose.h); on_bad_access also while the table is shared.
  */
 typedef struct haft_local_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -90,10 +91,10 @@ typedef struct haft_local_options {
  * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
  * nothing.  More are address space, whose pages are touched when slots are first used.
  *
- * will_share adds slots, as many as an eighth of the capacity, or 4,096 (or the capacity, if that
- * is less) if that is more, up to 65,536.  While the table is shared, workers hold free slots back
- * in batches out of these.  Without them haft_share() has what the power of two leaves over, and
- * where that is little, batches are small and each step of a worker is slow.
+ * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
+ * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
+ * of these.  Without them haft_share() has what the power of two leaves over, and where that is
+ * little, batches are small and each step of a worker is slow.
  */
 
 /*
@@ -319,14 +320,14 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
- * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  All
- * earlier ids stay stale: the slots of a run of pages go on at the highest next generation among
- * them, which costs some of them lives.
+ * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
+ * ids stay stale: the slots of a run of pages go on at the highest next generation among them,
+ * which costs some of them lives.
  *
  * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
- * min_free, those of the min_free slots freed last; everything, once a slot has wrapped or an id
- * was restored in a table that may wrap, or that was shared; everything, if there are at most 128
- * KiB of slots.  A run has as few pages as begin and end with a slot, at most about 16.
+ * min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a slot
+ * has wrapped, an id was restored or the table was shared; everything, if there are at most 128 KiB
+ * of slots.  A run has as few pages as begin and end with a slot, at most about 16.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -374,8 +375,8 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object);
  * haft_local_restore_free - a free slot will go on with the id `next`; those before it are stale.
  * With generation 0 in `next`, the slot is exhausted.  The slot counts as freed just now.
  *
- * Returns   as haft_local_restore(), but HAFT_FULL only for exhausted slots and while the table
- *           closes.
+ * Returns   as haft_local_restore(), but generation 0 is not HAFT_MALFORMED, and HAFT_FULL is only
+ *           for exhausted slots and while the table closes.
  * Progress  wait-free except for the system.
  * Cost      as haft_local_restore().
  */
@@ -398,9 +399,10 @@ uint64_t haft_local_for_each_slot(haft_local *local,
 
 /*
  * haft_local_load_begin, haft_local_load_end - restore many ids between these two, into a table
- * that is empty or not.  Meanwhile reserving, inserting and the calls for memory answer
- * HAFT_LOADING.  At the end the free slots are put in order: the lowest index is used first, but
- * runs of pages without a used slot come after the others, if there are more than 128 KiB of slots.
+ * that is empty or not.  Meanwhile haft_local_reserve(), haft_local_insert(),
+ * haft_local_reserve_capacity() and haft_local_trim() answer HAFT_LOADING.  At the end the free
+ * slots are put in order: the lowest index is used first, but runs of pages without a used slot
+ * come after the others, if there are more than 128 KiB of slots.
  *
  * Cost      O(1); load_end O(slots ever used).
  */

@@ -1,6 +1,7 @@
 /*
- * haft/memory.h - a table's memory, had beforehand, released to the system, of the program or in
- * huge pages; and slots that have lived all their generations, for a table that must go on.
+ * haft/memory.h - a table's memory: made ready beforehand, released to the system, provided by the
+ * program, or in huge pages; and slots that have lived all their generations, for a table that must
+ * go on.
  *
  * Unless a function says otherwise:
  *
@@ -44,10 +45,10 @@ extern "C" {
 haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 
 /*
- * haft_trim - release memory to the system: whole pages in which no slot is in use.  All ids from
- * before stay stale.  To that end the slots of a run of pages go on at the highest next generation
- * among them, which costs some of them lives.  For large tables that were full and are not: free,
- * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
+ * stale: the slots of a run of pages go on at the highest next generation among them, which costs
+ * some of them lives.  For large tables that were full and are not: free, haft_worker_flush() by
+ * each worker, haft_domain_wait(), haft_trim().
  *
  * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
  * that waits for its grace period, or that a worker holds back; runs of which a part was never
@@ -101,7 +102,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
  * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * alone, its name, its allocation sites and its declared workers or threads included.  Opening
+ * entirely, its name, its allocation sites and its declared workers or threads included.  Opening
  * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
  * allocated or mapped, and whatever id comes in, only the memory is read and written.
  *

@@ -53,9 +53,10 @@ extern "C" {
 typedef struct haft_packed haft_packed;
 
 /*
- * on_destroy: called exactly once for each object whose life ends, by haft_packed_free(),
- * haft_packed_refresh(), haft_packed_clear() or haft_packed_close().  `object` may be read and
- * written until it returns; `id` is the id it had, which is no longer live.
+ * on_destroy: called once for each object that haft_packed_free(), haft_packed_refresh(),
+ * haft_packed_clear() or haft_packed_close() ends; not for objects that a rewind or a load replaces
+ * (haft/snapshot.h).  `object` may be read and written until it returns; `id` is the id it had,
+ * which is no longer live.
  */
 typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
@@ -64,8 +65,9 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
 /*
  * The objects stand object_size apart, the first one at a multiple of the largest power of two in
- * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill (warn_at)
- * is called as the last thing of the insertion that brings the table there.
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill is called
+ * when the insertion that reaches warn_at has changed the table, before it writes its result
+ * (haft/diagnose.h).
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */

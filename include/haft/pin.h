@@ -3,10 +3,10 @@
  *
  * A pinned object's memory is not reused before it is unpinned, across read sections, blocking
  * calls and a concurrent free: for a job that hands a pointer to a system call, or to a thread that
- * has no read sections.  A pin protects the object's lifetime, not its id's: the object may be
- * freed at any time, and then on_reclaim runs and the slot is reused after the last pin is gone.
- * Until then it takes up a slot.  It does not count towards the capacity: where pinned slots are
- * all that is missing, the answer is HAFT_BUSY.
+ * has no read sections.  A pin keeps the object's memory, not its id: the object may be freed at
+ * any time, and then on_reclaim runs and the slot is reused after the last pin is gone.  Until then
+ * the freed object takes up a slot, but does not count towards the capacity: if no other slot is
+ * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
  * slot, and a read-modify-write for each slot that is taken back.
@@ -61,7 +61,7 @@ haft_status haft_unpin(haft_table *table, haft_id id);
 /*
  * haft_pins - how many pins the object has that `id` names, or named until it was freed.
  *
- * Returns   a snapshot; 0 for other ids.
+ * Returns   a momentary answer, as haft_is_live(); 0 for other ids.
  */
 uint32_t haft_pins(const haft_table *table, haft_id id);
 

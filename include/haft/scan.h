@@ -7,8 +7,8 @@
  * comes twice.  The visitor may free any object, the one it was given too, and reserve and insert.
  *
  * A scan starts when its cursor is made, or when haft_scan_ranges() divides the table: slots first
- * used later are not part of it, so a visitor that inserts comes to an end.  A scan of several
- * ranges ends when each of them has.
+ * used later are not part of it, so a scan whose visitor inserts comes to an end.  A scan of
+ * several ranges ends when each of them has.
  *
  * Read sections: a visited object may be used until the section ends in which it was visited, even
  * if it is freed meanwhile; with qsbr and the workers clock that is the next quiescent point.  The
@@ -111,11 +111,11 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
 /*
  * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
  *
- * Returns   nothing.  The ranges follow one another and cover all slots in use: together they are
- *           one scan, which starts here.  They have equally many used slots, live or not, except
- *           for rounding: they meet where a slot and a page begin together, if a part has eight
- *           such places or more, or else, and in a table that is not in pages (up to 128 KiB of
- *           slots; given memory), where a slot and a cache line do.  (For object alignments
+ * Returns   nothing.  The ranges follow one another and cover all slots ever used: together they
+ *           are one scan, which starts here.  They have equally many of these slots, live or not,
+ *           except for rounding.  They meet where a slot and a page begin together, if a part has
+ *           eight such places or more; else, and always in a table that is not in pages (up to 128
+ *           KiB of slots; given memory), where a slot and a cache line do.  (For object alignments
  *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
  *           than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.

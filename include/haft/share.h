@@ -74,13 +74,13 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 }
 
 /*
- * haft_unshare - make a shared table a local one: the one it was, with its options, or one with
- * haft_local's defaults where haft_table_open() made it, except for `wrap`.  Waits for readers
- * and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
+ * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
+ * back; one of haft_table_open() gets haft_local's defaults, and keeps `wrap`.  The call waits for
+ * readers and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
  * `worker` NULL, and what it inserts lives on in the local table.
  *
- * Reservations that closed workers have left stay reserved.  Where the shared table came to hold
- * more than the local one's capacity, that has grown to what it holds.
+ * Reservations that closed workers have left stay reserved.  If the shared table holds more objects
+ * than the local one's capacity, the capacity grows to their number.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
@@ -126,7 +126,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.
  * Progress  lock-free.
- * Cost      one compare-and-swap, a shared counter or three, and the copy.  Before HAFT_BUSY:
+ * Cost      one compare-and-swap, one to three shared counters, and the copy.  Before HAFT_BUSY:
  *           O(slots whose grace period has passed and that no thread has taken back).
  */
 haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);

@@ -10,7 +10,8 @@
  *   struct hull *hull = haft_side_get(haft_side_entries(side), ship);
  *
  * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
- * a haft_table are plain bytes that end with their object.
+ * a haft_table are plain bytes: none is removed, and each lasts until a value is set for a later
+ * object of its slot, the slot is recycled, or the side closes.
  *
  * Unless a function says otherwise:
  *
@@ -93,8 +94,8 @@ HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_
 
 /*
  * haft_side_open, haft_side_open_sized - a side of a shared table.  Until it is closed
- * haft_unshare() and haft_table_close() answer HAFT_IN_USE, when on_reclaim has run for all that
- * was freed: it may read the values.
+ * haft_unshare() and haft_table_close() answer HAFT_IN_USE, after on_reclaim has run for all freed
+ * objects that are not pinned: it may read the values.
  *
  * Returns   as haft_side_open_local(), and
  *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
@@ -184,7 +185,7 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
  * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- * A value of the slot's last object ends first, so `value` may not be that one.
+ * A value of an earlier object of the slot ends first, so `value` may not be that one.
  *
  * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -242,9 +243,9 @@ uint64_t haft_side_sweep(haft_side *side);
 
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
- * sides alone.  So do haft_local_clear() and the loading of ids, which issue no id twice; where ids
- * are issued again, in slots that are recycled (haft_local_recycle_exhausted,
- * haft_recycle_exhausted), values end before.
+ * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
+ * issue no id twice.  Where ids are issued again, values end before: in a rewind, in
+ * haft_local_load(), haft_local_recycle_exhausted() and haft_recycle_exhausted().
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.

@@ -28,7 +28,8 @@
  * Views, and pointers to the table's slots, stay valid.  Allocation sites (haft/diagnose.h) of all
  * slots are forgotten.
  *
- * Memory.  A snapshot is as large as all slots ever used, those that a trim has released included.
+ * Memory.  A history's newest snapshot is as large as all slots ever used, those that a trim has
+ * released included; an older one is as large as the blocks that differ from the next.
  * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
  * that the state has, and haft_local_trim() releases the others only once they were used again.
  *

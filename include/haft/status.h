@@ -50,7 +50,8 @@ typedef enum haft_status {
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
-    HAFT_IN_CALLBACK, /* a call that waits, closes or moves objects, made from a callback */
+    HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
+                         closes, flushes, trims, recycles, shares or moves objects */
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */

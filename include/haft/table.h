@@ -9,9 +9,11 @@
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
- * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).  With
- * qsbr and the workers clock they are quiescent points of the calling thread: pointers that it
- * resolved before are void, and "outside read sections" means that it holds none.
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).
+ * haft_worker_quiescent() differs: in an inner job it only hands slots on, and in such a child it
+ * does all but wait; both times it returns HAFT_OK.  With qsbr and the workers clock they are
+ * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
+ * read sections" means that it holds none.
  *
  * Progress and cost leave out an on_reclaim that the call runs.
  *
@@ -129,12 +131,13 @@ typedef struct haft_table_options {
 
 /*
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
- * point waits; batches are smaller where those of 16 workers would take half of it.  If it is set,
- * and only then, no more slots are ever used than the most that were live or reserved at a time,
- * and what waiting_bytes makes: where no slot can be reused, and a fresh one would go beyond that,
- * the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section
- * costs at most that much memory.  A slot is the object and 8 bytes, 8 more with pins, at the
- * object's alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
+ * is set, and only then, the table never uses more slots than the most that were live or reserved
+ * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
+ * in a read section costs at most that much memory.  A slot is the object and 8 bytes, 8 more with
+ * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
+ * at once.
  */
 
 /*
@@ -193,23 +196,23 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * inserts an object and frees it keeps the call from returning).  Live objects end without
  * on_reclaim.
  *
- * It waits for readers that may still have an object.  Where no object lives, and the grace period
- * of all that was freed has passed, none has, and the table's memory goes at once.  So it does not
- * wait for look-ups: a read section that began before protects what it has resolved, and not a
- * haft_resolve() of the closed table's view, even if the id is stale.
+ * It waits for read sections that may still have an object of the table.  If no object lives, and
+ * the grace periods of all freed objects have passed, no section has one: the call does not wait,
+ * and releases the memory at once.  So a read section protects the objects that it has resolved,
+ * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, a call without a worker has not returned; or an
+ *             HAFT_IN_USE      a worker is open, or a call without a worker has not returned; or an
  *                              object is pinned or a side open (haft/side.h): then on_reclaim has
- *                              run for all freed objects
+ *                              run for all freed objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim or
- *           pins, if it was a local table, and in debug builds, which take the census; else
+ * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim,
+ *           with pins, for a former local table, or in debug builds, which take the census; else
  *           O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
@@ -232,8 +235,9 @@ bool haft_table_has_pins(const haft_table *table);
 /*
  * haft_diagnose - why an id does or does not resolve.
  *
- * Returns   a snapshot, as haft_is_live(): HAFT_OK, the id names a live object; else what is wrong
- *           with it, of haft/status.h.  With wrap, any dead id of a used slot is HAFT_STALE.
+ * Returns   a momentary answer, as haft_is_live(): HAFT_OK, the id names a live object; else what
+ *           is wrong with it, of haft/status.h.  With wrap, any dead id of a used slot is
+ *           HAFT_STALE.
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
@@ -241,7 +245,7 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
  * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
  *
- * Returns   a snapshot, as haft_is_live():
+ * Returns   a momentary answer, as haft_is_live():
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
@@ -310,8 +314,9 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
- * between jobs: every few thousand operations keep the slots in use under the most that were ever
- * live and 16,384 for each worker, fewer where slots are larger than 256 bytes (waiting_bytes).
+ * between jobs.  One call every few thousand operations keeps the number of slots in use below the
+ * most that were ever live and 16,384 for each worker; below fewer where slots are larger than 256
+ * bytes (waiting_bytes).
  *
  * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
  * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
@@ -383,7 +388,7 @@ void haft_publish(haft_worker *worker, haft_id id);
  *
  * Threads   as haft_publish().
  * Progress  lock-free.
- * Cost      O(1).  The slot comes back after a grace period, as a freed one does.
+ * Cost      O(1).  The slot comes back after a grace period, as it is handed on with freed ones.
  */
 void haft_abort(haft_worker *worker, haft_id id);
 

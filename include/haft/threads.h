@@ -32,10 +32,10 @@ extern "C" {
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open.  The thread may close it before (haft_worker_close); its next
- * call then opens another.  With the workers clock the thread is online from the first call on, and
- * its implicit worker counts as open to other threads, not to itself, while it lives.  If the
- * library is unloaded (dlclose) before the thread ends, the worker stays open.
+ * not count implicit workers as open, except with the workers clock: there the thread is online
+ * from its first call on, and while it lives, a close by another thread counts its implicit worker
+ * as open.  The thread may close it before (haft_worker_close); its next call then opens another.
+ * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
  * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
@@ -64,8 +64,8 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker);
  * borrows a worker that is closed, or makes one, and does its duties (haft/table.h) before it
  * returns the worker; the other calls need none, and never allocate, fail for want of memory or
  * call back.
- * Such threads may insert and free, but neither resolve nor touch the object after it is published:
- * to resolve, a thread needs a read section, and with the workers clock that means an open worker.
+ * Such threads may insert and free.  They neither resolve nor touch the object after it is
+ * published, unless they are in a read section; with the workers clock that means an open worker.
  */
 
 /*
@@ -128,8 +128,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *
  * A program that does not call the functions below: the child may do what is wait-free or lock-free
  * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
- * with its own workers.  What would wait, and closing, says HAFT_FORKED and does nothing.  All else
- * may find a lock held that no thread releases.  A child that calls exec or _exit needs nothing.
+ * with its own workers.  Calls that would wait, and those that close a table or a domain that was
+ * open at the fork, answer HAFT_FORKED and do nothing.  All other calls on these may find a lock
+ * held that no thread releases.  A child that calls exec or _exit needs nothing.
  *
  * A program that calls them around each fork: in the child
  *
@@ -157,18 +158,18 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *                                        clock no more, which would wait for threads that are gone
  *         NULL                           the domain cannot wait: HAFT_FORKED, as without the calls
  *
- *   Nothing waits for a thread that is gone, so nothing hangs: closing least of all.
+ *   Nothing waits for a thread that is gone, so nothing hangs, nor does closing.
  *
- * Either way the export (haft/export.h) is the parent's, and the child may open its own; and so it
- * may open domains and tables, and close these.
+ * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
+ * and tables, and close these.
  *
  * To have them called around every fork:
  *
  *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
  *
  * With bp the program calls liburcu's own as well, around these: urcu_bp_before_fork() first, and
- * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: those are
- * handed over after these.)  Without them what waits in the child may wait for ever.
+ * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: register
+ * liburcu's three after haft's.)  Without them what waits in the child may wait for ever.
  */
 
 /*

@@ -12,11 +12,12 @@
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
- * One rule for all names: ship_X is haft_X for ships.  Each function is one call of the haft_
- * function of the same name and has its contract; objects are `struct ship`, and ids ship_id.
- * ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.  Functions with
- * neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options get untyped
- * ids and objects, for ship_id_of() and a cast.
+ * One rule for names: ship_X is haft_X for ships, one call of it, with its contract; and
+ * ship_table_insert() and its kin are haft_insert_unregistered() and its kin.  Only the _adopt
+ * functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
+ * ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
+ * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
+ * get untyped ids and objects, for ship_id_of() and a cast.
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from

@@ -7,7 +7,8 @@
  *
  * Memory: slot s lies at base + s * stride: first its atomic word, then the object.  A live slot's
  * word is exactly its object's id, and no other word is ever equal to an id that leads to its slot,
- * so one comparison answers everything: in range, live, right life, right table.
+ * so one comparison answers everything: in range, live, right generation, and right table (for
+ * certain with tag bits).
  *
  * Unless a function says otherwise:
  *
@@ -89,7 +90,7 @@ HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 /*
  * haft_is_live - whether the id names a live object at this moment.
  *
- * Returns   a snapshot.  Another thread may free the object before the caller acts on the answer;
+ * Returns   a momentary answer.  Another thread may free the object before the caller acts on it;
  *           only a resolve inside a read section closes that race.
  * Threads   any, also outside read sections, alongside any call but haft_table_close().  For a
  *           haft_local: the table's thread.
@@ -152,7 +153,7 @@ HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 }
 
 /*
- * haft_ref_is_live - whether the object still lives at this moment: a snapshot, as haft_is_live().
+ * haft_ref_is_live - whether the object still lives at this moment, as haft_is_live().
  *
  * Threads   as haft_is_live().
  * Ordering  acquire when true; none when false.

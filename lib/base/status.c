@@ -44,7 +44,9 @@ static const struct {
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
-                          "the call waits, closes or moves objects, and was made from a callback"},
+                          "the call may not be made from a callback: it waits, announces a "
+                          "quiescent point, closes, flushes, trims, recycles, shares or moves "
+                          "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
     [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",

@@ -1,4 +1,4 @@
-/* Page runs: their records, and the list of fresh ones of a table of one thread. */
+/* Page runs: their records. */
 #include "lib/slots/runs.h"
 #include <assert.h>
 #include <stddef.h>

@@ -235,7 +235,7 @@ uint64_t haft_side_sweep(haft_side *side)
 {
     uint64_t count = 0;
 
-    assert(!side->is_shared && "values of a shared table end with their side");
+    assert(!side->is_shared && "values of a shared table are not removed");
     for (uint64_t index = HAFT_FIRST_INDEX;
          !side->is_shared && index < load_relaxed(OWN, &side->used); index++) {
         const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
@@ -252,7 +252,7 @@ bool haft_side_remove(haft_side *side, haft_id id)
 {
     atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
 
-    assert(!side->is_shared && "values of a shared table end with their side");
+    assert(!side->is_shared && "values of a shared table are not removed");
     if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
         return false;
     }
