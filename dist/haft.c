@@ -18128,9 +18128,12 @@ HAFT_INTERNAL void orphans_collect(haft_table *table)
  *   COUNT    an addition within a section that the grace period waits for; a snapshot
  */
 
+/* NULL in a table without the option `pins`. */
 static atomic_u64 *pins_of(const haft_table *table, uint64_t index)
 {
-    assert(table->slots.has_pins && "pins take a table with the option pins");
+    if (!table->slots.has_pins) {
+        return NULL;
+    }
     return slots_pins(&table->slots, slots_word(&table->slots, index));
 }
 
@@ -18143,6 +18146,9 @@ void *haft_pin(haft_table *table, haft_id id)
     }
     atomic_u64 *pins = pins_of(table, word_index(&table->slots.format, id.bits));
 
+    if (pins == NULL) {
+        return NULL;
+    }
     if ((fetch_add_relaxed(COUNT, pins, 1) & PIN_COUNT) >= HAFT_PINS_MOST) {
         fetch_add_relaxed(COUNT, pins, UINT64_MAX);
         return NULL;
@@ -18170,6 +18176,9 @@ haft_status haft_unpin(haft_table *table, haft_id id)
     atomic_u64 *pins = pins_of(table, index);
     uint64_t before;
 
+    if (pins == NULL) {
+        return HAFT_NOT_PINNED;
+    }
     do {
         before = load_relaxed(RETRY, pins);
         if ((before & PIN_COUNT) == 0 || !is_of(table, id)) {
@@ -18185,10 +18194,9 @@ haft_status haft_unpin(haft_table *table, haft_id id)
 
 uint32_t haft_pins(const haft_table *table, haft_id id)
 {
-    const uint64_t index = id.bits & table->slots.view.mask;
+    atomic_u64 *pins = pins_of(table, id.bits & table->slots.view.mask);
 
-    return is_of(table, id) ? (uint32_t)(load_relaxed(COUNT, pins_of(table, index)) & PIN_COUNT)
-                            : 0;
+    return pins != NULL && is_of(table, id) ? (uint32_t)(load_relaxed(COUNT, pins) & PIN_COUNT) : 0;
 }
 
 /* concurrent/extra/recycle.c */

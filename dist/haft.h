@@ -72,22 +72,22 @@
  *   then
  *     haft/scan.h       2857  visiting the live objects of a shared table
  *     haft/pin.h        2972  holding on to an object beyond a read section
- *     haft/share.h      3023  hand a local table over to all threads, and back
- *     haft/side.h       3138  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3381  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/share.h      3024  hand a local table over to all threads, and back
+ *     haft/side.h       3139  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3382  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3593  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3594  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3744  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3745  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    877  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4249  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4250  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3940  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5385  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3941  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5386  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5563  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5564  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       787  a grace period that the program brings: a foreign clock
  *
@@ -2979,7 +2979,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
- * slot, and a read-modify-write for each slot that is taken back.
+ * slot, and a read-modify-write for each slot that is taken back.  Without it no object can be
+ * pinned.
  */
 
 #define HAFT_PINS_MOST 0x7fffffffu /* of one object at one time */
@@ -2987,8 +2988,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
 /*
  * haft_pin - resolve, and keep the object's memory until haft_unpin().
  *
- * Returns   the object; NULL if the id is stale, as haft_resolve(), or the object has
- *           HAFT_PINS_MOST pins already.
+ * Returns   the object; NULL if the id is stale, as haft_resolve(), if the object has
+ *           HAFT_PINS_MOST pins already, or if the table was opened without `pins`.
  * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
  * Ordering  as haft_resolve().
  * Cost      haft_resolve() and an atomic addition to the object's slot.

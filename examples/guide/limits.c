@@ -37,15 +37,15 @@ int main(void)
     haft_id ids[28], id;
     int count = 0;
 
+    /* guide: full */
+    haft_status full, busy, free_again;
+
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain));
     must(haft_table_open(
         domain,
         &(haft_table_options){.capacity = 28, .object_size = 8, .layout = HAFT_LAYOUT_OF(5, 32, 0)},
-        &table));
+        &table)); /* of 32 indices 4 are not used */
     must(haft_worker_open(table, &worker));
-
-    /* guide: full */
-    haft_status full, busy, free_again;
 
     while (count < 28 && haft_insert(worker, NULL, &ids[count]) == HAFT_OK) {
         count++;

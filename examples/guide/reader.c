@@ -72,6 +72,7 @@ int main(void)
     const struct page *page = take(front_page);
 
     must(haft_free(worker, front_page)); /* no thread resolves it from now on */
+    must(haft_worker_flush(worker));     /* else a wait leaves out the slots that it holds back */
     must(haft_domain_wait(domain));      /* a grace period passes: the pin keeps the memory */
     printf("%s, %s\n", page->text, haft_status_text(haft_diagnose(pages, front_page)));
     must(haft_unpin(pages, front_page)); /* the slot may be used again */

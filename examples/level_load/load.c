@@ -220,7 +220,7 @@ bool saved_parse(const char *name, const char *text, size_t length, struct level
     return true;
 }
 
-bool saved_read(const char *path, struct level *level, GError **error)
+bool level_read(const char *path, struct level *level, GError **error)
 {
     GError *reason = NULL;
     char *text;

@@ -82,14 +82,14 @@ static bool save_and_load(const struct options *options, struct level *level, st
 {
     gint64 begin = g_get_monotonic_time();
     GString *text = saved_format(level);
-    bool done = options->save_path == NULL || saved_write(options->save_path, text, error);
+    bool done = options->save_path == NULL || level_write(options->save_path, text, error);
     struct level again;
 
     result->saved_bytes = text->len;
     result->save_ns = since(begin);
     begin = g_get_monotonic_time();
     if (done && options->save_path != NULL) {
-        done = saved_read(options->save_path, &again, error);
+        done = level_read(options->save_path, &again, error);
     } else if (done) {
         done = saved_parse("saved in memory", text->str, text->len, &again, error);
     }
@@ -110,7 +110,7 @@ static bool run(const struct options *options, GError **error)
 {
     struct result result = {.skipped = 0};
     struct level level;
-    const bool loaded = options->load_path != NULL ? saved_read(options->load_path, &level, error)
+    const bool loaded = options->load_path != NULL ? level_read(options->load_path, &level, error)
                                                    : load_tree(options, &level, &result, error);
 
     if (!loaded) {

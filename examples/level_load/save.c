@@ -61,7 +61,7 @@ GString *saved_format(struct level *level)
     return text;
 }
 
-bool saved_write(const char *path, const GString *text, GError **error)
+bool level_write(const char *path, const GString *text, GError **error)
 {
     GError *reason = NULL;
 

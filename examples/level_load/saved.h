@@ -30,7 +30,7 @@
 GString *saved_format(struct level *level);
 
 /* Writes it to `path`: all of it, or the file stays as it was. */
-bool saved_write(const char *path, const GString *text, GError **error);
+bool level_write(const char *path, const GString *text, GError **error);
 
 /*
  * A new level from such text, with totals.  False, with `error` set to "name:line: what is wrong",
@@ -40,6 +40,6 @@ bool saved_parse(const char *name, const char *text, size_t length, struct level
                  GError **error);
 
 /* Parses a file. */
-bool saved_read(const char *path, struct level *level, GError **error);
+bool level_read(const char *path, struct level *level, GError **error);
 
 #endif /* LEVEL_LOAD_SAVED_H */

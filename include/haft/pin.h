@@ -9,7 +9,8 @@
  * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
- * slot, and a read-modify-write for each slot that is taken back.
+ * slot, and a read-modify-write for each slot that is taken back.  Without it no object can be
+ * pinned.
  *
  * Unless a function says otherwise:
  *
@@ -33,8 +34,8 @@ extern "C" {
 /*
  * haft_pin - resolve, and keep the object's memory until haft_unpin().
  *
- * Returns   the object; NULL if the id is stale, as haft_resolve(), or the object has
- *           HAFT_PINS_MOST pins already.
+ * Returns   the object; NULL if the id is stale, as haft_resolve(), if the object has
+ *           HAFT_PINS_MOST pins already, or if the table was opened without `pins`.
  * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
  * Ordering  as haft_resolve().
  * Cost      haft_resolve() and an atomic addition to the object's slot.

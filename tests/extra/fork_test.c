@@ -173,6 +173,40 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_uses_every_slot_and_closes_ever
     close_parent(&parent);
 }
 
+/* Opened after shared->worker, it has drawn fresh slots before it. */
+static haft_worker *early;
+
+/* In which workers draw more slots at a time than one batch. */
+static const haft_table_options wide = {.capacity = 1 << 17, .object_size = 8};
+
+static void use_early(struct shared *shared, haft_id live)
+{
+    uint64_t count = 3; /* live ones */
+    haft_id id;
+
+    require(haft_resolve(shared->view, live) != NULL);
+    require(haft_insert(early, NULL, &id) == HAFT_OK);
+    require(haft_worker_close(early) == HAFT_OK);
+    while (haft_insert(shared->worker, NULL, &id) == HAFT_OK) {
+        count++;
+    }
+    require(count >= wide.capacity);
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, the_child_leaves_its_workers_the_fresh_slots_that_they_have_drawn)
+{
+    struct shared shared = open_shared_row(*row, &wide);
+
+    early = open_worker(shared.table);
+    const haft_id live = insert(early);
+
+    insert(shared.worker);
+    fork_with_the_calls(use_early, &shared, live);
+    must(haft_worker_close(early) == HAFT_OK);
+    close_shared(&shared);
+}
+
 /* Its runs have no records: they stay. */
 static void use_small(struct shared *shared, haft_id live)
 {

@@ -429,6 +429,33 @@ Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
     }
 }
 
+Test(pin, in_a_table_without_the_option_nothing_is_pinned_and_no_other_slot_changes)
+{
+    const haft_table_options without = {.capacity = CAPACITY, .object_size = 8};
+    struct shared shared = open_shared(MEMB_CALLER, &without);
+    const uint64_t value = 4711;
+    haft_id ids[CAPACITY];
+
+    for (int i = 0; i < CAPACITY; i++) {
+        assert_status(haft_insert_wait(shared.worker, &value, &ids[i]), HAFT_OK);
+    }
+    for (int i = 0; i < CAPACITY; i++) {
+        cr_expect(eq(ptr, pin(&shared, ids[i]), NULL));
+        cr_expect(eq(u32, haft_pins(shared.table, ids[i]), 0));
+        expect_status(haft_unpin(shared.table, ids[i]), HAFT_NOT_PINNED);
+    }
+    for (int i = 0; i < CAPACITY; i++) {
+        haft_section_begin(shared.domain);
+        const uint64_t *object = haft_resolve(shared.view, ids[i]);
+
+        cr_assert(object != NULL);
+        cr_expect(eq(u64, *object, value));
+        haft_section_end(shared.domain);
+        expect_status(haft_free(shared.worker, ids[i]), HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 Test(pin, object_and_counter_do_not_overlap)
 {
     for (size_t size = 0; size <= 40; size++) {

@@ -48,14 +48,10 @@ static void warm_up(const haft_table_options *options)
     close_shared(&shared);
 }
 
-/* Faults of a sanitizer's own memory count as well. */
+/* Faults of AddressSanitizer's own memory count as well. */
 static bool has_own_faults_alone(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#else
-    return !is_emulated();
-#endif
+    return !under_asan() && !is_emulated();
 }
 
 static void expect_no_fault(const haft_table_options *options)

@@ -1,0 +1,33 @@
+/* sparks.cc - the guide's C++: a side table, and snapshots of a table whose objects are bytes. */
+#include <cstdio>
+#include <haft/haft.hpp>
+#include <string>
+
+struct spark {
+    int heat;
+};
+
+int main()
+{
+    // guide: sparks
+    auto sparks = haft::local<spark>::open(100);
+    auto names = haft::side<std::string, spark>::open(*sparks); // its scope ends before the table's
+    auto past = haft::history::open(8);
+    auto id = sparks->emplace(spark{900});
+
+    if (!names || !past || !id || !names->emplace(*id, "Pip")) {
+        return 1;
+    }
+    auto before = sparks->snapshot(*past);
+
+    sparks->free(*id);
+    if (!before || sparks->rewind(*past, *before) != HAFT_OK) {
+        return 1;
+    }
+    const spark *pip = sparks->resolve(*id);
+    const std::string *name = names->get(*id); // values end in a rewind: see haft/snapshot.h
+
+    std::printf("%d, %s\n", pip != nullptr ? pip->heat : 0, name != nullptr ? "named" : "no name");
+    // end
+    return std::fflush(stdout) != 0;
+}
