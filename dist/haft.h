@@ -67,27 +67,27 @@
  *     haft/view.h        531  resolving ids: what every table has in common
  *     haft/domain.h     1300  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1643  the handle table that all threads share, and its workers
- *     haft/local.h      2115  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2511  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2116  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2512  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2857  visiting the live objects of a shared table
- *     haft/pin.h        2972  holding on to an object beyond a read section
- *     haft/share.h      3024  hand a local table over to all threads, and back
- *     haft/side.h       3139  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3382  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2858  visiting the live objects of a shared table
+ *     haft/pin.h        2973  holding on to an object beyond a read section
+ *     haft/share.h      3025  hand a local table over to all threads, and back
+ *     haft/side.h       3140  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3383  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3594  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3595  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3745  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3746  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    877  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4250  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4251  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3941  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5386  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3942  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5387  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5564  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5565  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       787  a grace period that the program brings: a foreign clock
  *
@@ -1877,7 +1877,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile.
+ * off by no more than the calls made meanwhile; `high_water` and `free` by the slots, up to 2,048
+ * of each worker, that an insertion under way is drawing for it.
  *
  * Cost      O(workers ever open at one time).
  */

@@ -391,7 +391,7 @@ static void order_as(struct model *model, const haft_id *ids, uint64_t count)
         }
     }
     must_equal(placed, model->count, "objects in the order of a list");
-    memcpy(model->order, order, placed * sizeof order[0]);
+    memcpy(model->order, order, (size_t)placed * sizeof order[0]);
 }
 
 static void sort_as(struct play *play)

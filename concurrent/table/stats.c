@@ -77,7 +77,8 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
 /* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
 static uint64_t used_slots(const haft_table *table)
 {
-    /* First: an extent drawn in between makes the difference too small, never too large. */
+    /* First: an extent drawn in between makes the difference too small.  It is too large only while
+     * a thread has taken slots from `fresh` and not yet put them into its extent. */
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
 
     return difference(drawn, table->restore_end + slots_at_hand(table, false));

@@ -260,7 +260,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile.
+ * off by no more than the calls made meanwhile; `high_water` and `free` by the slots, up to 2,048
+ * of each worker, that an insertion under way is drawing for it.
  *
  * Cost      O(workers ever open at one time).
  */
