@@ -44,5 +44,5 @@ mkdir -p "$out/$target/found"
 # New inputs stay outside the tree; what is worth keeping is merged into the corpus by
 #   <fuzzer> -merge=1 fuzz/corpus/<target> <out>/<target>/found
 exec "$out/$target/fuzzer" -max_total_time="$seconds" -use_value_profile=1 -len_control=0 \
-    -max_len=4096 -timeout=60 -malloc_limit_mb=8192 -artifact_prefix="$out/$target/" "$@" \
-    "$out/$target/found" "fuzz/corpus/$target"
+    -max_len=4096 -timeout=60 -malloc_limit_mb=8192 -rss_limit_mb=8192 \
+    -artifact_prefix="$out/$target/" "$@" "$out/$target/found" "fuzz/corpus/$target"
