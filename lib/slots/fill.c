@@ -4,7 +4,7 @@
  * A thread looks when an object comes, not when one goes: the count that it finds then says how low
  * the fill had fallen.  A count is used only if the fill's state has not changed since before it
  * was taken; so no count from before the warning makes the table warn again.  Local and packed
- * tables look here; a shared one where a batch is used up (concurrent/table/stats.c).
+ * tables look here, at each object; a shared one once a batch (concurrent/table/stats.c).
  *
  * Edges in this file.
  *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
