@@ -20,7 +20,8 @@ options_of()
         fresh) echo --keep ;;
         verify)
             echo --only=TEXT --quick --minutes=1..10000 --seconds=1..1000000 \
-                --operations=1..1000000000000 --changes=1..1000000 --list --no-write --json
+                --plays=1..1000000 --operations=1..1000000000000 --changes=1..1000000 --list \
+                --no-write --json
             ;;
         fuzz)
             echo --seconds=0..1000000000 "--target=$(fuzz_targets)" --operations=0..1000000000000 \
