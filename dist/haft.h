@@ -1414,7 +1414,7 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  * be given as `memory` and `memory_size`; its capacity is threads.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
- *           an option.
+ *           an option, or HAFT_NO_MEMORY: more than there are addresses.
  */
 haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
                                         haft_footprint *footprint);
@@ -1797,7 +1797,7 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
- *           an option.
+ *           an option, or HAFT_NO_MEMORY: more than there are addresses.
  */
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint);
@@ -2223,7 +2223,7 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  * nothing here.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
- *           an option.
+ *           an option, or HAFT_NO_MEMORY: more than there are addresses.
  * Threads   any.
  */
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,

@@ -85,7 +85,7 @@ static void test_reserve_too_much(void)
 {
     bool in_steps = false;
 
-    CHECK(os_reserve(SIZE_MAX / 8 * 7, &in_steps) == NULL);
+    CHECK(os_reserve(SIZE_MAX - UINT16_MAX, &in_steps) == NULL);
 }
 
 /* Refused, it changes nothing. */
