@@ -24,7 +24,7 @@ static void must(bool holds, const char *what)
 /* The level, saved, and closed; its slots are counted. */
 static GString *save_and_close(struct level *level, uint64_t *live)
 {
-    GString *text = saved_format(level);
+    GString *text = level_format(level);
 
     *live = haft_local_count(level->local);
     for (guint i = 0; i < level->freed->len; i++) {
@@ -41,7 +41,7 @@ static void check_saved_again(const GString *text, uint64_t live)
     uint64_t live_again;
     GError *error = NULL;
 
-    if (!saved_parse("again", text->str, text->len, &level, &error)) {
+    if (!level_parse("again", text->str, text->len, &level, &error)) {
         fprintf(stderr, "%s\n", error->message);
         must(false, "the saved file cannot be loaded");
     }
@@ -58,7 +58,7 @@ uint64_t target_run(const uint8_t *data, size_t size)
     GError *error = NULL;
     uint64_t live = 0;
 
-    if (saved_parse("input", (const char *)data, size, &level, &error)) {
+    if (level_parse("input", (const char *)data, size, &level, &error)) {
         GString *text = save_and_close(&level, &live);
 
         must(error == NULL, "a level and an error");

@@ -197,7 +197,7 @@ static bool parse_all(struct loading *loading, GError **error)
     return parsed && links_check(loading->level, &loading->lines, loading->line_of_slot, error);
 }
 
-bool saved_parse(const char *name, const char *text, size_t length, struct level *level,
+bool level_parse(const char *name, const char *text, size_t length, struct level *level,
                  GError **error)
 {
     struct loading loading = {.lines = {.name = name, .next = text, .end = text + length}};
@@ -231,7 +231,7 @@ bool level_read(const char *path, struct level *level, GError **error)
         g_error_free(reason);
         return false;
     }
-    const bool parsed = saved_parse(path, text, length, level, error);
+    const bool parsed = level_parse(path, text, length, level, error);
 
     g_free(text);
     return parsed;

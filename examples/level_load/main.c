@@ -81,7 +81,7 @@ static bool save_and_load(const struct options *options, struct level *level, st
                           GError **error)
 {
     gint64 begin = g_get_monotonic_time();
-    GString *text = saved_format(level);
+    GString *text = level_format(level);
     bool done = options->save_path == NULL || level_write(options->save_path, text, error);
     struct level again;
 
@@ -91,7 +91,7 @@ static bool save_and_load(const struct options *options, struct level *level, st
     if (done && options->save_path != NULL) {
         done = level_read(options->save_path, &again, error);
     } else if (done) {
-        done = saved_parse("saved in memory", text->str, text->len, &again, error);
+        done = level_parse("saved in memory", text->str, text->len, &again, error);
     }
     result->load_ns = since(begin);
     if (!done && (*error)->code == EXIT_REFUSED) {

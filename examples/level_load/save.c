@@ -47,7 +47,7 @@ static bool append_slot(haft_id id, void *object, void *arg)
     return true;
 }
 
-GString *saved_format(struct level *level)
+GString *level_format(struct level *level)
 {
     struct writing slots = {g_string_new(NULL), haft_local_layout(level->local), 0};
     GString *text = g_string_new(NULL);

@@ -27,7 +27,7 @@
 #define SAVED_VERSION 1
 
 /* The level in that form. */
-GString *saved_format(struct level *level);
+GString *level_format(struct level *level);
 
 /* Writes it to `path`: all of it, or the file stays as it was. */
 bool level_write(const char *path, const GString *text, GError **error);
@@ -36,7 +36,7 @@ bool level_write(const char *path, const GString *text, GError **error);
  * A new level from such text, with totals.  False, with `error` set to "name:line: what is wrong",
  * if it is anything else.  `freed` gets an id of the past for each slot that has one.
  */
-bool saved_parse(const char *name, const char *text, size_t length, struct level *level,
+bool level_parse(const char *name, const char *text, size_t length, struct level *level,
                  GError **error);
 
 /* Parses a file. */
