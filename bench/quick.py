@@ -44,7 +44,7 @@ def ratios():
     for size in (1024, 16384, 262144):
         yield Ratio(
             f"resolve_open_vs_raw_{size}",
-            "time of a resolve in an open section / of an array index without check; aim: 1.2",
+            "time of a resolve in an open section / of an array index without check",
             times(f"resolve_open/haft_memb/{size}/1", f"resolve_open/raw/{size}/1"),
         )
     yield Ratio(

@@ -248,7 +248,7 @@ ROWS = [
         ["resolve_open_vs_raw_1024", "resolve_open_vs_raw_16384"], TIME),
     Row("16,384 objects, against an index into plain memory that compares the id",
         ["resolve_open_vs_compared_16384"], TIME),
-    Row("resolve, each in a separate memb section, against the same",
+    Row("resolve, each in a separate memb section, against that index without any check",
         ["resolve_each_memb_vs_raw_16384"], TIME),
     Row("insert and free, one thread, against sharded-slab / a mutex around an array / mimalloc's"
         " malloc and free", ["churn1_vs_sharded_slab", "churn1_vs_mutex", "churn1_vs_mimalloc"], FAST),

@@ -64,32 +64,32 @@
  *   met first
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
- *     haft/view.h        531  resolving ids: what every table has in common
- *     haft/domain.h     1300  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1643  the handle table that all threads share, and its workers
- *     haft/local.h      2116  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2512  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        532  resolving ids: what every table has in common
+ *     haft/domain.h     1301  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1644  the handle table that all threads share, and its workers
+ *     haft/local.h      2119  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2516  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2858  visiting the live objects of a shared table
- *     haft/pin.h        2973  holding on to an object beyond a read section
- *     haft/share.h      3025  hand a local table over to all threads, and back
- *     haft/side.h       3140  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3383  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2862  visiting the live objects of a shared table
+ *     haft/pin.h        2977  holding on to an object beyond a read section
+ *     haft/share.h      3029  hand a local table over to all threads, and back
+ *     haft/side.h       3146  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3389  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3595  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3604  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3746  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3755  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    877  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4251  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4260  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3942  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5387  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3951  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5396  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5565  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5574  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       787  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -318,7 +318,7 @@ typedef enum haft_status {
     HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
-    HAFT_EXHAUSTED,    /* the same, and the slot has lived all its generations */
+    HAFT_EXHAUSTED,    /* stale, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
@@ -348,7 +348,8 @@ typedef enum haft_status {
 
     /* Why a state cannot be loaded or gone back to: nothing was done. */
     HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
-    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options */
+    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options, or a file of
+                         another version or with objects of another size */
 
     /* Options out of range: nothing was opened. */
     HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
@@ -1151,23 +1152,23 @@ typedef struct haft_footprint {
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
-    const char *name;          /* for messages; copied; NULL: the kind of the table */             \
-    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */                       \
-    size_t object_size;        /* bytes, up to 2^30; 0 (not packed): an allocator of ids */        \
-    size_t object_alignment;   /* a power of two up to 4096; 0: 8, packed: 1 */                    \
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
-    uint64_t tag;              /* fits tag_bits */                                                 \
+    const char *name;        /* for messages; copied; NULL: the kind of the table */               \
+    uint64_t capacity;       /* objects that fit; 1 to 2^index_bits - 4 */                         \
+    size_t object_size;      /* bytes, up to 2^30; 0 (not packed): an allocator of ids */          \
+    size_t object_alignment; /* power of two up to 4096; 0: 8.  Packed: divides the size; 0: 1 */  \
+    haft_layout layout;      /* all zero: HAFT_LAYOUT_32_32 */                                     \
+    uint64_t tag;            /* fits tag_bits */                                                   \
     uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
                                                                                                    \
-    /* The first generation is random, from the lower half of the layout's.  Ids of other */       \
-    /* tables, and of the program's last run, then fail except for one in */                       \
+    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \
+    /* other tables, and of the program's last run, then fail except for one in */                 \
     /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
     bool random_first_generation;                                                                  \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     void *bad_access_arg;                                                                          \
                                                                                                    \
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */              \
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: no on_fill */         \
     haft_on_fill *on_fill;                                                                         \
     void *fill_arg;                                                                                \
                                                                                                    \
@@ -1362,10 +1363,10 @@ typedef struct haft_domain_options {
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
-     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
-     * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
-     * thread about, cannot tell.  The frame clock has no stalls.  The callback may look at
-     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
+     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that waits
+     * for another one's grace period.  A thread that waits in a foreign clock, with no other thread
+     * about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
+     * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
      * it up if the clock can tell, and what to do.  stall_ns 0: one second.
@@ -1492,7 +1493,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
  *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
- *                   sections nest.  Of liburcu: memb, mb, signal, bp
+ *                   sections nest.  Of liburcu: memb, mb, bp
  *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
  *                   qsbr, which stands for all such clocks in what follows
@@ -1607,8 +1608,8 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
  * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
- * they do nothing in a thread without workers and jobs: if it opens its first worker between the
- * two, outside of jobs, it is online at once.
+ * they do nothing in a thread without workers and jobs: a first worker that it opens between the
+ * two, outside of jobs, brings the thread online.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -1656,7 +1657,8 @@ void haft_thread_online(haft_domain *domain);
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out an on_reclaim that the call runs.
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_fill; on_stall, or the
+ * line on stderr in its place; and system calls for memory (strict overcommit).
  *
  * Contents:
  *
@@ -1684,8 +1686,9 @@ void haft_thread_online(haft_domain *domain);
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
  * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
  * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
- * the callback may hold pointers.  A callback reserves slots that its thread has just taken back,
- * ready ones and fresh ones; else the answer is HAFT_BUSY, until the callback has returned.
+ * the callback may hold pointers.  A reservation in a callback finds slots that its thread has just
+ * taken back, ready ones and fresh ones, but takes none back itself: so it may answer HAFT_BUSY
+ * where one after the callback finds a slot.
  *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
@@ -1877,8 +1880,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile; `high_water` and `free` by the slots, up to 2,048
- * of each worker, that an insertion under way is drawing for it.
+ * off by no more than the calls made meanwhile.  `high_water` and `free` are each off by up to
+ * 2,048 for each worker for which an insertion is drawing fresh slots just then.
  *
  * Cost      O(workers ever open at one time).
  */
@@ -2420,20 +2423,21 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a run of pages go on at the highest next generation among them,
- * which costs some of them lives.
+ * ids stay stale: the slots of a page run go on at the highest next generation among them, which
+ * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages
+ * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
- * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
- * min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a slot
- * has wrapped, an id was restored or the table was shared; everything, if there are at most 128 KiB
- * of slots.  A run has as few pages as begin and end with a slot, at most about 16.
+ * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
+ * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
+ * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
+ * 128 KiB of slots.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
- *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
+ *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (madvise).
- * Cost      O(slots ever used), a system call a run.
+ * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
 haft_status haft_local_trim(haft_local *local, uint64_t *released);
 
@@ -2959,11 +2963,11 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *
  * Returns   nothing.  The ranges follow one another and cover all slots ever used: together they
  *           are one scan, which starts here.  They have equally many of these slots, live or not,
- *           except for rounding.  They meet where a slot and a page begin together, if a part has
- *           eight such places or more; else, and always in a table that is not in pages (up to 128
- *           KiB of slots; given memory), where a slot and a cache line do.  (For object alignments
- *           above 8 all slots begin alignment - 8 bytes further on.)  Where there are more parts
- *           than lines, those left over are empty.
+ *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
+ *           has eight such places or more; otherwise where a slot and a cache line begin together.
+ *           Tables without pages (up to 128 KiB of slots; given memory) are always divided at cache
+ *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
+ *           Where there are more parts than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */
@@ -3036,8 +3040,8 @@ uint32_t haft_pins(const haft_table *table, haft_id id);
 
 typedef struct haft_share_options {
     /*
-     * For objects freed while the table is shared: as in haft_table_options.  NULL: what the local
-     * table was given as on_destroy, if anything, runs in its place, after the grace period.
+     * For objects freed while the table is shared: as in haft_table_options.  NULL: the local
+     * table's on_destroy, if it has one, runs in its place, after the grace period.
      */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
@@ -3080,12 +3084,14 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
- * back; one of haft_table_open() gets haft_local's defaults, and keeps `wrap`.  The call waits for
- * readers and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
- * `worker` NULL, and what it inserts lives on in the local table.
+ * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
+ * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
+ * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
+ * local table.
  *
- * Reservations that closed workers have left stay reserved.  If the shared table holds more objects
- * than the local one's capacity, the capacity grows to their number.
+ * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
+ * slots together are more than the local one's capacity, the capacity grows to their number;
+ * min_free becomes as many slots as there are besides, if these are fewer.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
@@ -3529,7 +3535,7 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
  * the other way round.  For pointers, other byte orders, other versions of a struct; the table's
  * object_size is that of saving, so a struct that is to grow has room from the start.
  *
- * None of them may call the table, except for what asks.
+ * They may call the table's functions that change nothing, and no other.
  */
 typedef bool haft_write(const void *bytes, size_t size, void *arg);
 typedef bool haft_read(void *bytes, size_t size, void *arg);
@@ -3573,7 +3579,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
  * warn_at, huge_pages and will_share may differ, and the options that the top of this file names.
- * Where memory is given, slots have no pages that a trim releases, nor have those of up to 128 KiB.
+ * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
+ * table with such pages loads into a table with such pages alone, and one of a table without into
+ * one without.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
@@ -3581,8 +3589,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options, or only one
- *                                        of the two has pages that a trim releases
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options, only one of
+ *                                        the two has pages that a trim releases, or the file has
+ *                                        another version or objects of another size
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
  *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
@@ -3631,16 +3640,16 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 
 /*
  * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
- * stale: the slots of a run of pages go on at the highest next generation among them, which costs
- * some of them lives.  For large tables that were full and are not: free, haft_worker_flush() by
- * each worker, haft_domain_wait(), haft_trim().
+ * stale: the slots of a page run go on at the highest next generation among them, which costs some
+ * of them lives.  A page run is the fewest slots, a power of two, that fill whole pages of 4 KiB;
+ * where that takes more than 16 pages, it is the slots of about 16 pages.  For large tables that
+ * were full and are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
- * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
- * that waits for its grace period, or that a worker holds back; runs of which a part was never
- * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
- * with at most 128 KiB of slots, which are one block of memory.  A run has as few pages as begin
- * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
- * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
+ * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
+ * range, that waits for its grace period, or that a worker holds back; page runs of which a part
+ * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
+ * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
+ * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -3654,7 +3663,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a run, or a worker's part
+ *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
@@ -3785,10 +3794,10 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
  *           calling thread alone.
  * Ordering  as haft_worker_open(), the first time.
- * Progress  wait-free for the table that the thread asked for last; else O(its tables); the first
- *           time blocking: a lock, malloc.
- * Cost      two comparisons of thread-local data; in a shared library a call more to find these,
- *           unless it is built with -ftls-model=initial-exec.
+ * Progress  wait-free; blocking where it opens a worker: a lock, malloc.
+ * Cost      two comparisons of thread-local data for the table that the thread asked for last, else
+ *           O(its tables); in a shared library a call more to find the data, unless it is built
+ *           with -ftls-model=initial-exec.
  */
 haft_status haft_worker_current(haft_table *table, haft_worker **worker);
 
@@ -5458,8 +5467,8 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *                                      untouched, if its objects are of another size or alignment,
  *                                      or one of the two has pins and the other has not
  *   name_local_close(ships)
- *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _id_at, _require, _for_each,
- *   _restore, _restore_free, _for_each_slot
+ *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
+ *   _for_each, _restore, _restore_free, _for_each_slot
  *
  * Objects are resolved by name_resolve(ships.view, id).
  */
@@ -5483,7 +5492,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
  *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
- *   _free, _kill, _sort
+ *   _free, _kill, _sort, _sort_n, _sort_as, _swap
  *
  *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
  *       ships.view.objects[i].x += 1;

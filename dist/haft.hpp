@@ -1854,6 +1854,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
  *   auto ships = haft::table<ship>::open(*domain, 1000);
  *   auto worker = ships->open_worker();
  *   auto id = worker->emplace("Beagle", 7);
+ *   const haft::registered_thread registered(*domain);
  *   {
  *       haft::read_section section(*domain);
  *       if (ship *found = ships->resolve(*id)) { ... }
@@ -1862,7 +1863,8 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
  *
  * It is a layer of inline functions over the C headers, which it includes: as fast, and with the
  * same contracts.  What can fail returns a haft::result or a haft_status.  It needs neither
- * exceptions nor run-time type information, and passes on what constructors throw.
+ * exceptions nor run-time type information, and passes on what constructors throw.  For what has no
+ * member here, such as haft_trim(): untyped() is the C library's pointer, of every class that owns.
  *
  * Programs include this header alone.  What there is, in haft/detail/:
  *

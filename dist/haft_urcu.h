@@ -22,8 +22,8 @@
  * The program links the flavours that it names (-lurcu-memb ...); haft itself links none.  This
  * header declares all flavours, where liburcu's own declare one a source file.
  *
- *   memb, mb, signal, bp   sections from begin to end; with bp threads need not register
- *   qsbr                   a thread is online from haft_thread_register() on
+ *   memb, mb, bp   sections from begin to end; with bp threads need not register
+ *   qsbr           a thread is online from haft_thread_register() on
  *
  * In debug builds of the program the layout of liburcu's records of readers is compiled in, so that
  * debug builds of haft can assert that a thread is registered; nothing of liburcu is inlined.
@@ -41,7 +41,6 @@
 #include <urcu/static/urcu-mb.h>
 #include <urcu/static/urcu-memb.h>
 #include <urcu/static/urcu-qsbr.h>
-#include <urcu/static/urcu-signal.h>
 #endif
 
 #ifdef __cplusplus
@@ -50,7 +49,6 @@ extern "C" {
 
 extern const struct rcu_flavor_struct urcu_memb_flavor;
 extern const struct rcu_flavor_struct urcu_mb_flavor;
-extern const struct rcu_flavor_struct urcu_signal_flavor;
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 extern const struct rcu_flavor_struct urcu_bp_flavor;
 
@@ -58,8 +56,8 @@ extern const struct rcu_flavor_struct urcu_bp_flavor;
  * haft_urcu_flavour, haft_urcu_wait, haft_urcu_register_thread, haft_urcu_unregister_thread,
  * haft_urcu_begin, haft_urcu_end, haft_urcu_online, haft_urcu_offline, haft_urcu_quiescent,
  * haft_urcu_inside, haft_urcu_goes_on, haft_urcu_does_not_go_on, haft_urcu_memb_is_registered,
- * haft_urcu_mb_is_registered, haft_urcu_signal_is_registered, haft_urcu_qsbr_is_registered - the
- * callbacks of the clocks below, where `ctx` is the flavour.
+ * haft_urcu_mb_is_registered, haft_urcu_qsbr_is_registered - the callbacks of the clocks below,
+ * where `ctx` is the flavour.
  *
  * Returns   as haft/clock.h has it.
  * Threads   as haft/clock.h has it.
@@ -148,12 +146,6 @@ static inline bool haft_urcu_mb_is_registered(void *ctx)
     return URCU_TLS(urcu_mb_reader).registered;
 }
 
-static inline bool haft_urcu_signal_is_registered(void *ctx)
-{
-    (void)ctx;
-    return URCU_TLS(urcu_signal_reader).registered;
-}
-
 static inline bool haft_urcu_qsbr_is_registered(void *ctx)
 {
     (void)ctx;
@@ -173,8 +165,8 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
     }
 
 /*
- * haft_urcu_memb, haft_urcu_mb, haft_urcu_signal, haft_urcu_qsbr, haft_urcu_bp - the flavour of
- * that name, for the option `foreign_clock` of a domain.
+ * haft_urcu_memb, haft_urcu_mb, haft_urcu_qsbr, haft_urcu_bp - the flavour of that name, for the
+ * option `foreign_clock` of a domain.
  *
  * Returns   the clock; it is never freed, and each source file has its own of the same identity.
  */
@@ -190,14 +182,6 @@ static inline const haft_foreign_clock *haft_urcu_mb(void)
 {
     static const haft_foreign_clock clock =
         HAFT_URCU_SECTIONS(mb, HAFT_URCU_REGISTERED(mb), haft_urcu_does_not_go_on);
-
-    return &clock;
-}
-
-static inline const haft_foreign_clock *haft_urcu_signal(void)
-{
-    static const haft_foreign_clock clock =
-        HAFT_URCU_SECTIONS(signal, HAFT_URCU_REGISTERED(signal), haft_urcu_does_not_go_on);
 
     return &clock;
 }

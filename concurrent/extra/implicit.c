@@ -155,6 +155,7 @@ static haft_status open_one(haft_table *table)
     if (entry == NULL) {
         return HAFT_NO_MEMORY;
     }
+    tidy();
     const haft_status status = haft_worker_open(table, &worker);
 
     if (status != HAFT_OK) {
@@ -170,28 +171,28 @@ static haft_status open_one(haft_table *table)
     return HAFT_OK;
 }
 
-static haft_status find_or_open(haft_table *table)
+/* Whether it is the table's, and its worker still the thread's. */
+static bool is_of(const struct opened *opened, const haft_table *table)
 {
-    tidy();
-    for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
-        if (entry->opened.number == table->number) {
-            latest = entry->opened;
-            return HAFT_OK;
-        }
-    }
-    return open_one(table);
+    return opened->number == table->number && is_current(opened);
 }
 
-/* Whether the entry looked at last is the table's, and its worker is still the thread's. */
-static bool is_latest(const haft_table *table)
+/* Makes the table's entry, if the thread has one, the latest. */
+static bool find_own(const haft_table *table)
 {
-    return latest.number == table->number && is_current(&latest);
+    for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
+        if (is_of(&entry->opened, table)) {
+            latest = entry->opened;
+            return true;
+        }
+    }
+    return false;
 }
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (!is_latest(table)) {
-        const haft_status status = find_or_open(table);
+    if (!is_of(&latest, table) && !find_own(table)) {
+        const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {
             return status;

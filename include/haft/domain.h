@@ -87,10 +87,10 @@ typedef struct haft_domain_options {
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
-     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that
-     * waits for another one's grace period.  A thread that waits in a foreign clock, with no other
-     * thread about, cannot tell.  The frame clock has no stalls.  The callback may look at
-     * statistics and diagnose ids, but neither resolve (the thread may be offline), nor open
+     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that waits
+     * for another one's grace period.  A thread that waits in a foreign clock, with no other thread
+     * about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
+     * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
      * it up if the clock can tell, and what to do.  stall_ns 0: one second.
@@ -217,7 +217,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * read lock call it directly instead; haft's headers never define _LGPL_SOURCE.
  *
  *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
- *                   sections nest.  Of liburcu: memb, mb, signal, bp
+ *                   sections nest.  Of liburcu: memb, mb, bp
  *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
  *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
  *                   qsbr, which stands for all such clocks in what follows
@@ -332,8 +332,8 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
  * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
- * they do nothing in a thread without workers and jobs: if it opens its first worker between the
- * two, outside of jobs, it is online at once.
+ * they do nothing in a thread without workers and jobs: a first worker that it opens between the
+ * two, outside of jobs, brings the thread online.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and

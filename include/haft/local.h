@@ -321,20 +321,21 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a run of pages go on at the highest next generation among them,
- * which costs some of them lives.
+ * ids stay stale: the slots of a page run go on at the highest next generation among them, which
+ * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages
+ * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
- * These stay: runs with an exhausted slot; the first run and the last that is used in part; with
- * min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a slot
- * has wrapped, an id was restored or the table was shared; everything, if there are at most 128 KiB
- * of slots.  A run has as few pages as begin and end with a slot, at most about 16.
+ * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
+ * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
+ * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
+ * 128 KiB of slots.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
- *             HAFT_NO_MEMORY   none for the runs' generations, 16 bytes a run
+ *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (madvise).
- * Cost      O(slots ever used), a system call a run.
+ * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
 haft_status haft_local_trim(haft_local *local, uint64_t *released);
 

@@ -46,16 +46,16 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 
 /*
  * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
- * stale: the slots of a run of pages go on at the highest next generation among them, which costs
- * some of them lives.  For large tables that were full and are not: free, haft_worker_flush() by
- * each worker, haft_domain_wait(), haft_trim().
+ * stale: the slots of a page run go on at the highest next generation among them, which costs some
+ * of them lives.  A page run is the fewest slots, a power of two, that fill whole pages of 4 KiB;
+ * where that takes more than 16 pages, it is the slots of about 16 pages.  For large tables that
+ * were full and are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
- * What stays: runs with a slot that is live, reserved, pinned, exhausted or of the restore range,
- * that waits for its grace period, or that a worker holds back; runs of which a part was never
- * used, and the first.  Everything, in tables with `wrap`, local ones before or not, and in tables
- * with at most 128 KiB of slots, which are one block of memory.  A run has as few pages as begin
- * and end with a slot, and where that takes too many, about 16.  Batch descriptors stay too: about
- * 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
+ * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
+ * range, that waits for its grace period, or that a worker holds back; page runs of which a part
+ * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
+ * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
+ * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -69,7 +69,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a run, or a worker's part
+ *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.

@@ -31,8 +31,8 @@ extern "C" {
 
 typedef struct haft_share_options {
     /*
-     * For objects freed while the table is shared: as in haft_table_options.  NULL: what the local
-     * table was given as on_destroy, if anything, runs in its place, after the grace period.
+     * For objects freed while the table is shared: as in haft_table_options.  NULL: the local
+     * table's on_destroy, if it has one, runs in its place, after the grace period.
      */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
@@ -75,12 +75,14 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 
 /*
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
- * back; one of haft_table_open() gets haft_local's defaults, and keeps `wrap`.  The call waits for
- * readers and takes back all that was freed, as haft_table_close() does: on_reclaim runs with
- * `worker` NULL, and what it inserts lives on in the local table.
+ * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
+ * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
+ * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
+ * local table.
  *
- * Reservations that closed workers have left stay reserved.  If the shared table holds more objects
- * than the local one's capacity, the capacity grows to their number.
+ * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
+ * slots together are more than the local one's capacity, the capacity grows to their number;
+ * min_free becomes as many slots as there are besides, if these are fewer.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:

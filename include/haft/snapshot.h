@@ -159,7 +159,7 @@ haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
  * the other way round.  For pointers, other byte orders, other versions of a struct; the table's
  * object_size is that of saving, so a struct that is to grow has room from the start.
  *
- * None of them may call the table, except for what asks.
+ * They may call the table's functions that change nothing, and no other.
  */
 typedef bool haft_write(const void *bytes, size_t size, void *arg);
 typedef bool haft_read(void *bytes, size_t size, void *arg);
@@ -203,7 +203,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
  * warn_at, huge_pages and will_share may differ, and the options that the top of this file names.
- * Where memory is given, slots have no pages that a trim releases, nor have those of up to 128 KiB.
+ * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
+ * table with such pages loads into a table with such pages alone, and one of a table without into
+ * one without.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
@@ -211,8 +213,9 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
  *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options, or only one
- *                                        of the two has pages that a trim releases
+ *             HAFT_OTHER_TABLE           the saved table was opened with other options, only one of
+ *                                        the two has pages that a trim releases, or the file has
+ *                                        another version or objects of another size
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
  *                                        HAFT_IN_USE, an on_end has reserved a slot
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0

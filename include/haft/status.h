@@ -30,7 +30,7 @@ typedef enum haft_status {
     HAFT_NEVER_ISSUED, /* this table has not issued the id (yet) */
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
-    HAFT_EXHAUSTED,    /* the same, and the slot has lived all its generations */
+    HAFT_EXHAUSTED,    /* stale, and the slot has lived all its generations */
     HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
@@ -60,7 +60,8 @@ typedef enum haft_status {
 
     /* Why a state cannot be loaded or gone back to: nothing was done. */
     HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
-    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options */
+    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options, or a file of
+                         another version or with objects of another size */
 
     /* Options out of range: nothing was opened. */
     HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */

@@ -15,7 +15,8 @@
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out an on_reclaim that the call runs.
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_fill; on_stall, or the
+ * line on stderr in its place; and system calls for memory (strict overcommit).
  *
  * Contents:
  *
@@ -67,8 +68,9 @@ typedef struct haft_worker haft_worker;
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
  * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
  * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
- * the callback may hold pointers.  A callback reserves slots that its thread has just taken back,
- * ready ones and fresh ones; else the answer is HAFT_BUSY, until the callback has returned.
+ * the callback may hold pointers.  A reservation in a callback finds slots that its thread has just
+ * taken back, ready ones and fresh ones, but takes none back itself: so it may answer HAFT_BUSY
+ * where one after the callback finds a slot.
  *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period; slots of closed workers and slots in the depot are
@@ -260,8 +262,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile; `high_water` and `free` by the slots, up to 2,048
- * of each worker, that an insertion under way is drawing for it.
+ * off by no more than the calls made meanwhile.  `high_water` and `free` are each off by up to
+ * 2,048 for each worker for which an insertion is drawing fresh slots just then.
  *
  * Cost      O(workers ever open at one time).
  */

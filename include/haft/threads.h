@@ -49,10 +49,10 @@ extern "C" {
  * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
  *           calling thread alone.
  * Ordering  as haft_worker_open(), the first time.
- * Progress  wait-free for the table that the thread asked for last; else O(its tables); the first
- *           time blocking: a lock, malloc.
- * Cost      two comparisons of thread-local data; in a shared library a call more to find these,
- *           unless it is built with -ftls-model=initial-exec.
+ * Progress  wait-free; blocking where it opens a worker: a lock, malloc.
+ * Cost      two comparisons of thread-local data for the table that the thread asked for last, else
+ *           O(its tables); in a shared library a call more to find the data, unless it is built
+ *           with -ftls-model=initial-exec.
  */
 haft_status haft_worker_current(haft_table *table, haft_worker **worker);
 

@@ -80,8 +80,8 @@
  *                                      untouched, if its objects are of another size or alignment,
  *                                      or one of the two has pins and the other has not
  *   name_local_close(ships)
- *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _id_at, _require, _for_each,
- *   _restore, _restore_free, _for_each_slot
+ *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
+ *   _for_each, _restore, _restore_free, _for_each_slot
  *
  * Objects are resolved by name_resolve(ships.view, id).
  */
@@ -105,7 +105,7 @@
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
  *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
- *   _free, _kill, _sort
+ *   _free, _kill, _sort, _sort_n, _sort_as, _swap
  *
  *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
  *       ships.view.objects[i].x += 1;

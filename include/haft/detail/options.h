@@ -19,23 +19,23 @@ typedef struct haft_footprint {
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
-    const char *name;          /* for messages; copied; NULL: the kind of the table */             \
-    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4 */                       \
-    size_t object_size;        /* bytes, up to 2^30; 0 (not packed): an allocator of ids */        \
-    size_t object_alignment;   /* a power of two up to 4096; 0: 8, packed: 1 */                    \
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
-    uint64_t tag;              /* fits tag_bits */                                                 \
+    const char *name;        /* for messages; copied; NULL: the kind of the table */               \
+    uint64_t capacity;       /* objects that fit; 1 to 2^index_bits - 4 */                         \
+    size_t object_size;      /* bytes, up to 2^30; 0 (not packed): an allocator of ids */          \
+    size_t object_alignment; /* power of two up to 4096; 0: 8.  Packed: divides the size; 0: 1 */  \
+    haft_layout layout;      /* all zero: HAFT_LAYOUT_32_32 */                                     \
+    uint64_t tag;            /* fits tag_bits */                                                   \
     uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
                                                                                                    \
-    /* The first generation is random, from the lower half of the layout's.  Ids of other */       \
-    /* tables, and of the program's last run, then fail except for one in */                       \
+    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \
+    /* other tables, and of the program's last run, then fail except for one in */                 \
     /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
     bool random_first_generation;                                                                  \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     void *bad_access_arg;                                                                          \
                                                                                                    \
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: never */              \
+    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: no on_fill */         \
     haft_on_fill *on_fill;                                                                         \
     void *fill_arg;                                                                                \
                                                                                                    \
