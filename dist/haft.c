@@ -11755,7 +11755,11 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
 {
     struct member *own = need_member(domain);
 
-    if (own == NULL || (own->workers == 0 && job_is_forgotten())) {
+    if (own == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (own->workers == 0 && job_is_forgotten()) {
+        release_if_unused(own);
         return HAFT_NO_MEMORY;
     }
     if (own->workers++ == 0) {
@@ -12853,10 +12857,10 @@ struct haft_worker {
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint64_t openings;     /* how often it was opened */
-    uint64_t shortage;     /* the table's, when last answered */
-    uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
+    uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint64_t openings;    /* how often it was opened */
+    uint64_t shortage;    /* the table's, when last answered */
+    uint64_t ended_seen;  /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
@@ -16644,6 +16648,7 @@ HAFT_INTERNAL void worker_end(haft_worker *worker);
  *
  * Edges in this file.
  *   HINT    shortage: answered now or at the next quiescent point
+ *   OWN     counts that this worker alone writes
  *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
 
@@ -16681,6 +16686,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->openings++;
+    opened->shortage = load_relaxed(HINT, &table->shortage);
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;
@@ -16778,8 +16784,9 @@ static bool is_worth_closing(const haft_worker *worker)
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
-    const uint64_t retired = worker->backlog.retired + hand_open_count(worker);
-    const bool idle = retired == worker->retired_seen;
+    const uint64_t ended =
+        load_relaxed(OWN, &worker->counters.freed) + load_relaxed(OWN, &worker->counters.aborted);
+    const bool idle = ended == worker->ended_seen;
     const bool waits = idle && hand_open_count(worker) != 0;
     const bool is_short = shortage != worker->shortage;
 
@@ -16790,7 +16797,7 @@ static bool close_if_worth(haft_worker *worker)
         domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
     }
     worker->shortage = shortage;
-    worker->retired_seen = retired;
+    worker->ended_seen = ended;
     return is_short;
 }
 
@@ -17508,7 +17515,7 @@ static haft_status open_one(haft_table *table)
 }
 
 /* Whether it is the table's, and its worker still the thread's. */
-static bool is_of(const struct opened *opened, const haft_table *table)
+static bool belongs_to(const struct opened *opened, const haft_table *table)
 {
     return opened->number == table->number && is_current(opened);
 }
@@ -17517,7 +17524,7 @@ static bool is_of(const struct opened *opened, const haft_table *table)
 static bool find_own(const haft_table *table)
 {
     for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
-        if (is_of(&entry->opened, table)) {
+        if (belongs_to(&entry->opened, table)) {
             latest = entry->opened;
             return true;
         }
@@ -17527,7 +17534,7 @@ static bool find_own(const haft_table *table)
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (!is_of(&latest, table) && !find_own(table)) {
+    if (!belongs_to(&latest, table) && !find_own(table)) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {

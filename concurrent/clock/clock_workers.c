@@ -274,7 +274,11 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
 {
     struct member *own = need_member(domain);
 
-    if (own == NULL || (own->workers == 0 && job_is_forgotten())) {
+    if (own == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    if (own->workers == 0 && job_is_forgotten()) {
+        release_if_unused(own);
         return HAFT_NO_MEMORY;
     }
     if (own->workers++ == 0) {

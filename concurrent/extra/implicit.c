@@ -172,7 +172,7 @@ static haft_status open_one(haft_table *table)
 }
 
 /* Whether it is the table's, and its worker still the thread's. */
-static bool is_of(const struct opened *opened, const haft_table *table)
+static bool belongs_to(const struct opened *opened, const haft_table *table)
 {
     return opened->number == table->number && is_current(opened);
 }
@@ -181,7 +181,7 @@ static bool is_of(const struct opened *opened, const haft_table *table)
 static bool find_own(const haft_table *table)
 {
     for (const struct entry *entry = own_entries; entry != NULL; entry = entry->next) {
-        if (is_of(&entry->opened, table)) {
+        if (belongs_to(&entry->opened, table)) {
             latest = entry->opened;
             return true;
         }
@@ -191,7 +191,7 @@ static bool find_own(const haft_table *table)
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (!is_of(&latest, table) && !find_own(table)) {
+    if (!belongs_to(&latest, table) && !find_own(table)) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {

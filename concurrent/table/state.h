@@ -103,10 +103,10 @@ struct haft_worker {
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit;  /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint64_t openings;     /* how often it was opened */
-    uint64_t shortage;     /* the table's, when last answered */
-    uint64_t retired_seen; /* slots ever retired, at the last quiescent point */
+    uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint64_t openings;    /* how often it was opened */
+    uint64_t shortage;    /* the table's, when last answered */
+    uint64_t ended_seen;  /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */

@@ -3,6 +3,7 @@
  *
  * Edges in this file.
  *   HINT    shortage: answered now or at the next quiescent point
+ *   OWN     counts that this worker alone writes
  *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
 #include "concurrent/table/worker.h"
@@ -54,6 +55,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->openings++;
+    opened->shortage = load_relaxed(HINT, &table->shortage);
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;
@@ -151,8 +153,9 @@ static bool is_worth_closing(const haft_worker *worker)
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
-    const uint64_t retired = worker->backlog.retired + hand_open_count(worker);
-    const bool idle = retired == worker->retired_seen;
+    const uint64_t ended =
+        load_relaxed(OWN, &worker->counters.freed) + load_relaxed(OWN, &worker->counters.aborted);
+    const bool idle = ended == worker->ended_seen;
     const bool waits = idle && hand_open_count(worker) != 0;
     const bool is_short = shortage != worker->shortage;
 
@@ -163,7 +166,7 @@ static bool close_if_worth(haft_worker *worker)
         domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
     }
     worker->shortage = shortage;
-    worker->retired_seen = retired;
+    worker->ended_seen = ended;
     return is_short;
 }
 

@@ -199,6 +199,47 @@ Test(table_given, a_thread_more_than_were_declared_opens_no_worker_until_one_has
     close_all(&in);
 }
 
+struct beside {
+    haft_table *table;
+    pthread_barrier_t step;
+};
+
+static void *open_in_a_forgotten_job(void *arg)
+{
+    struct beside *beside = arg;
+    haft_domain *domain = haft_table_domain(beside->table);
+    const haft_job_state job = haft_job_begin(domain); /* the other thread is the only one */
+
+    pthread_barrier_wait(&beside->step);
+    pthread_barrier_wait(&beside->step); /* it has left */
+    open_in_vain(beside->table);
+    haft_job_end(domain, job);
+    return NULL;
+}
+
+Test(table_given, a_thread_that_is_refused_a_worker_inside_a_job_counts_no_longer)
+{
+    const haft_domain_options domain = {.threads = 1};
+    struct given_shared in = guarded(&domain, &options);
+    struct beside beside;
+    pthread_t thread;
+
+    open_in(&in, &domain, &options);
+    beside.table = in.table;
+    haft_worker *worker = open_worker(in.table);
+
+    must(pthread_barrier_init(&beside.step, NULL, 2) == 0);
+    must(pthread_create(&thread, NULL, open_in_a_forgotten_job, &beside) == 0);
+    pthread_barrier_wait(&beside.step);
+    must(haft_worker_close(worker) == HAFT_OK);
+    pthread_barrier_wait(&beside.step);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&beside.step);
+    assert_status(haft_worker_open(in.table, &worker), HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    close_all(&in);
+}
+
 Test(table_given, footprint_says_what_fills_it_and_less_is_no_memory)
 {
     haft_table_options filled = options;

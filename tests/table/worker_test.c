@@ -1,5 +1,6 @@
 /* Workers: opening, closing, quiescent points, handing on. */
 #include "tests/support.h"
+#include <haft/threads.h>
 
 TestSuite(worker, .timeout = SUITE_SECONDS);
 TestSuite(quiescent, .timeout = SUITE_SECONDS);
@@ -205,6 +206,41 @@ Test(quiescent, hands_on_fewer_when_none_was_freed_since_the_call_before)
     cr_expect(eq(u64, backlog(&shared), 1));
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
+    close_shared(&shared);
+}
+
+Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
+{
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id other = insert(shared.worker);
+
+    insert_and_free(shared.worker, 1);
+    expect_status(haft_free_unregistered(shared.table, other), HAFT_OK);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 1)); /* the other's */
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 2));
+    close_shared(&shared);
+}
+
+Test(quiescent, does_not_answer_for_a_shortage_before_the_worker_was_opened)
+{
+    const haft_table_options all = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
+    struct shared shared = open_shared(MEMB_CALLER, &all);
+    haft_worker *later;
+    haft_id id;
+
+    for (int i = 0; i < 4; i++) {
+        id = insert(shared.worker);
+    }
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_BUSY);
+    assert_status(haft_worker_open(shared.table, &later), HAFT_OK);
+    expect_status(haft_worker_quiescent(later), HAFT_OK);
+    cr_expect(eq(u64, grace_periods(&shared), 0));
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, grace_periods(&shared), 1));
+    expect_status(haft_worker_close(later), HAFT_OK);
     close_shared(&shared);
 }
 
