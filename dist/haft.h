@@ -67,27 +67,27 @@
  *     haft/view.h        532  resolving ids: what every table has in common
  *     haft/domain.h     1301  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1644  the handle table that all threads share, and its workers
- *     haft/local.h      2119  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2516  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2120  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2518  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2862  visiting the live objects of a shared table
- *     haft/pin.h        2977  holding on to an object beyond a read section
- *     haft/share.h      3029  hand a local table over to all threads, and back
- *     haft/side.h       3146  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3389  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2864  visiting the live objects of a shared table
+ *     haft/pin.h        2979  holding on to an object beyond a read section
+ *     haft/share.h      3031  hand a local table over to all threads, and back
+ *     haft/side.h       3148  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3391  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3604  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3606  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3755  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3757  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4260  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4262  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3951  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5396  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3953  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5398  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5574  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5576  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -2014,7 +2014,8 @@ void haft_publish(haft_worker *worker, haft_id id);
 void haft_abort(haft_worker *worker, haft_id id);
 
 /*
- * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is no
+ * part of `*object`: it may be written before the copy.
  *
  * Returns   as haft_reserve(); on HAFT_OK the object is live.
  * Threads   as haft_reserve().
@@ -2088,7 +2089,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
 
 /*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
- * each, from `objects` on (NULL: the objects' bytes are zeroed).
+ * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
  *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
@@ -2287,7 +2288,8 @@ void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
 
 /*
- * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
+ * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is
+ * no part of `*object`: it may be written before the copy.
  *
  * Returns   as haft_local_reserve().
  * Cost      O(1), and the copy.

@@ -396,7 +396,8 @@ void haft_publish(haft_worker *worker, haft_id id);
 void haft_abort(haft_worker *worker, haft_id id);
 
 /*
- * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is no
+ * part of `*object`: it may be written before the copy.
  *
  * Returns   as haft_reserve(); on HAFT_OK the object is live.
  * Threads   as haft_reserve().
@@ -470,7 +471,7 @@ void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
 
 /*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
- * each, from `objects` on (NULL: the objects' bytes are zeroed).
+ * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
  *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
