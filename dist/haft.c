@@ -17034,8 +17034,8 @@ HAFT_INTERNAL void implicit_flush(const haft_table *table);
 HAFT_INTERNAL void implicit_lock(void);
 HAFT_INTERNAL void implicit_unlock(void);
 
-/* They close with the table. */
-HAFT_INTERNAL void implicit_close(const haft_table *table);
+/* They close with the table, if they are still as many as `count` was.  False: nothing is done. */
+HAFT_INTERNAL bool implicit_close(const haft_table *table, uint64_t count);
 
 /*
  * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling, forks
@@ -17058,15 +17058,14 @@ HAFT_INTERNAL void shared_sides_forget(haft_table *table, uint64_t index);
  *   OWN     no other thread uses the table
  */
 
-/* Whether a worker is in use that does not close with the table. */
-static bool is_in_use(haft_table *table)
+static uint64_t open_workers(const haft_table *table)
 {
     uint64_t open = 0;
 
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         open += worker_state(worker) != WORKER_CLOSED;
     }
-    return open != implicit_count(table);
+    return open;
 }
 
 static bool has_pins(const haft_table *table)
@@ -17152,16 +17151,31 @@ static void set_closing(haft_table *table, bool is_closing)
     registry_unlock();
 }
 
-static haft_status try_to_close(haft_table *table)
+static haft_status try_to_drain(haft_table *table)
 {
-    if (is_in_use(table)) {
-        return HAFT_IN_USE;
-    }
     haft_status status = domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? take_table_back(table) : status;
     return status == HAFT_OK && (has_pins(table) || shared_sides_are_open(table)) ? HAFT_IN_USE
                                                                                   : status;
+}
+
+/*
+ * A thread that ends closes its implicit worker itself, at any moment: between the two counts, so
+ * the open ones come first; or later, and then the table is drained again.
+ */
+static haft_status try_to_close(haft_table *table)
+{
+    haft_status status;
+    uint64_t implicit;
+
+    do {
+        const uint64_t open = open_workers(table);
+
+        implicit = implicit_count(table);
+        status = open == implicit ? try_to_drain(table) : HAFT_IN_USE;
+    } while (status == HAFT_OK && !implicit_close(table, implicit));
+    return status;
 }
 
 HAFT_INTERNAL haft_status drain_table(haft_table *table)
@@ -17178,7 +17192,6 @@ HAFT_INTERNAL haft_status drain_table(haft_table *table)
         set_closing(table, false);
         return status;
     }
-    implicit_close(table);
     assert(census_is_right(table));
     assert(haft_table_stats_get(table).retired == 0);
     return HAFT_OK;
@@ -17356,8 +17369,9 @@ void haft_after_fork_child(void)
  * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
  * worker only while that is open and was not opened again since; so a worker that was closed by
  * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
- * closes the workers: from then on a thread that closes the table counts these workers as open, and
- * so the table outlives them.
+ * closes the workers: from then on a thread that closes the table counts these workers as open.
+ * Where entries have left while the table was drained, that begins again.  So the table outlives
+ * the workers, and has taken back what they held.
  */
 
 /* A worker, and the table and the thread that it was opened for. */
@@ -17554,14 +17568,22 @@ static bool closes_with(const struct entry *entry, const haft_table *table)
            domain_may_leave(table->domain, entry->opened.worker->member);
 }
 
-HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
+/* Under the lock. */
+static uint64_t count_closing(const haft_table *table)
 {
     uint64_t count = 0;
 
-    os_mutex_lock(&entries_lock);
     for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         count += closes_with(entry, table);
     }
+    return count;
+}
+
+HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
+{
+    os_mutex_lock(&entries_lock);
+    const uint64_t count = count_closing(table);
+
     os_mutex_unlock(&entries_lock);
     return count;
 }
@@ -17577,11 +17599,11 @@ HAFT_INTERNAL void implicit_flush(const haft_table *table)
     os_mutex_unlock(&entries_lock);
 }
 
-HAFT_INTERNAL void implicit_close(const haft_table *table)
+/* Under the lock. */
+static void close_with(const haft_table *table)
 {
     struct entry *next;
 
-    os_mutex_lock(&entries_lock);
     for (struct entry *entry = all_entries; entry != NULL; entry = next) {
         next = entry->next_all;
         if (entry->opened.number == table->number) {
@@ -17591,7 +17613,18 @@ HAFT_INTERNAL void implicit_close(const haft_table *table)
             unlink_entry(entry);
         }
     }
+}
+
+HAFT_INTERNAL bool implicit_close(const haft_table *table, uint64_t count)
+{
+    os_mutex_lock(&entries_lock);
+    const bool closes = count_closing(table) == count;
+
+    if (closes) {
+        close_with(table);
+    }
     os_mutex_unlock(&entries_lock);
+    return closes;
 }
 
 /* concurrent/extra/many.c */

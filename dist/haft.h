@@ -82,12 +82,12 @@
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4262  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4263  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3953  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5398  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3954  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5399  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5576  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5577  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -3779,9 +3779,10 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open, except with the workers clock: there the thread is online
- * from its first call on, and while it lives, a close by another thread counts its implicit worker
- * as open.  The thread may close it before (haft_worker_close); its next call then opens another.
+ * not count implicit workers as open, unless their thread is ending at that moment (HAFT_IN_USE:
+ * try again).  With the workers clock it is different: there the thread is online from its first
+ * call on, and while it lives, a close by another thread counts its implicit worker as open.  The
+ * thread may close it before (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,

@@ -22,15 +22,14 @@
 #include <assert.h>
 #include <haft/diagnose.h>
 
-/* Whether a worker is in use that does not close with the table. */
-static bool is_in_use(haft_table *table)
+static uint64_t open_workers(const haft_table *table)
 {
     uint64_t open = 0;
 
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         open += worker_state(worker) != WORKER_CLOSED;
     }
-    return open != implicit_count(table);
+    return open;
 }
 
 static bool has_pins(const haft_table *table)
@@ -116,16 +115,31 @@ static void set_closing(haft_table *table, bool is_closing)
     registry_unlock();
 }
 
-static haft_status try_to_close(haft_table *table)
+static haft_status try_to_drain(haft_table *table)
 {
-    if (is_in_use(table)) {
-        return HAFT_IN_USE;
-    }
     haft_status status = domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? take_table_back(table) : status;
     return status == HAFT_OK && (has_pins(table) || shared_sides_are_open(table)) ? HAFT_IN_USE
                                                                                   : status;
+}
+
+/*
+ * A thread that ends closes its implicit worker itself, at any moment: between the two counts, so
+ * the open ones come first; or later, and then the table is drained again.
+ */
+static haft_status try_to_close(haft_table *table)
+{
+    haft_status status;
+    uint64_t implicit;
+
+    do {
+        const uint64_t open = open_workers(table);
+
+        implicit = implicit_count(table);
+        status = open == implicit ? try_to_drain(table) : HAFT_IN_USE;
+    } while (status == HAFT_OK && !implicit_close(table, implicit));
+    return status;
 }
 
 haft_status drain_table(haft_table *table)
@@ -142,7 +156,6 @@ haft_status drain_table(haft_table *table)
         set_closing(table, false);
         return status;
     }
-    implicit_close(table);
     assert(census_is_right(table));
     assert(haft_table_stats_get(table).retired == 0);
     return HAFT_OK;

@@ -4,8 +4,9 @@
  * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
  * worker only while that is open and was not opened again since; so a worker that was closed by
  * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
- * closes the workers: from then on a thread that closes the table counts these workers as open, and
- * so the table outlives them.
+ * closes the workers: from then on a thread that closes the table counts these workers as open.
+ * Where entries have left while the table was drained, that begins again.  So the table outlives
+ * the workers, and has taken back what they held.
  */
 #include "concurrent/extra/implicit.h"
 #include "concurrent/clock/domain.h"
@@ -211,14 +212,22 @@ static bool closes_with(const struct entry *entry, const haft_table *table)
            domain_may_leave(table->domain, entry->opened.worker->member);
 }
 
-uint64_t implicit_count(const haft_table *table)
+/* Under the lock. */
+static uint64_t count_closing(const haft_table *table)
 {
     uint64_t count = 0;
 
-    os_mutex_lock(&entries_lock);
     for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         count += closes_with(entry, table);
     }
+    return count;
+}
+
+uint64_t implicit_count(const haft_table *table)
+{
+    os_mutex_lock(&entries_lock);
+    const uint64_t count = count_closing(table);
+
     os_mutex_unlock(&entries_lock);
     return count;
 }
@@ -234,11 +243,11 @@ void implicit_flush(const haft_table *table)
     os_mutex_unlock(&entries_lock);
 }
 
-void implicit_close(const haft_table *table)
+/* Under the lock. */
+static void close_with(const haft_table *table)
 {
     struct entry *next;
 
-    os_mutex_lock(&entries_lock);
     for (struct entry *entry = all_entries; entry != NULL; entry = next) {
         next = entry->next_all;
         if (entry->opened.number == table->number) {
@@ -248,5 +257,16 @@ void implicit_close(const haft_table *table)
             unlink_entry(entry);
         }
     }
+}
+
+bool implicit_close(const haft_table *table, uint64_t count)
+{
+    os_mutex_lock(&entries_lock);
+    const bool closes = count_closing(table) == count;
+
+    if (closes) {
+        close_with(table);
+    }
     os_mutex_unlock(&entries_lock);
+    return closes;
 }

@@ -16,7 +16,7 @@ void implicit_flush(const haft_table *table);
 void implicit_lock(void);
 void implicit_unlock(void);
 
-/* They close with the table. */
-void implicit_close(const haft_table *table);
+/* They close with the table, if they are still as many as `count` was.  False: nothing is done. */
+bool implicit_close(const haft_table *table, uint64_t count);
 
 #endif /* HAFT_CONCURRENT_IMPLICIT_H */

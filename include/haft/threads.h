@@ -32,9 +32,10 @@ extern "C" {
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
  * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open, except with the workers clock: there the thread is online
- * from its first call on, and while it lives, a close by another thread counts its implicit worker
- * as open.  The thread may close it before (haft_worker_close); its next call then opens another.
+ * not count implicit workers as open, unless their thread is ending at that moment (HAFT_IN_USE:
+ * try again).  With the workers clock it is different: there the thread is online from its first
+ * call on, and while it lives, a close by another thread counts its implicit worker as open.  The
+ * thread may close it before (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,

@@ -183,6 +183,108 @@ Test(implicit, of_a_living_thread_does_not_keep_a_table_from_being_unshared)
     close_shared(&shared);
 }
 
+/* --- a thread that ends while its table is closed --- */
+
+struct farewell {
+    haft_table *table;
+    pthread_t closer;
+    sem_t there;   /* the thread has freed two objects */
+    sem_t go;      /* the table is being closed: the thread may end */
+    sem_t leaving; /* it closes its worker */
+    sem_t refused; /* the table was not closed */
+};
+
+/* In two threads at once: each holds one of two batches. */
+static void meet(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct farewell *farewell = arg;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    if (pthread_equal(pthread_self(), farewell->closer)) {
+        sem_post(&farewell->go);
+        sem_wait(&farewell->leaving);
+    } else {
+        sem_post(&farewell->leaving);
+        sem_wait(&farewell->refused);
+    }
+}
+
+static void *free_two_and_end(void *arg)
+{
+    struct farewell *farewell = arg;
+    haft_worker *worker = current(farewell->table);
+
+    for (int n = 0; n < 2; n++) {
+        must(haft_free(worker, insert(worker)) == HAFT_OK);
+        must(haft_worker_flush(worker) == HAFT_OK);
+    }
+    sem_post(&farewell->there);
+    sem_wait(&farewell->go);
+    return NULL;
+}
+
+Test(implicit, of_a_thread_that_ends_while_the_table_closes_keeps_it_open)
+{
+    struct farewell farewell = {.closer = pthread_self()};
+    const haft_table_options meeting = {
+        .capacity = 1000, .object_size = 8, .on_reclaim = meet, .reclaim_arg = &farewell};
+    haft_domain *domain;
+    pthread_t thread;
+
+    sem_init(&farewell.there, 0, 0);
+    sem_init(&farewell.go, 0, 0);
+    sem_init(&farewell.leaving, 0, 0);
+    sem_init(&farewell.refused, 0, 0);
+    must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain) == HAFT_OK);
+    must(haft_table_open(domain, &meeting, &farewell.table) == HAFT_OK);
+    must(pthread_create(&thread, NULL, free_two_and_end, &farewell) == 0);
+    sem_wait(&farewell.there);
+    must(haft_domain_tick(domain) == HAFT_OK);
+    assert_status(haft_table_close(farewell.table), HAFT_IN_USE);
+    sem_post(&farewell.refused);
+    pthread_join(thread, NULL);
+    cr_expect(eq(u64, stats_of(farewell.table).retired, 0));
+    expect_status(haft_table_close(farewell.table), HAFT_OK);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+static void *insert_and_end(void *arg)
+{
+    struct visit *visit = arg;
+
+    visit->worker = current(visit->table);
+    must(haft_free(visit->worker, insert(visit->worker)) == HAFT_OK);
+    return NULL;
+}
+
+TEST_ON_EACH_CLOCK(implicit, of_threads_that_end_at_any_moment_let_the_table_close_at_last)
+{
+    struct shared shared = open_bare(*setting);
+
+    for (int n = 0; n < 200; n++) {
+        struct visit visits[2] = {{.table = shared.table}, {.table = shared.table}};
+        haft_status status;
+        pthread_t threads[2];
+
+        for (int i = 0; i < 2; i++) {
+            must(pthread_create(&threads[i], NULL, insert_and_end, &visits[i]) == 0);
+        }
+        pthread_join(threads[0], NULL);
+        while (stats_of(shared.table).freed != 2) {
+            sched_yield();
+        }
+        do {
+            status = haft_table_close(shared.table);
+        } while (status == HAFT_IN_USE);
+        must(status == HAFT_OK);
+        pthread_join(threads[1], NULL);
+        must(haft_table_open(shared.domain, &options, &shared.table) == HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 Test(implicit, with_the_workers_clock_that_of_another_thread_counts_as_open)
 {
     const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
