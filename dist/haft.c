@@ -2946,17 +2946,18 @@ static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
     return word == 0 ? slots->format.first : word;
 }
 
-/* slots_begin() for slot `index` of a table whose runs may have been released. */
-static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+/* `word` of slot `index`, or its run's floor if that was released; 0: fresh. */
+static inline uint64_t slots_word_or_floor(const struct slots *slots, uint64_t index, uint64_t word)
 {
     const struct runs *runs = &slots->runs;
 
-    if (word == 0 && runs->records != NULL) {
-        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+    return word == 0 && runs->records != NULL ? runs_floor(runs, runs_of(runs, index)) : word;
+}
 
-        return floor != 0 ? floor : slots->format.first;
-    }
-    return slots_begin(slots, word);
+/* slots_begin() for slot `index` of a table whose runs may have been released. */
+static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+{
+    return slots_begin(slots, slots_word_or_floor(slots, index, word));
 }
 
 /* lib/slots/bad_access.h */
@@ -3046,9 +3047,10 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
 static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
 {
     const struct word_format *format = &slots->format;
-    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
+    const uint64_t last = slots_word_or_floor(slots, index, word);
+    const uint64_t now = word_generation(format, slots_begin(slots, last));
 
-    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
+    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */
@@ -19415,6 +19417,7 @@ void haft_commands_close(haft_commands *commands)
 {
     const haft_allocator from = commands->allocator;
 
+    assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands_give_up(commands);
@@ -19533,6 +19536,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 {
     const size_t place = find_place(commands, key);
 
+    assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {

@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        532  resolving ids: what every table has in common
- *     haft/domain.h     1301  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1644  the handle table that all threads share, and its workers
- *     haft/local.h      2120  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2518  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1302  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1645  the handle table that all threads share, and its workers
+ *     haft/local.h      2121  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2519  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2864  visiting the live objects of a shared table
- *     haft/pin.h        2979  holding on to an object beyond a read section
- *     haft/share.h      3031  hand a local table over to all threads, and back
- *     haft/side.h       3148  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3391  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2865  visiting the live objects of a shared table
+ *     haft/pin.h        2980  holding on to an object beyond a read section
+ *     haft/share.h      3032  hand a local table over to all threads, and back
+ *     haft/side.h       3149  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3392  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3606  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3607  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3757  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3758  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4263  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4264  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3954  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5399  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3955  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5400  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5577  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5578  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -927,7 +927,7 @@ typedef struct haft_bad_access {
 /*
  * on_bad_access: called by haft_require() and its kin on the thread that asked, inside whatever
  * read section that is in; it may call what that thread may.  `access` lasts until it returns; the
- * answer is NULL then.  It may also leave by longjmp().
+ * answer is NULL then.  It may also leave by longjmp(), but not out of a callback of haft.
  */
 typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 
@@ -995,10 +995,11 @@ typedef struct haft_fill {
  * they look.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * What the insertion or reservation that calls it gives back is written afterwards.  In a shared
- * table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill
- * does not close the table, and a packed table's may do what its other callbacks may.  It is called
- * neither within itself nor inside another callback of a shared table.
+ * What the insertion or reservation that calls it gives back is written afterwards, except for the
+ * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
+ * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill does not close the
+ * table, and a packed table's may do what its other callbacks may.  It is called neither within
+ * itself nor inside another callback of a shared table.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 
@@ -4360,8 +4361,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
  * forgotten: their ids are given up and will never be live, calls are not made, nothing is
  * destroyed.
  *
- * Threads   the set's thread, when no other uses the set or its recorders any more; not from
- *           on_reclaim or a haft_call.
+ * Threads   the set's thread, when no other uses the set or its recorders any more; not from a
+ *           callback or a haft_call.
  * Ordering  as haft_worker_close().
  * Progress  blocking (free).
  * Cost      O(reservations given up + memory blocks).
@@ -4392,7 +4393,7 @@ haft_table *haft_commands_table(const haft_commands *commands);
  *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY
  *                              as haft_reserve(); HAFT_NO_MEMORY also for the recorder itself.
  *                              What could be reserved serves the next recorder of this frame
- * Threads   the set's thread; others may record meanwhile.  Not from on_reclaim or a haft_call.
+ * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
  * Progress  lock-free, except for malloc when there are more recorders or reservations than ever

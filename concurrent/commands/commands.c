@@ -4,6 +4,7 @@
  * Recorders stand in order of their keys from the moment they are opened, so a second recorder
  * with the same key is refused at once, and apply has nothing to sort.
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
@@ -96,6 +97,7 @@ void haft_commands_close(haft_commands *commands)
 {
     const haft_allocator from = commands->allocator;
 
+    assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands_give_up(commands);
@@ -214,6 +216,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 {
     const size_t place = find_place(commands, key);
 
+    assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {

@@ -109,8 +109,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
  * forgotten: their ids are given up and will never be live, calls are not made, nothing is
  * destroyed.
  *
- * Threads   the set's thread, when no other uses the set or its recorders any more; not from
- *           on_reclaim or a haft_call.
+ * Threads   the set's thread, when no other uses the set or its recorders any more; not from a
+ *           callback or a haft_call.
  * Ordering  as haft_worker_close().
  * Progress  blocking (free).
  * Cost      O(reservations given up + memory blocks).
@@ -141,7 +141,7 @@ haft_table *haft_commands_table(const haft_commands *commands);
  *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY
  *                              as haft_reserve(); HAFT_NO_MEMORY also for the recorder itself.
  *                              What could be reserved serves the next recorder of this frame
- * Threads   the set's thread; others may record meanwhile.  Not from on_reclaim or a haft_call.
+ * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
  * Progress  lock-free, except for malloc when there are more recorders or reservations than ever

@@ -61,7 +61,7 @@ typedef struct haft_bad_access {
 /*
  * on_bad_access: called by haft_require() and its kin on the thread that asked, inside whatever
  * read section that is in; it may call what that thread may.  `access` lasts until it returns; the
- * answer is NULL then.  It may also leave by longjmp().
+ * answer is NULL then.  It may also leave by longjmp(), but not out of a callback of haft.
  */
 typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 
@@ -129,10 +129,11 @@ typedef struct haft_fill {
  * they look.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * What the insertion or reservation that calls it gives back is written afterwards.  In a shared
- * table what waits or closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill
- * does not close the table, and a packed table's may do what its other callbacks may.  It is called
- * neither within itself nor inside another callback of a shared table.
+ * What the insertion or reservation that calls it gives back is written afterwards, except for the
+ * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
+ * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill does not close the
+ * table, and a packed table's may do what its other callbacks may.  It is called neither within
+ * itself nor inside another callback of a shared table.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

@@ -19,9 +19,10 @@
 static bool issued_before(const struct slots *slots, uint64_t index, uint64_t asked, uint64_t word)
 {
     const struct word_format *format = &slots->format;
-    const uint64_t now = word_generation(format, slots_begin_at(slots, index, word));
+    const uint64_t last = slots_word_or_floor(slots, index, word);
+    const uint64_t now = word_generation(format, slots_begin(slots, last));
 
-    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && word != 0) {
+    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */

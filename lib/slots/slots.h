@@ -85,17 +85,18 @@ static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
     return word == 0 ? slots->format.first : word;
 }
 
-/* slots_begin() for slot `index` of a table whose runs may have been released. */
-static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+/* `word` of slot `index`, or its run's floor if that was released; 0: fresh. */
+static inline uint64_t slots_word_or_floor(const struct slots *slots, uint64_t index, uint64_t word)
 {
     const struct runs *runs = &slots->runs;
 
-    if (word == 0 && runs->records != NULL) {
-        const uint64_t floor = runs_floor(runs, runs_of(runs, index));
+    return word == 0 && runs->records != NULL ? runs_floor(runs, runs_of(runs, index)) : word;
+}
 
-        return floor != 0 ? floor : slots->format.first;
-    }
-    return slots_begin(slots, word);
+/* slots_begin() for slot `index` of a table whose runs may have been released. */
+static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index, uint64_t word)
+{
+    return slots_begin(slots, slots_word_or_floor(slots, index, word));
 }
 
 #endif /* HAFT_LIB_SLOTS_H */

@@ -94,6 +94,58 @@ Test(recycle, slots_whose_memory_was_given_back_are_passed_by)
     close_shared(&shared);
 }
 
+#define MANY 20000
+
+Test(recycle, ids_from_before_stay_stale_when_the_memory_is_released)
+{
+    const haft_table_options options = {
+        .capacity = MANY, .object_size = 8, .layout = HAFT_LAYOUT_OF(20, 1, 0)};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    static haft_id many[MANY];
+    uint64_t released;
+
+    for (int i = 0; i < MANY; i++) {
+        many[i] = insert(shared.worker);
+    }
+    for (int i = 0; i < MANY; i++) {
+        must(haft_free(shared.worker, many[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    must(haft_insert(shared.worker, NULL, &many[0]) == HAFT_OK);
+    assert_status(haft_trim(shared.table, NULL), HAFT_OK);
+    expect_status(haft_recycle_exhausted(shared.table, NULL), HAFT_OK);
+    assert_status(haft_trim(shared.table, &released), HAFT_OK);
+    cr_assert(ne(u64, released, 0));
+    for (int i = 1; i < MANY; i++) {
+        must(haft_diagnose(shared.table, many[i]) == HAFT_STALE);
+    }
+    close_shared(&shared);
+}
+
+Test(recycle, ids_from_before_stay_stale_when_a_local_tables_memory_is_released)
+{
+    const haft_local_options options = {
+        .capacity = MANY, .object_size = 8, .layout = HAFT_LAYOUT_OF(20, 1, 0)};
+    static haft_id many[MANY];
+    haft_local *local;
+    uint64_t released;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < MANY; i++) {
+        must(haft_local_insert(local, NULL, &many[i]) == HAFT_OK);
+    }
+    for (int i = 0; i < MANY; i++) {
+        must(haft_local_free(local, many[i]) == HAFT_OK);
+    }
+    cr_expect(eq(u64, haft_local_recycle_exhausted(local), MANY));
+    assert_status(haft_local_trim(local, &released), HAFT_OK);
+    cr_assert(ne(u64, released, 0));
+    for (int i = 0; i < MANY; i++) {
+        must(haft_local_diagnose(local, many[i]) == HAFT_STALE);
+    }
+    haft_local_close(local);
+}
+
 Test(recycle, a_slot_that_waits_for_its_grace_period_or_is_pinned_is_not_taken)
 {
     haft_table_options pinned = short_lived;
