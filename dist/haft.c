@@ -291,6 +291,12 @@ struct given {
 /* Of a program's options; NULL: none is given. */
 HAFT_INTERNAL struct given given_of(void *memory, uint64_t size);
 
+/*
+ * Whether at least `needed` bytes are given, which suffice wherever they begin; or no memory, of
+ * size 0.  Asked before any is taken: of too little memory not a byte is written.
+ */
+HAFT_INTERNAL bool given_suffices(const struct given *given, uint64_t needed);
+
 /* For measuring: nothing is written. */
 HAFT_INTERNAL struct given given_to_measure(void);
 
@@ -367,6 +373,11 @@ static inline void asan_unpoison(const void *memory, size_t size)
 HAFT_INTERNAL struct given given_of(void *memory, uint64_t size)
 {
     return (struct given){memory, size, 0};
+}
+
+HAFT_INTERNAL bool given_suffices(const struct given *given, uint64_t needed)
+{
+    return given->at != NULL ? given->left >= needed : given->left == 0;
 }
 
 HAFT_INTERNAL struct given given_to_measure(void)
@@ -5733,14 +5744,6 @@ static uint64_t measure_local(const haft_local_options *options, struct slots_op
     return given.measured;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool local_memory_is_enough(const haft_local_options *options,
-                                   const struct slots_options *wanted)
-{
-    return options->memory != NULL ? options->memory_size >= measure_local(options, *wanted)
-                                   : options->memory_size == 0;
-}
-
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
     struct given given = given_of(options->memory, options->memory_size);
@@ -5751,7 +5754,7 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
     if (status != HAFT_OK) {
         return status;
     }
-    if (!local_memory_is_enough(options, &wanted)) {
+    if (!given_suffices(&given, measure_local(options, wanted))) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
@@ -12016,18 +12019,11 @@ static uint64_t measure_domain(const haft_domain_options *options)
     return take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool domain_memory_is_enough(const haft_domain_options *options)
-{
-    return options->memory != NULL ? options->memory_size >= measure_domain(options)
-                                   : options->memory_size == 0;
-}
-
 static haft_domain *domain_new(const haft_domain_options *options, const haft_allocator *heap)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
-    if (!domain_memory_is_enough(options)) {
+    if (!given_suffices(&given, measure_domain(options))) {
         return NULL;
     }
     if (options->memory != NULL) {
@@ -16486,14 +16482,6 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     return given.measured;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool table_memory_is_enough(const haft_table_options *options,
-                                   const struct slots_options *wanted)
-{
-    return options->memory != NULL ? options->memory_size >= measure_table(options, *wanted)
-                                   : options->memory_size == 0;
-}
-
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
@@ -16504,7 +16492,7 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     if (status != HAFT_OK) {
         return status;
     }
-    if (!table_memory_is_enough(options, &wanted)) {
+    if (!given_suffices(&given, measure_table(options, wanted))) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;

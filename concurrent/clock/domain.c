@@ -76,18 +76,11 @@ static uint64_t measure_domain(const haft_domain_options *options)
     return take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool domain_memory_is_enough(const haft_domain_options *options)
-{
-    return options->memory != NULL ? options->memory_size >= measure_domain(options)
-                                   : options->memory_size == 0;
-}
-
 static haft_domain *domain_new(const haft_domain_options *options, const haft_allocator *heap)
 {
     struct given given = given_of(options->memory, options->memory_size);
 
-    if (!domain_memory_is_enough(options)) {
+    if (!given_suffices(&given, measure_domain(options))) {
         return NULL;
     }
     if (options->memory != NULL) {

@@ -265,14 +265,6 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     return given.measured;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool table_memory_is_enough(const haft_table_options *options,
-                                   const struct slots_options *wanted)
-{
-    return options->memory != NULL ? options->memory_size >= measure_table(options, *wanted)
-                                   : options->memory_size == 0;
-}
-
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
@@ -283,7 +275,7 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
     if (status != HAFT_OK) {
         return status;
     }
-    if (!table_memory_is_enough(options, &wanted)) {
+    if (!given_suffices(&given, measure_table(options, wanted))) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;

@@ -8,6 +8,11 @@ struct given given_of(void *memory, uint64_t size)
     return (struct given){memory, size, 0};
 }
 
+bool given_suffices(const struct given *given, uint64_t needed)
+{
+    return given->at != NULL ? given->left >= needed : given->left == 0;
+}
+
 struct given given_to_measure(void)
 {
     return (struct given){NULL, UINT64_MAX, 0};

@@ -19,6 +19,12 @@ struct given {
 /* Of a program's options; NULL: none is given. */
 struct given given_of(void *memory, uint64_t size);
 
+/*
+ * Whether at least `needed` bytes are given, which suffice wherever they begin; or no memory, of
+ * size 0.  Asked before any is taken: of too little memory not a byte is written.
+ */
+bool given_suffices(const struct given *given, uint64_t needed);
+
 /* For measuring: nothing is written. */
 struct given given_to_measure(void);
 

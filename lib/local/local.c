@@ -96,14 +96,6 @@ static uint64_t measure_local(const haft_local_options *options, struct slots_op
     return given.measured;
 }
 
-/* Whether there is enough, wherever it begins: else not a byte of it is written. */
-static bool local_memory_is_enough(const haft_local_options *options,
-                                   const struct slots_options *wanted)
-{
-    return options->memory != NULL ? options->memory_size >= measure_local(options, *wanted)
-                                   : options->memory_size == 0;
-}
-
 static haft_status open_local(const haft_local_options *options, haft_local **local)
 {
     struct given given = given_of(options->memory, options->memory_size);
@@ -114,7 +106,7 @@ static haft_status open_local(const haft_local_options *options, haft_local **lo
     if (status != HAFT_OK) {
         return status;
     }
-    if (!local_memory_is_enough(options, &wanted)) {
+    if (!given_suffices(&given, measure_local(options, wanted))) {
         return HAFT_NO_MEMORY;
     }
     wanted.given = options->memory != NULL ? &given : NULL;
