@@ -11638,20 +11638,16 @@ static void advance(haft_domain *domain)
     }
 }
 
-/* Where given memory has the next one. */
-static struct member *take_given_member(haft_domain *domain)
+static struct member *new_member(haft_domain *domain)
 {
+    if (domain->given_members == NULL) {
+        return heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
+    }
     const uint64_t number = take_number(&domain->given_used, domain->given_count);
 
     return number != NUMBER_NONE
                ? (struct member *)(void *)(domain->given_members + number * CACHE_LINE)
                : NULL;
-}
-
-static struct member *new_member(haft_domain *domain)
-{
-    return domain->given_members != NULL ? take_given_member(domain)
-                                         : heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
 }
 
 static void free_member(const haft_domain *domain, struct member *member)
@@ -15212,19 +15208,14 @@ static void set_front(haft_worker *worker)
     worker->object_size = (uint32_t)table->slots.object_size;
 }
 
-/* The next of those in given memory. */
-static haft_worker *take_given_worker(haft_table *table)
+static haft_worker *new_worker(haft_table *table)
 {
+    if (table->given_workers == NULL) {
+        return heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
+    }
     const uint64_t number = take_number(&table->given_used, table->given_count);
 
     return number != NUMBER_NONE ? &table->given_workers[number] : NULL;
-}
-
-static haft_worker *new_worker(haft_table *table)
-{
-    return table->given_workers != NULL
-               ? take_given_worker(table)
-               : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
 /* No byte stays poisoned: the allocator may give the memory out again. */

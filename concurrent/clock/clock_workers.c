@@ -152,20 +152,16 @@ static void advance(haft_domain *domain)
     }
 }
 
-/* Where given memory has the next one. */
-static struct member *take_given_member(haft_domain *domain)
+static struct member *new_member(haft_domain *domain)
 {
+    if (domain->given_members == NULL) {
+        return heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
+    }
     const uint64_t number = take_number(&domain->given_used, domain->given_count);
 
     return number != NUMBER_NONE
                ? (struct member *)(void *)(domain->given_members + number * CACHE_LINE)
                : NULL;
-}
-
-static struct member *new_member(haft_domain *domain)
-{
-    return domain->given_members != NULL ? take_given_member(domain)
-                                         : heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
 }
 
 static void free_member(const haft_domain *domain, struct member *member)

@@ -81,19 +81,14 @@ static void set_front(haft_worker *worker)
     worker->object_size = (uint32_t)table->slots.object_size;
 }
 
-/* The next of those in given memory. */
-static haft_worker *take_given_worker(haft_table *table)
+static haft_worker *new_worker(haft_table *table)
 {
+    if (table->given_workers == NULL) {
+        return heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
+    }
     const uint64_t number = take_number(&table->given_used, table->given_count);
 
     return number != NUMBER_NONE ? &table->given_workers[number] : NULL;
-}
-
-static haft_worker *new_worker(haft_table *table)
-{
-    return table->given_workers != NULL
-               ? take_given_worker(table)
-               : heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 }
 
 /* No byte stays poisoned: the allocator may give the memory out again. */
