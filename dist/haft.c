@@ -13555,8 +13555,9 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 /*
  * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
  *
- * Its batch limit is 1, so it holds nothing back; it is no member of a clock, since its thread
- * resolves nothing through it.  Any thread, lock-free except malloc.
+ * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
+ * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,
+ * lock-free except malloc.
  */
 
 /* A closed worker, or a new one; NULL: no memory. */
@@ -13608,18 +13609,9 @@ HAFT_INTERNAL haft_table *first_open_table(void);
 
 /* Workers for one call. */
 
-static haft_worker *make_borrowed(haft_worker *worker)
-{
-    if (worker != NULL) {
-        worker->member = NULL;
-        worker_set_batch_limit(worker, 1);
-    }
-    return worker;
-}
-
 HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table)
 {
-    return make_borrowed(roster_take(table, WORKER_BORROWED));
+    return roster_take(table, WORKER_BORROWED);
 }
 
 HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number)
@@ -13629,7 +13621,7 @@ HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number)
     registry_lock();
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
-            worker = make_borrowed(roster_take_closed(table, WORKER_BORROWED));
+            worker = roster_take_closed(table, WORKER_BORROWED);
         }
     }
     registry_unlock();

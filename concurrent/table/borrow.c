@@ -6,18 +6,9 @@
 #include "concurrent/table/tables.h"
 #include <stddef.h>
 
-static haft_worker *make_borrowed(haft_worker *worker)
-{
-    if (worker != NULL) {
-        worker->member = NULL;
-        worker_set_batch_limit(worker, 1);
-    }
-    return worker;
-}
-
 haft_worker *worker_borrow(haft_table *table)
 {
-    return make_borrowed(roster_take(table, WORKER_BORROWED));
+    return roster_take(table, WORKER_BORROWED);
 }
 
 haft_worker *worker_borrow_closed(uint64_t number)
@@ -27,7 +18,7 @@ haft_worker *worker_borrow_closed(uint64_t number)
     registry_lock();
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
-            worker = make_borrowed(roster_take_closed(table, WORKER_BORROWED));
+            worker = roster_take_closed(table, WORKER_BORROWED);
         }
     }
     registry_unlock();

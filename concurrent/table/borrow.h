@@ -1,8 +1,9 @@
 /*
  * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
  *
- * Its batch limit is 1, so it holds nothing back; it is no member of a clock, since its thread
- * resolves nothing through it.  Any thread, lock-free except malloc.
+ * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
+ * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,
+ * lock-free except malloc.
  */
 #ifndef HAFT_CONCURRENT_BORROW_H
 #define HAFT_CONCURRENT_BORROW_H
