@@ -147,21 +147,14 @@ bool worker_await_slots(const haft_table *table, haft_status *status)
     return *status == HAFT_OK;
 }
 
-static haft_status reserve_wait(haft_worker *worker, haft_id *id, void **object, const void *caller)
-{
-    haft_status status;
-
-    do {
-        status = worker_reserve(worker, id, object, caller);
-    } while (worker_await_slots(worker->table, &status));
-    return status;
-}
-
 haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
-    const haft_status status = reserve_wait(worker, id, object, CALLER);
+    haft_status status;
 
+    do {
+        status = worker_reserve(worker, id, object, CALLER);
+    } while (worker_await_slots(worker->table, &status));
     return status;
 }
 
