@@ -14381,9 +14381,6 @@ HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch);
 /* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
 HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch);
 
-/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
-HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most);
-
 /*
  * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
  * workers, open or closed.  NULL: none.
@@ -15432,11 +15429,6 @@ HAFT_INTERNAL void shelf_offer(haft_worker *worker, struct batch *batch)
     }
 }
 
-HAFT_INTERNAL void shelf_split(struct batch *to, struct batch *from, uint32_t most)
-{
-    batch_move(to, from, to->count + most);
-}
-
 HAFT_INTERNAL struct batch *shelf_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
@@ -15804,7 +15796,7 @@ static void hand_on_rest(haft_worker *worker)
         struct batch *filling = hand_filling(worker);
         struct batch *rest = shelf_empty_batch(worker);
 
-        shelf_split(rest, filling, filling->count - worker->batch_limit);
+        batch_move(rest, filling, filling->count - worker->batch_limit);
         hand_fill(worker, filling);
         shelf_ready(worker, rest);
     }
@@ -15835,7 +15827,7 @@ static bool use_destination(haft_worker *worker, struct search *search)
     if (destination == NULL) {
         return false;
     }
-    shelf_split(worker->filling, destination, worker->batch_limit);
+    batch_move(worker->filling, destination, worker->batch_limit);
     hand_fill(worker, worker->filling);
     return true;
 }

@@ -134,11 +134,6 @@ void shelf_offer(haft_worker *worker, struct batch *batch)
     }
 }
 
-void shelf_split(struct batch *to, struct batch *from, uint32_t most)
-{
-    batch_move(to, from, to->count + most);
-}
-
 struct batch *shelf_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;

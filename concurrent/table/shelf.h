@@ -22,9 +22,6 @@ void shelf_ready(haft_worker *worker, struct batch *batch);
 /* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
 void shelf_offer(haft_worker *worker, struct batch *batch);
 
-/* Up to `most` slots of `from` move to the end of `to`, both the caller's. */
-void shelf_split(struct batch *to, struct batch *from, uint32_t most);
-
 /*
  * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
  * workers, open or closed.  NULL: none.

@@ -26,6 +26,7 @@
  *   HINT     shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/suppliers.h"
+#include "concurrent/batches/batch.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
@@ -49,7 +50,7 @@ static void hand_on_rest(haft_worker *worker)
         struct batch *filling = hand_filling(worker);
         struct batch *rest = shelf_empty_batch(worker);
 
-        shelf_split(rest, filling, filling->count - worker->batch_limit);
+        batch_move(rest, filling, filling->count - worker->batch_limit);
         hand_fill(worker, filling);
         shelf_ready(worker, rest);
     }
@@ -80,7 +81,7 @@ static bool use_destination(haft_worker *worker, struct search *search)
     if (destination == NULL) {
         return false;
     }
-    shelf_split(worker->filling, destination, worker->batch_limit);
+    batch_move(worker->filling, destination, worker->batch_limit);
     hand_fill(worker, worker->filling);
     return true;
 }
