@@ -10826,25 +10826,6 @@ static inline void foreign_quiescent(const haft_foreign_clock *clock)
 }
 
 /*
- * concurrent/clock/stall.h - grace periods that last too long, and their report.
- */
-
-/*
- * Whether a grace period is under way: a thread drives it, or some workers have not announced
- * themselves yet.  Wait-free; a hint.
- */
-HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain);
-
-/* How long the grace period that is under way has been waited for; 0: none is.  Lock-free. */
-HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain);
-
-/*
- * Report a grace period that has been under way too long, once: by on_stall, or in a line to
- * stderr.  Lock-free apart from these.
- */
-HAFT_INTERNAL void domain_notice_stall(haft_domain *domain);
-
-/*
  * concurrent/clock/measure.h - how long a grace period has been waited for.
  *
  * The measure names its grace period by `done` as it stood when a thread noticed the wait, and
@@ -10881,6 +10862,25 @@ HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done);
 
 /* Which ticket's wait is measured, and since when; 0: none, or another thread has the lock. */
 HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since);
+
+/*
+ * concurrent/clock/stall.h - grace periods that last too long, and their report.
+ */
+
+/*
+ * Whether a grace period is under way: a thread drives it, or some workers have not announced
+ * themselves yet.  Wait-free; a hint.
+ */
+HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain);
+
+/* How long the grace period that is under way has been waited for; 0: none is.  Lock-free. */
+HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain);
+
+/*
+ * Report a grace period that has been under way too long, once: by on_stall, or in a line to
+ * stderr.  Lock-free apart from these.
+ */
+HAFT_INTERNAL void domain_notice_stall(haft_domain *domain);
 
 /*
  * concurrent/clock/state.h - the structs of the domain.
@@ -10965,12 +10965,9 @@ HAFT_INTERNAL uint64_t domain_done(const haft_domain *domain);
 HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain);
 
 /*
- * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
- * to `ticket` done.  Meanwhile it is watched for stalls, unless domain_begin_grace() is false:
- * another thread had the measure's lock, and the caller tries again.  Several threads may end the
- * same wait.
+ * A wait for a grace period has ended, with all tickets up to `ticket` done; it began with
+ * measure_begin(), which has it watched for stalls.  Several threads may end the same wait.
  */
-HAFT_INTERNAL bool domain_begin_grace(haft_domain *domain, uint64_t done);
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket);
 
 /* concurrent/clock/clock_foreign.c */
@@ -11043,7 +11040,7 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    while (!domain_begin_grace(domain, domain_done(domain))) {
+    while (!measure_begin(&domain->measure, domain_done(domain))) {
         os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
@@ -11634,7 +11631,7 @@ static void advance(haft_domain *domain)
     if (reached > done) {
         domain_end_grace(domain, reached);
     } else {
-        domain_begin_grace(domain, done); /* if not now, then at the next look */
+        measure_begin(&domain->measure, done); /* if not now, then at the next look */
     }
 }
 
@@ -12734,11 +12731,6 @@ static uint64_t finish(haft_domain *domain, uint64_t ticket)
         before = load_relaxed(RETRY, &domain->done);
     }
     return ticket;
-}
-
-HAFT_INTERNAL bool domain_begin_grace(haft_domain *domain, uint64_t done)
-{
-    return measure_begin(&domain->measure, done);
 }
 
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)

@@ -6,6 +6,7 @@
  */
 #include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/foreign.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
 #include "lib/base/text.h"
@@ -74,7 +75,7 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    while (!domain_begin_grace(domain, domain_done(domain))) {
+    while (!measure_begin(&domain->measure, domain_done(domain))) {
         os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);

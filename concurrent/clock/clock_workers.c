@@ -36,6 +36,7 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/jobs.h"
+#include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/thread.h"
 #include "concurrent/clock/tickets.h"
@@ -148,7 +149,7 @@ static void advance(haft_domain *domain)
     if (reached > done) {
         domain_end_grace(domain, reached);
     } else {
-        domain_begin_grace(domain, done); /* if not now, then at the next look */
+        measure_begin(&domain->measure, done); /* if not now, then at the next look */
     }
 }
 

@@ -59,11 +59,6 @@ static uint64_t finish(haft_domain *domain, uint64_t ticket)
     return ticket;
 }
 
-bool domain_begin_grace(haft_domain *domain, uint64_t done)
-{
-    return measure_begin(&domain->measure, done);
-}
-
 void domain_end_grace(haft_domain *domain, uint64_t ticket)
 {
     const uint64_t before = finish(domain, ticket);

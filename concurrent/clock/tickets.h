@@ -29,12 +29,9 @@ uint64_t domain_done(const haft_domain *domain);
 uint64_t domain_backlog(const haft_domain *domain);
 
 /*
- * A wait for a grace period begins, with all tickets up to `done` done; or has ended, with all up
- * to `ticket` done.  Meanwhile it is watched for stalls, unless domain_begin_grace() is false:
- * another thread had the measure's lock, and the caller tries again.  Several threads may end the
- * same wait.
+ * A wait for a grace period has ended, with all tickets up to `ticket` done; it began with
+ * measure_begin(), which has it watched for stalls.  Several threads may end the same wait.
  */
-bool domain_begin_grace(haft_domain *domain, uint64_t done);
 void domain_end_grace(haft_domain *domain, uint64_t ticket);
 
 #endif /* HAFT_CONCURRENT_TICKETS_H */
