@@ -5721,9 +5721,7 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
 HAFT_INTERNAL void local_free(haft_local *local)
 {
     if (local != NULL && !local->is_given) {
-        const haft_allocator heap = local->slots.heap;
-
-        heap_give(&heap, local, size_with_name(sizeof(haft_local), local->name));
+        heap_give(&local->slots.heap, local, size_with_name(sizeof(haft_local), local->name));
     }
 }
 
@@ -7884,9 +7882,8 @@ static struct haft_packed *packed_new(const char *name, const haft_allocator *he
 
 static void packed_free(struct haft_packed *packed)
 {
-    const haft_allocator heap = packed->slots.heap;
-
-    heap_give(&heap, packed, size_with_name(sizeof(struct haft_packed), packed->name));
+    heap_give(&packed->slots.heap, packed,
+              size_with_name(sizeof(struct haft_packed), packed->name));
 }
 
 static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
@@ -10931,11 +10928,10 @@ struct haft_domain {
     atomic_u64 longest_ns;
     atomic_u64 stalls;
 
-    char *given_members; /* the workers clock's, in given memory; NULL: they come from `heap` */
+    char *given_members; /* the workers clock's, in given memory as the domain; NULL: from `heap` */
     uint64_t given_count;
     atomic_u64 given_used;
     haft_allocator heap; /* of the domain and its members */
-    bool is_given;       /* all of it is in the program's memory */
 };
 
 /*
@@ -11279,15 +11275,10 @@ HAFT_INTERNAL haft_status domain_wait(haft_domain *domain);
 
 /*
  * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
- * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION where domain_in_section() says so.
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION: it is known to be inside a read section or an inner
+ * job.  After HAFT_OK in an outermost job, the pointers resolved in that job are void.
  */
 HAFT_INTERNAL haft_status domain_check_moment(const haft_domain *domain);
-
-/*
- * Whether the calling thread may not wait: it is known to be inside a read section or an inner job.
- * If not, and it is in an outermost job, pointers resolved in that are void after the call.
- */
-HAFT_INTERNAL bool domain_in_section(const haft_domain *domain);
 
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 HAFT_INTERNAL void domain_blame(const haft_domain *domain, haft_stall *stall);
@@ -11982,11 +11973,6 @@ static haft_status check_domain_options(const haft_domain_options *options)
     return options->memory != NULL && clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
 }
 
-static haft_status start_clock(haft_domain *domain)
-{
-    return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
-}
-
 /* The struct, and its threads' members: one line each. */
 static haft_domain *take_domain(const haft_domain_options *options, struct given *given)
 {
@@ -11999,7 +11985,6 @@ static haft_domain *take_domain(const haft_domain_options *options, struct given
     if (members != NULL && given->at != NULL) {
         domain->given_members = members;
         domain->given_count = threads;
-        domain->is_given = true;
     }
     return members != NULL ? domain : NULL;
 }
@@ -12027,10 +12012,8 @@ static haft_domain *domain_new(const haft_domain_options *options, const haft_al
 
 static void domain_free(haft_domain *domain)
 {
-    if (!domain->is_given) {
-        const haft_allocator heap = domain->heap;
-
-        heap_give(&heap, domain, sizeof *domain);
+    if (domain->given_members == NULL) {
+        heap_give(&domain->heap, domain, sizeof *domain);
     }
 }
 
@@ -12078,7 +12061,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     opened->stall_ns = stall_limit(options->stall_ns);
     opened->process = registry_process();
     measure_open(&opened->measure);
-    status = start_clock(opened);
+    status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
     if (status != HAFT_OK) {
         domain_free(opened);
         return status;
@@ -12130,11 +12113,6 @@ HAFT_INTERNAL void domain_hurry(haft_domain *domain)
     if (domain->clock->hurry != NULL) {
         domain->clock->hurry(domain);
     }
-}
-
-HAFT_INTERNAL bool domain_in_section(const haft_domain *domain)
-{
-    return domain->clock->in_section != NULL && domain->clock->in_section(domain);
 }
 
 HAFT_INTERNAL
@@ -12200,10 +12178,12 @@ HAFT_INTERNAL haft_status domain_wait(haft_domain *domain)
 
 HAFT_INTERNAL haft_status domain_check_moment(const haft_domain *domain)
 {
+    const struct clock *clock = domain->clock;
+
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    return domain_in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
+    return clock->in_section != NULL && clock->in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
 }
 
 haft_status haft_domain_wait(haft_domain *domain)
@@ -16372,9 +16352,7 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
 HAFT_INTERNAL void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        const haft_allocator heap = table->slots.heap;
-
-        heap_give(&heap, table, size_with_name(sizeof(haft_table), table->name));
+        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 

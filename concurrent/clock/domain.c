@@ -46,11 +46,6 @@ static haft_status check_domain_options(const haft_domain_options *options)
     return options->memory != NULL && clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
 }
 
-static haft_status start_clock(haft_domain *domain)
-{
-    return domain->clock->start != NULL ? domain->clock->start(domain) : HAFT_OK;
-}
-
 /* The struct, and its threads' members: one line each. */
 static haft_domain *take_domain(const haft_domain_options *options, struct given *given)
 {
@@ -63,7 +58,6 @@ static haft_domain *take_domain(const haft_domain_options *options, struct given
     if (members != NULL && given->at != NULL) {
         domain->given_members = members;
         domain->given_count = threads;
-        domain->is_given = true;
     }
     return members != NULL ? domain : NULL;
 }
@@ -91,10 +85,8 @@ static haft_domain *domain_new(const haft_domain_options *options, const haft_al
 
 static void domain_free(haft_domain *domain)
 {
-    if (!domain->is_given) {
-        const haft_allocator heap = domain->heap;
-
-        heap_give(&heap, domain, sizeof *domain);
+    if (domain->given_members == NULL) {
+        heap_give(&domain->heap, domain, sizeof *domain);
     }
 }
 
@@ -142,7 +134,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     opened->stall_ns = stall_limit(options->stall_ns);
     opened->process = registry_process();
     measure_open(&opened->measure);
-    status = start_clock(opened);
+    status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
     if (status != HAFT_OK) {
         domain_free(opened);
         return status;
@@ -194,11 +186,6 @@ void domain_hurry(haft_domain *domain)
     if (domain->clock->hurry != NULL) {
         domain->clock->hurry(domain);
     }
-}
-
-bool domain_in_section(const haft_domain *domain)
-{
-    return domain->clock->in_section != NULL && domain->clock->in_section(domain);
 }
 
 haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
@@ -263,10 +250,12 @@ haft_status domain_wait(haft_domain *domain)
 
 haft_status domain_check_moment(const haft_domain *domain)
 {
+    const struct clock *clock = domain->clock;
+
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    return domain_in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
+    return clock->in_section != NULL && clock->in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
 }
 
 haft_status haft_domain_wait(haft_domain *domain)

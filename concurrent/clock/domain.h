@@ -35,15 +35,10 @@ haft_status domain_wait(haft_domain *domain);
 
 /*
  * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
- * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION where domain_in_section() says so.
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION: it is known to be inside a read section or an inner
+ * job.  After HAFT_OK in an outermost job, the pointers resolved in that job are void.
  */
 haft_status domain_check_moment(const haft_domain *domain);
-
-/*
- * Whether the calling thread may not wait: it is known to be inside a read section or an inner job.
- * If not, and it is in an outermost job, pointers resolved in that are void after the call.
- */
-bool domain_in_section(const haft_domain *domain);
 
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 void domain_blame(const haft_domain *domain, haft_stall *stall);

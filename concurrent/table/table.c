@@ -195,9 +195,7 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
 void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        const haft_allocator heap = table->slots.heap;
-
-        heap_give(&heap, table, size_with_name(sizeof(haft_table), table->name));
+        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 

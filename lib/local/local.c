@@ -73,9 +73,7 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
 void local_free(haft_local *local)
 {
     if (local != NULL && !local->is_given) {
-        const haft_allocator heap = local->slots.heap;
-
-        heap_give(&heap, local, size_with_name(sizeof(haft_local), local->name));
+        heap_give(&local->slots.heap, local, size_with_name(sizeof(haft_local), local->name));
     }
 }
 

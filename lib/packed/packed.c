@@ -139,9 +139,8 @@ static struct haft_packed *packed_new(const char *name, const haft_allocator *he
 
 static void packed_free(struct haft_packed *packed)
 {
-    const haft_allocator heap = packed->slots.heap;
-
-    heap_give(&heap, packed, size_with_name(sizeof(struct haft_packed), packed->name));
+    heap_give(&packed->slots.heap, packed,
+              size_with_name(sizeof(struct haft_packed), packed->name));
 }
 
 static haft_status open_packed(const haft_packed_options *options, haft_packed **packed)
