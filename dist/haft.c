@@ -10677,7 +10677,7 @@ HAFT_CLOCKS(CLOCK_OBJECT)
  * members of struct clock, and a pause of the thread's job while it blocks.
  */
 
-HAFT_INTERNAL void foreign_clock_start(haft_domain *domain);
+HAFT_INTERNAL haft_status foreign_clock_start(haft_domain *domain); /* HAFT_OK */
 HAFT_INTERNAL void foreign_clock_stop(haft_domain *domain);
 HAFT_INTERNAL bool foreign_clock_pause(haft_domain *domain);
 HAFT_INTERNAL void foreign_clock_resume(haft_domain *domain, bool held);
@@ -10698,16 +10698,10 @@ HAFT_INTERNAL const struct clock *foreign_clock_after_fork(haft_domain *domain);
 
 /* The caller clock: driven by the threads that wait. */
 
-static haft_status caller_start(haft_domain *domain)
-{
-    foreign_clock_start(domain);
-    return HAFT_OK;
-}
-
 HAFT_INTERNAL const struct clock caller_clock = {
     .name = "caller",
     .is_foreign = true,
-    .start = caller_start,
+    .start = foreign_clock_start,
     .stop = foreign_clock_stop,
     .wait_for = foreign_clock_wait_for,
     .quiescent = foreign_clock_quiescent,
@@ -11019,10 +11013,11 @@ static _Noreturn void too_many_clocks(void)
     abort();
 }
 
-HAFT_INTERNAL void foreign_clock_start(haft_domain *domain)
+HAFT_INTERNAL haft_status foreign_clock_start(haft_domain *domain)
 {
     os_mutex_open(&domain->driver.lock);
     os_condition_open(&domain->driver.finished);
+    return HAFT_OK;
 }
 
 HAFT_INTERNAL void foreign_clock_stop(haft_domain *domain)

@@ -2,16 +2,10 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/clock_foreign.h"
 
-static haft_status caller_start(haft_domain *domain)
-{
-    foreign_clock_start(domain);
-    return HAFT_OK;
-}
-
 const struct clock caller_clock = {
     .name = "caller",
     .is_foreign = true,
-    .start = caller_start,
+    .start = foreign_clock_start,
     .stop = foreign_clock_stop,
     .wait_for = foreign_clock_wait_for,
     .quiescent = foreign_clock_quiescent,

@@ -58,10 +58,11 @@ static _Noreturn void too_many_clocks(void)
     abort();
 }
 
-void foreign_clock_start(haft_domain *domain)
+haft_status foreign_clock_start(haft_domain *domain)
 {
     os_mutex_open(&domain->driver.lock);
     os_condition_open(&domain->driver.finished);
+    return HAFT_OK;
 }
 
 void foreign_clock_stop(haft_domain *domain)

@@ -7,7 +7,7 @@
 
 #include "concurrent/clock/clock.h"
 
-void foreign_clock_start(haft_domain *domain);
+haft_status foreign_clock_start(haft_domain *domain); /* HAFT_OK */
 void foreign_clock_stop(haft_domain *domain);
 bool foreign_clock_pause(haft_domain *domain);
 void foreign_clock_resume(haft_domain *domain, bool held);
