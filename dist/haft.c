@@ -10864,8 +10864,11 @@ HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since);
  */
 HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain);
 
-/* How long the grace period that is under way has been waited for; 0: none is.  Lock-free. */
-HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain);
+/*
+ * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
+ * none is.  Lock-free.
+ */
+HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket);
 
 /*
  * Report a grace period that has been under way too long, once: by on_stall, or in a line to
@@ -11289,26 +11292,22 @@ HAFT_INTERNAL void domain_after_fork(haft_domain *domain);
  *   COUNT  open sections: the program orders the tick after them
  */
 
-#ifdef NDEBUG
-static inline void section_count(haft_domain *domain, uint64_t by)
-{
-    (void)domain;
-    (void)by;
-}
-#else
 /*
  * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
  * those that were open, also the one that it was forked in.
  */
 static inline void section_count(haft_domain *domain, uint64_t by)
 {
+    (void)domain;
+    (void)by;
+#ifndef NDEBUG
     const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
 
     if (!domain->clock->is_foreign && !was_forgotten) {
         fetch_add_relaxed(COUNT, &domain->sections, by);
     }
-}
 #endif
+}
 
 static inline uint64_t sections_open(const haft_domain *domain)
 {
@@ -12554,8 +12553,7 @@ HAFT_INTERNAL bool domain_is_driven(const haft_domain *domain)
     return load_relaxed(HINT, &domain->measure.ticket) == domain_done(domain) + 1;
 }
 
-/* As domain_waited_ns(); and the ticket that waits. */
-static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
+HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket)
 {
     uint64_t since = 0;
 
@@ -12564,13 +12562,6 @@ static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
 
     /* In this order: the wait had not ended at `now`. */
     return *ticket == domain_done(domain) + 1 ? now - since : 0;
-}
-
-HAFT_INTERNAL uint64_t domain_waited_ns(haft_domain *domain)
-{
-    uint64_t ticket;
-
-    return waited_ns(domain, &ticket);
 }
 
 /* True to one thread, if the wait for `ticket` has not ended and was not reported. */
@@ -12616,7 +12607,7 @@ static void report(haft_domain *domain, uint64_t waited)
 HAFT_INTERNAL void domain_notice_stall(haft_domain *domain)
 {
     uint64_t ticket;
-    const uint64_t waited = waited_ns(domain, &ticket);
+    const uint64_t waited = domain_waited_ns(domain, &ticket);
 
     if (callback_is_running()) {
         return; /* a later call notices it */
@@ -14209,12 +14200,6 @@ uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_st
  * concurrent/table/reclaim.h - taking slots back after their grace period.
  */
 
-/* Whether the table's callback runs for slots that are taken back. */
-static inline bool reclaim_calls_back(const haft_table *table)
-{
-    return table->on_reclaim != NULL;
-}
-
 #define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
 
 /* A search that found nothing inside a callback. */
@@ -14734,7 +14719,7 @@ static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct
 
 static void take_back(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
-    if (reclaim_calls_back(worker->table)) {
+    if (worker->table->on_reclaim != NULL) {
         call_back_for(worker, call, source);
     } else {
         reclaim_quietly(worker, source);
@@ -15995,7 +15980,7 @@ static haft_status shortage_with_on_reclaim(haft_worker *worker, haft_status fre
 
 HAFT_INTERNAL void suppliers_choose(haft_table *table)
 {
-    const bool calls_back = reclaim_calls_back(table);
+    const bool calls_back = table->on_reclaim != NULL;
     struct suppliers *suppliers = &table->suppliers;
     supplier **next = suppliers->in_order;
 
@@ -17127,7 +17112,8 @@ HAFT_INTERNAL haft_status drain_table(haft_table *table)
 /* The reason why slots still wait for a grace period. */
 static void add_wait(struct text *text, haft_domain *domain)
 {
-    const uint64_t waited_ns = domain_waited_ns(domain);
+    uint64_t ticket;
+    const uint64_t waited_ns = domain_waited_ns(domain, &ticket);
     haft_stall stall = {.domain = NULL};
 
     if (domain->clock == &frame_clock) {

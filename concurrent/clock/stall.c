@@ -20,8 +20,7 @@ bool domain_is_driven(const haft_domain *domain)
     return load_relaxed(HINT, &domain->measure.ticket) == domain_done(domain) + 1;
 }
 
-/* As domain_waited_ns(); and the ticket that waits. */
-static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
+uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket)
 {
     uint64_t since = 0;
 
@@ -30,13 +29,6 @@ static uint64_t waited_ns(haft_domain *domain, uint64_t *ticket)
 
     /* In this order: the wait had not ended at `now`. */
     return *ticket == domain_done(domain) + 1 ? now - since : 0;
-}
-
-uint64_t domain_waited_ns(haft_domain *domain)
-{
-    uint64_t ticket;
-
-    return waited_ns(domain, &ticket);
 }
 
 /* True to one thread, if the wait for `ticket` has not ended and was not reported. */
@@ -82,7 +74,7 @@ static void report(haft_domain *domain, uint64_t waited)
 void domain_notice_stall(haft_domain *domain)
 {
     uint64_t ticket;
-    const uint64_t waited = waited_ns(domain, &ticket);
+    const uint64_t waited = domain_waited_ns(domain, &ticket);
 
     if (callback_is_running()) {
         return; /* a later call notices it */

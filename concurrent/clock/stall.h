@@ -13,8 +13,11 @@
  */
 bool domain_is_driven(const haft_domain *domain);
 
-/* How long the grace period that is under way has been waited for; 0: none is.  Lock-free. */
-uint64_t domain_waited_ns(haft_domain *domain);
+/*
+ * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
+ * none is.  Lock-free.
+ */
+uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket);
 
 /*
  * Report a grace period that has been under way too long, once: by on_stall, or in a line to

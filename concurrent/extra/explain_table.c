@@ -13,7 +13,8 @@
 /* The reason why slots still wait for a grace period. */
 static void add_wait(struct text *text, haft_domain *domain)
 {
-    const uint64_t waited_ns = domain_waited_ns(domain);
+    uint64_t ticket;
+    const uint64_t waited_ns = domain_waited_ns(domain, &ticket);
     haft_stall stall = {.domain = NULL};
 
     if (domain->clock == &frame_clock) {

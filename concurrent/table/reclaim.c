@@ -126,7 +126,7 @@ static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct
 
 static void take_back(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
-    if (reclaim_calls_back(worker->table)) {
+    if (worker->table->on_reclaim != NULL) {
         call_back_for(worker, call, source);
     } else {
         reclaim_quietly(worker, source);

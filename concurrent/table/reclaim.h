@@ -6,12 +6,6 @@
 
 #include "concurrent/table/state.h"
 
-/* Whether the table's callback runs for slots that are taken back. */
-static inline bool reclaim_calls_back(const haft_table *table)
-{
-    return table->on_reclaim != NULL;
-}
-
 #define REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
 
 /* A search that found nothing inside a callback. */

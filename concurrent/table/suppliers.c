@@ -282,7 +282,7 @@ static haft_status shortage_with_on_reclaim(haft_worker *worker, haft_status fre
 
 void suppliers_choose(haft_table *table)
 {
-    const bool calls_back = reclaim_calls_back(table);
+    const bool calls_back = table->on_reclaim != NULL;
     struct suppliers *suppliers = &table->suppliers;
     supplier **next = suppliers->in_order;
 
