@@ -5337,11 +5337,15 @@ HAFT_INTERNAL void slots_close(struct slots *slots)
     reservation_close_array(&slots->memory, &slots->heap);
 }
 
+/* From the start of the memory to slot `index`. */
+static uint64_t bytes_to(const struct slots *slots, uint64_t index)
+{
+    return (uint64_t)(slots->view.base - slots->memory.base) + index * slots->view.stride;
+}
+
 HAFT_INTERNAL haft_status slots_commit(struct slots *slots, uint64_t end)
 {
-    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
-
-    const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
+    const haft_status status = reservation_commit(&slots->memory, bytes_to(slots, end));
 
     return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
 }
@@ -5353,19 +5357,16 @@ HAFT_INTERNAL uint64_t slots_bytes(const struct slots *slots, uint64_t used, uin
     const uint64_t sites = slots->sites.records == NULL ? 0
                            : is_paged                   ? used
                                                         : slots->view.mask + 1;
-    const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
-                                          (used - released) * slots->view.stride
-                                    : slots->memory.size + slots->memory.more;
+    const uint64_t taken =
+        is_paged ? bytes_to(slots, used - released) : slots->memory.size + slots->memory.more;
 
     return taken + records * sizeof(struct run) + sites * sizeof(struct site);
 }
 
 HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
 {
-    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
-
-    const haft_status status = reservation_populate(
-        &slots->memory, bias + first * slots->view.stride, bias + end * slots->view.stride);
+    const haft_status status =
+        reservation_populate(&slots->memory, bytes_to(slots, first), bytes_to(slots, end));
 
     return status == HAFT_OK ? sites_populate(&slots->sites, first, end) : status;
 }
@@ -10628,7 +10629,7 @@ struct clock {
      * be given; or HAFT_NO_MEMORY.  All three or none.
      */
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
-    void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
+    void (*leave)(haft_worker *worker, struct member *member);
 
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);
@@ -11766,9 +11767,8 @@ static bool may_leave(const struct member *member)
 }
 
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
-static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+static void leave(haft_worker *worker, struct member *member)
 {
-    (void)domain;
     if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         store_relaxed(HINT, &member->worker, 0);
     }
@@ -12119,7 +12119,7 @@ haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member 
 HAFT_INTERNAL void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member)
 {
     if (domain->clock->leave != NULL) {
-        domain->clock->leave(domain, worker, member);
+        domain->clock->leave(worker, member);
     }
 }
 
@@ -16644,12 +16644,11 @@ static void let_go(haft_worker *worker)
 haft_status haft_worker_flush(haft_worker *worker)
 {
     debug_check(worker);
-    const bool may = !callback_is_running();
-
-    if (may) {
-        let_go(worker);
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
     }
-    return may ? HAFT_OK : HAFT_IN_CALLBACK;
+    let_go(worker);
+    return HAFT_OK;
 }
 
 HAFT_INTERNAL void worker_end(haft_worker *worker)

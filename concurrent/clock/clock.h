@@ -41,7 +41,7 @@ struct clock {
      * be given; or HAFT_NO_MEMORY.  All three or none.
      */
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
-    void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member);
+    void (*leave)(haft_worker *worker, struct member *member);
 
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);

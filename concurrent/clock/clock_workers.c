@@ -299,9 +299,8 @@ static bool may_leave(const struct member *member)
 }
 
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
-static void leave(haft_domain *domain, haft_worker *worker, struct member *member)
+static void leave(haft_worker *worker, struct member *member)
 {
-    (void)domain;
     if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         store_relaxed(HINT, &member->worker, 0);
     }

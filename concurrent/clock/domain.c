@@ -197,7 +197,7 @@ haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member 
 void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member)
 {
     if (domain->clock->leave != NULL) {
-        domain->clock->leave(domain, worker, member);
+        domain->clock->leave(worker, member);
     }
 }
 

@@ -105,12 +105,11 @@ static void let_go(haft_worker *worker)
 haft_status haft_worker_flush(haft_worker *worker)
 {
     debug_check(worker);
-    const bool may = !callback_is_running();
-
-    if (may) {
-        let_go(worker);
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
     }
-    return may ? HAFT_OK : HAFT_IN_CALLBACK;
+    let_go(worker);
+    return HAFT_OK;
 }
 
 void worker_end(haft_worker *worker)

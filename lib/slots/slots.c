@@ -108,11 +108,15 @@ void slots_close(struct slots *slots)
     reservation_close_array(&slots->memory, &slots->heap);
 }
 
+/* From the start of the memory to slot `index`. */
+static uint64_t bytes_to(const struct slots *slots, uint64_t index)
+{
+    return (uint64_t)(slots->view.base - slots->memory.base) + index * slots->view.stride;
+}
+
 haft_status slots_commit(struct slots *slots, uint64_t end)
 {
-    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
-
-    const haft_status status = reservation_commit(&slots->memory, bias + end * slots->view.stride);
+    const haft_status status = reservation_commit(&slots->memory, bytes_to(slots, end));
 
     return status == HAFT_OK ? sites_commit(&slots->sites, end) : status;
 }
@@ -124,19 +128,16 @@ uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released
     const uint64_t sites = slots->sites.records == NULL ? 0
                            : is_paged                   ? used
                                                         : slots->view.mask + 1;
-    const uint64_t taken = is_paged ? (uint64_t)(slots->view.base - slots->memory.base) +
-                                          (used - released) * slots->view.stride
-                                    : slots->memory.size + slots->memory.more;
+    const uint64_t taken =
+        is_paged ? bytes_to(slots, used - released) : slots->memory.size + slots->memory.more;
 
     return taken + records * sizeof(struct run) + sites * sizeof(struct site);
 }
 
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end)
 {
-    const uint64_t bias = (uint64_t)(slots->view.base - slots->memory.base);
-
-    const haft_status status = reservation_populate(
-        &slots->memory, bias + first * slots->view.stride, bias + end * slots->view.stride);
+    const haft_status status =
+        reservation_populate(&slots->memory, bytes_to(slots, first), bytes_to(slots, end));
 
     return status == HAFT_OK ? sites_populate(&slots->sites, first, end) : status;
 }
