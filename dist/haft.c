@@ -10606,16 +10606,13 @@ struct clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
 
-    haft_status (*start)(haft_domain *domain); /* or NULL */
-    void (*stop)(haft_domain *domain);         /* or NULL */
+    haft_status (*start)(haft_domain *domain);
+    void (*stop)(haft_domain *domain);
 
-    /*
-     * After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold.  Or
-     * NULL.
-     */
+    /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
 
-    /* A worker runs short of slots.  Lock-free.  Or NULL. */
+    /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
 
     /*
@@ -10634,10 +10631,7 @@ struct clock {
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);
 
-    /*
-     * The calling thread holds no resolved pointer; `backlog` of its retired slots wait.
-     * Lock-free.  Or NULL.
-     */
+    /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
     /* No grace period waits for the calling thread from here to there.  Both or none. */
@@ -10656,7 +10650,7 @@ struct clock {
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
 
-    /* Fill in which thread holds a grace period up.  Or NULL: the clock cannot tell. */
+    /* Fill in which thread holds a grace period up. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
 
     /* Add to a line of text what holds the grace period up, and what to do about it. */
@@ -12824,10 +12818,7 @@ struct haft_worker {
     struct segment segment;
 };
 
-/*
- * A list of slots through the index fields of their words: a stack with a tagged head, for calls
- * that have no batch (lists.c).
- */
+/* A stack with a tagged head: see lists.h. */
 struct slot_list {
     atomic_u64 head;
 };
@@ -12974,13 +12965,10 @@ HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *stat
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
- * positions in them.
+ * positions in them (struct haft_worker_front in haft/detail/table_front.h).
  *
- * Slots are used from the front of the filling batch on: the count of insertions is the position of
- * the next one.  Freed slots go behind one another into the open batch: the count of frees is the
- * position of the next one.  A reservation takes a slot and an abort adds one without a change of
- * these counts, so they shift the addresses instead (use_at, free_at).  While a batch is in hand,
- * the count in the batch is 0.
+ * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
+ * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *
@@ -14034,9 +14022,7 @@ HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed_units)
  * Fresh slots: never used, or not since their memory was released; handed out in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
- * one thread lie together.  If batches of different threads were neighbours, each thread's hardware
- * prefetcher would keep pulling the other's slots out of its cache: two threads that churned took
- * more than twice the time.  Extents are not private: any worker may steal from them.
+ * one thread lie together (tuning.h).  Extents are not private: any worker may steal from them.
  *
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
@@ -14211,8 +14197,8 @@ struct refusal {
 
 /*
  * A call that takes slots back: those that are due when it begins, and for each batch of them a due
- * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
- * free.
+ * batch of each table that has refused slots to the callbacks.  No batch is given a ticket that is
+ * done, so each take-back leaves fewer of them, and the call returns, whatever callbacks free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */
@@ -14266,9 +14252,8 @@ HAFT_INTERNAL struct batch *gather_aborted(haft_worker *worker);
 HAFT_INTERNAL struct batch *gather_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists: up to a batch of freed slots takes a ticket, up to a batch of aborted
- * ones is ready for any worker, unpinned ones are taken back.  This and what follows: outside
- * callbacks.
+ * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
+ * This and what follows: outside callbacks.
  */
 HAFT_INTERNAL void gather_lists(haft_worker *worker, struct reclaim_call *call);
 
@@ -14605,10 +14590,6 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
  * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
- *
- * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
- * takes back only batches that are due when it begins.  No batch is given a ticket that is done, so
- * each take-back leaves fewer of them.
  *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
@@ -15724,9 +15705,7 @@ HAFT_INTERNAL void suppliers_choose(haft_table *table);
  * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
  * write a supplier and put it into that list; supply.c stays as it is.
  *
- * In a table with on_reclaim a supplier takes a due batch out, and the search takes it back when it
- * has left the door; inside a callback due batches are left alone.  A search reads once which
- * tickets are done, when a supplier first asks for it: what becomes due later is for the next one.
+ * Inside a callback, tables with on_reclaim leave due batches alone.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
@@ -16010,10 +15989,8 @@ HAFT_INTERNAL void suppliers_choose(haft_table *table)
 
 /*
  * The search for a slot, in rounds: through the door of an exact table, then from supplier to
- * supplier, until one finds slots.  Slots at hand need no search: they pass the door alone.
- *
- * The table's options choose the suppliers and their order (suppliers.c).  A search knows only what
- * a supplier answers.
+ * supplier (suppliers.c), until one finds slots.  Slots at hand need no search: they pass the door
+ * alone.
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
  * out, which ends the round: the search leaves the door, has the batch taken back, and begins anew.

@@ -18,16 +18,13 @@ struct clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
 
-    haft_status (*start)(haft_domain *domain); /* or NULL */
-    void (*stop)(haft_domain *domain);         /* or NULL */
+    haft_status (*start)(haft_domain *domain);
+    void (*stop)(haft_domain *domain);
 
-    /*
-     * After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold.  Or
-     * NULL.
-     */
+    /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
 
-    /* A worker runs short of slots.  Lock-free.  Or NULL. */
+    /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
 
     /*
@@ -46,10 +43,7 @@ struct clock {
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);
 
-    /*
-     * The calling thread holds no resolved pointer; `backlog` of its retired slots wait.
-     * Lock-free.  Or NULL.
-     */
+    /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
     /* No grace period waits for the calling thread from here to there.  Both or none. */
@@ -68,7 +62,7 @@ struct clock {
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
 
-    /* Fill in which thread holds a grace period up.  Or NULL: the clock cannot tell. */
+    /* Fill in which thread holds a grace period up. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
 
     /* Add to a line of text what holds the grace period up, and what to do about it. */

@@ -2,9 +2,7 @@
  * Fresh slots: never used, or not since their memory was released; handed out in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
- * one thread lie together.  If batches of different threads were neighbours, each thread's hardware
- * prefetcher would keep pulling the other's slots out of its cache: two threads that churned took
- * more than twice the time.  Extents are not private: any worker may steal from them.
+ * one thread lie together (tuning.h).  Extents are not private: any worker may steal from them.
  *
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *

@@ -18,9 +18,8 @@ struct batch *gather_aborted(haft_worker *worker);
 struct batch *gather_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists: up to a batch of freed slots takes a ticket, up to a batch of aborted
- * ones is ready for any worker, unpinned ones are taken back.  This and what follows: outside
- * callbacks.
+ * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
+ * This and what follows: outside callbacks.
  */
 void gather_lists(haft_worker *worker, struct reclaim_call *call);
 

@@ -1,12 +1,9 @@
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
- * positions in them.
+ * positions in them (struct haft_worker_front in haft/detail/table_front.h).
  *
- * Slots are used from the front of the filling batch on: the count of insertions is the position of
- * the next one.  Freed slots go behind one another into the open batch: the count of frees is the
- * position of the next one.  A reservation takes a slot and an abort adds one without a change of
- * these counts, so they shift the addresses instead (use_at, free_at).  While a batch is in hand,
- * the count in the batch is 0.
+ * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
+ * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *

@@ -5,10 +5,6 @@
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
- * Callbacks may free as much as is taken back, and grace periods may end meanwhile.  So a call
- * takes back only batches that are due when it begins.  No batch is given a ticket that is done, so
- * each take-back leaves fewer of them.
- *
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
  *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it

@@ -17,8 +17,8 @@ struct refusal {
 
 /*
  * A call that takes slots back: those that are due when it begins, and for each batch of them a due
- * batch of each table that has refused slots to the callbacks.  So it returns, whatever callbacks
- * free.
+ * batch of each table that has refused slots to the callbacks.  No batch is given a ticket that is
+ * done, so each take-back leaves fewer of them, and the call returns, whatever callbacks free.
  */
 struct reclaim_call {
     uint64_t done; /* the highest ticket done when the call began */

@@ -118,10 +118,7 @@ struct haft_worker {
     struct segment segment;
 };
 
-/*
- * A list of slots through the index fields of their words: a stack with a tagged head, for calls
- * that have no batch (lists.c).
- */
+/* A stack with a tagged head: see lists.h. */
 struct slot_list {
     atomic_u64 head;
 };

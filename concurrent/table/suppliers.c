@@ -11,9 +11,7 @@
  * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
  * write a supplier and put it into that list; supply.c stays as it is.
  *
- * In a table with on_reclaim a supplier takes a due batch out, and the search takes it back when it
- * has left the door; inside a callback due batches are left alone.  A search reads once which
- * tickets are done, when a supplier first asks for it: what becomes due later is for the next one.
+ * Inside a callback, tables with on_reclaim leave due batches alone.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
  * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,

@@ -1,9 +1,7 @@
 /*
  * The search for a slot, in rounds: through the door of an exact table, then from supplier to
- * supplier, until one finds slots.  Slots at hand need no search: they pass the door alone.
- *
- * The table's options choose the suppliers and their order (suppliers.c).  A search knows only what
- * a supplier answers.
+ * supplier (suppliers.c), until one finds slots.  Slots at hand need no search: they pass the door
+ * alone.
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
  * out, which ends the round: the search leaves the door, has the batch taken back, and begins anew.
