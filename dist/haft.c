@@ -12806,7 +12806,8 @@ struct haft_worker {
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
-    uint64_t ended_seen;  /* objects and reservations ever ended, at the last quiescent point */
+    uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
+    uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
@@ -16571,7 +16572,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->openings++;
-    opened->shortage = load_relaxed(HINT, &table->shortage);
+    opened->shortage_before = load_relaxed(HINT, &table->shortage);
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;
@@ -16664,7 +16665,7 @@ static bool is_worth_closing(const haft_worker *worker)
            ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage. */
+/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
@@ -16682,7 +16683,7 @@ static bool close_if_worth(haft_worker *worker)
     }
     worker->shortage = shortage;
     worker->ended_seen = ended;
-    return is_short;
+    return is_short && shortage != worker->shortage_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */

@@ -106,7 +106,8 @@ struct haft_worker {
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
-    uint64_t ended_seen;  /* objects and reservations ever ended, at the last quiescent point */
+    uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
+    uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */

@@ -55,7 +55,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->openings++;
-    opened->shortage = load_relaxed(HINT, &table->shortage);
+    opened->shortage_before = load_relaxed(HINT, &table->shortage);
     draw_budget(opened);
     *worker = opened;
     return HAFT_OK;
@@ -148,7 +148,7 @@ static bool is_worth_closing(const haft_worker *worker)
            ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage. */
+/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
 static bool close_if_worth(haft_worker *worker)
 {
     const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
@@ -166,7 +166,7 @@ static bool close_if_worth(haft_worker *worker)
     }
     worker->shortage = shortage;
     worker->ended_seen = ended;
-    return is_short;
+    return is_short && shortage != worker->shortage_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */

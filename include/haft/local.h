@@ -185,8 +185,8 @@ void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
 
 /*
- * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is
- * no part of `*object`: it may be written before the copy.
+ * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id`
+ * is no part of `*object`: it may be written before the copy.
  *
  * Returns   as haft_local_reserve().
  * Cost      O(1), and the copy.
