@@ -1945,9 +1945,9 @@ haft_status haft_worker_close(haft_worker *worker);
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
  * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or some worker has
  * found no slot since the last call or the opening, unless a grace period is under way.
- * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With the
- * frame clock, or never_wait, it never waits.  In an inner job it hands on, announces nothing and
- * waits for nothing.
+ * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
+ * the frame clock, or never_wait, it never waits.  In an inner job it hands on, announces nothing
+ * and waits for nothing.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
  *           unless that section is its outermost job.
