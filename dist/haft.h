@@ -67,27 +67,27 @@
  *     haft/view.h        532  resolving ids: what every table has in common
  *     haft/domain.h     1302  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1645  the handle table that all threads share, and its workers
- *     haft/local.h      2121  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2519  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2123  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2521  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2865  visiting the live objects of a shared table
- *     haft/pin.h        2980  holding on to an object beyond a read section
- *     haft/share.h      3032  hand a local table over to all threads, and back
- *     haft/side.h       3149  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3392  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2867  visiting the live objects of a shared table
+ *     haft/pin.h        2982  holding on to an object beyond a read section
+ *     haft/share.h      3034  hand a local table over to all threads, and back
+ *     haft/side.h       3151  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3394  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3607  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3609  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3758  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3760  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4264  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4266  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3955  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5400  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3957  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5402  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5578  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5580  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -1824,11 +1824,13 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, or a call without a worker has not returned; or an
- *                              object is pinned or a side open (haft/side.h): then on_reclaim has
- *                              run for all freed objects that are not pinned
+ *             HAFT_IN_USE      a worker is open, or a thread is ending that has an implicit one, or
+ *                              a call without a worker has not returned; or an object is pinned or
+ *                              a side open (haft/side.h): then on_reclaim has run for all freed
+ *                              objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
- * Threads   one thread outside read sections, when no other thread uses the table any more.
+ * Threads   one thread outside read sections, when no other thread uses the table any more, except
+ *           that threads may end and with them their implicit workers.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
