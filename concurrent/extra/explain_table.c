@@ -5,8 +5,8 @@
 #include "concurrent/extra/shared_side.h"
 #include "concurrent/table/state.h"
 #include "lib/base/os.h"
-#include "lib/slots/diagnose.h"
 #include "lib/slots/explain.h"
+#include "lib/slots/sites_text.h"
 #include <haft/diagnose.h>
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* A local table's statuses and ids, in words. */
 #include "lib/local/state.h"
 #include "lib/slots/bad_access.h"
-#include "lib/slots/diagnose.h"
 #include "lib/slots/explain.h"
+#include "lib/slots/sites_text.h"
 #include <assert.h>
 #include <haft/diagnose.h>
 

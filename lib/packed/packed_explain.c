@@ -1,8 +1,8 @@
 /* A packed table's statuses and ids, in words. */
 #include "lib/packed/state.h"
 #include "lib/slots/bad_access.h"
-#include "lib/slots/diagnose.h"
 #include "lib/slots/explain.h"
+#include "lib/slots/sites_text.h"
 #include <assert.h>
 #include <haft/diagnose.h>
 

@@ -1,7 +1,7 @@
 /* The report of a required id that names no object. */
 #include "lib/slots/bad_access.h"
 #include "lib/base/os.h"
-#include "lib/slots/diagnose.h"
+#include "lib/slots/sites_text.h"
 #include <haft/diagnose.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "lib/slots/leaks.h"
 #include "lib/base/os.h"
-#include "lib/slots/diagnose.h"
+#include "lib/slots/sites_text.h"
 #include <stdlib.h>
 
 #define GROUPS 256 /* sites of leaks that are told apart */
