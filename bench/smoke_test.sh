@@ -53,14 +53,19 @@ for program in "$@"; do
     esac
 done
 
-"$backlog" 100 >"$report"
-python3 - "$report" <<'END' || fail "$backlog: no series"
+# On a machine with other work the threads may get no time at all in the shorter run.
+check_backlog()
+{
+    "$backlog" "$1" >"$report"
+    python3 - "$report" <<'END'
 import json, sys
 for run in json.load(open(sys.argv[1]))["benchmarks"]:
     times, retired, waiting = (run[key] for key in ("milliseconds", "retired", "waiting"))
     assert len(times) == len(retired) == len(waiting) == 400, run["name"]
     assert max(retired) > 0 and max(waiting) > 0, run["name"]
 END
+}
+check_backlog 100 2>/dev/null || check_backlog 2000 || fail "$backlog: no series"
 ! "$backlog" 0 2>"$report" && grep -q "1 to 60000" "$report" || fail "$backlog takes any time"
 
 # It judges the memory and the reports itself.
