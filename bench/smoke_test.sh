@@ -56,7 +56,7 @@ done
 # On a machine with other work the threads may get no time at all in the shorter run.
 check_backlog()
 {
-    "$backlog" "$1" >"$report"
+    "$backlog" "$1" >"$report" || return
     python3 - "$report" <<'END'
 import json, sys
 for run in json.load(open(sys.argv[1]))["benchmarks"]:

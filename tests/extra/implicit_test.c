@@ -1,4 +1,5 @@
-/* Implicit workers: one for each thread that asks, closed when it ends. */
+/* White-box.  Implicit workers: one for each thread that asks, closed when it ends. */
+#include "concurrent/extra/implicit.h"
 #include "tests/support.h"
 #include <haft/share.h>
 #include <haft/threads.h>
@@ -52,6 +53,9 @@ TEST_ON_EACH_CLOCK(implicit, the_same_worker_each_time_and_another_for_another_t
         must(current(shared.table) == first);
         must(current(other) == second);
     }
+    implicit_lock(); /* to find a worker takes no lock */
+    must(current(shared.table) == first && current(other) == second);
+    implicit_unlock();
     must(haft_free(first, insert(first)) == HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
     expect_status(haft_table_close(other), HAFT_OK);
