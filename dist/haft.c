@@ -203,8 +203,15 @@ HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore);
 
 /*
  * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one.
+ * another one; then again, if something has set it meanwhile: OS_KEY_ROUNDS times in all for sure.
  */
+#ifdef __unix__
+/* POSIX.1-2017 has 4 rounds at least; in the fourth the thread has ended for ThreadSanitizer. */
+#define OS_KEY_ROUNDS 3
+#else
+#define OS_KEY_ROUNDS 1
+#endif
+
 HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value));
 HAFT_INTERNAL void os_key_close(const struct os_key *key);
 HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
@@ -11474,6 +11481,13 @@ HAFT_INTERNAL bool domain_in_inner_job(haft_domain *domain);
 HAFT_INTERNAL bool job_is_forgotten(void);
 
 /*
+ * Where a thread ends, under the registry's lock: whether it has jobs or parks whose clock would
+ * wait for them though it is gone; and the end of these.
+ */
+HAFT_INTERNAL bool jobs_are_open(void);
+HAFT_INTERNAL void jobs_end_all(void);
+
+/*
  * concurrent/clock/thread.h - numbers of threads.
  */
 
@@ -11792,12 +11806,12 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
     }
 }
 
-/* Offline, whatever jobs have begun. */
+/* Offline, whatever jobs have begun; without a worker the thread is not online. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL) {
+    if (own != NULL && own->workers != 0) {
         assert(own->standing.level <= 1 &&
                "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;
@@ -11912,9 +11926,9 @@ HAFT_INTERNAL const struct clock workers_clock = {
 /*
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
- * The list is under a lock.  Opening and closing a domain, a table or a side, writing an export and
- * a fork take it, and a take-back that serves another table: while a thread has it, no domain,
- * table or side comes or goes.  That thread may take it again.
+ * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
+ * writing an export and a fork take it, and a take-back that serves another table: while a thread
+ * has it, none of these comes or goes.  That thread may take it again.
  */
 
 HAFT_INTERNAL void registry_add_domain(haft_domain *domain);
@@ -12089,9 +12103,11 @@ haft_status haft_domain_close(haft_domain *domain)
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
-    haft_status status = domain_check_moment(domain);
+    haft_status status = callback_is_running() ? HAFT_IN_CALLBACK : HAFT_OK;
 
+    /* Before the moment is checked: that may end what the job has resolved. */
     status = status == HAFT_OK && domain_has_open_jobs(domain) ? HAFT_IN_SECTION : status;
+    status = status == HAFT_OK ? domain_check_moment(domain) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -12208,6 +12224,10 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
  * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
  * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
+ *
+ * With the workers clock a thread that ends leaves a member behind, so the library ends its jobs:
+ * as late as it can, for destructors may use what they have resolved.  Those that run later may end
+ * them again.
  */
 
 /* In place of a state's number of open jobs. */
@@ -12215,6 +12235,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
 #define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
 static _Thread_local uint32_t forgotten;
+static _Thread_local bool has_ended; /* jobs_end_all() was called */
 
 HAFT_INTERNAL bool job_is_forgotten(void)
 {
@@ -12259,6 +12280,12 @@ static haft_job_state unkept(uint32_t open)
     return (haft_job_state){thread_number(), 0, open};
 }
 
+/* Whether jobs_end_all() has ended the job or park that the state is of. */
+static bool is_over(const struct standing *standing, haft_job_state state)
+{
+    return has_ended && (standing == NULL || standing->open <= state.open);
+}
+
 /* The standing that a state is of; NULL: none was kept. */
 static struct standing *kept(haft_domain *domain, haft_job_state state)
 {
@@ -12268,6 +12295,9 @@ static struct standing *kept(haft_domain *domain, haft_job_state state)
     }
     struct standing *standing = present(domain);
 
+    if (is_over(standing, state)) {
+        return NULL;
+    }
     assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
     return standing;
 }
@@ -12339,6 +12369,35 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }
+}
+
+/* --- the end of a thread --- */
+
+/* The next domain from `domain` on where the thread has jobs and the clock keeps them; or NULL. */
+static haft_domain *next_with_jobs(haft_domain *domain)
+{
+    while (domain != NULL && (domain->clock->join == NULL || !domain_has_open_jobs(domain))) {
+        domain = domain->next_open;
+    }
+    return domain;
+}
+
+HAFT_INTERNAL bool jobs_are_open(void)
+{
+    return next_with_jobs(first_open_domain()) != NULL;
+}
+
+HAFT_INTERNAL void jobs_end_all(void)
+{
+    haft_domain *domain = first_open_domain();
+
+    while ((domain = next_with_jobs(domain)) != NULL) {
+        struct standing *standing = present(domain);
+
+        standing->open = 0;
+        set_level(domain, standing, standing->level != 0 ? 1 : 0);
+    }
+    has_ended = true;
 }
 
 /* concurrent/clock/measure.c */
@@ -13263,6 +13322,9 @@ static inline void life_uncount(haft_table *table, uint64_t index)
  */
 
 HAFT_INTERNAL haft_worker *roster_first(const haft_table *table);
+
+/* How many are open or borrowed. */
+HAFT_INTERNAL uint64_t roster_open(const haft_table *table);
 
 /* A new worker in the state `state` of the calling thread; NULL: no memory. */
 HAFT_INTERNAL haft_worker *roster_add(haft_table *table, enum worker_state state);
@@ -15100,6 +15162,16 @@ HAFT_INTERNAL enum worker_state worker_state(const haft_worker *worker)
     return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
 }
 
+HAFT_INTERNAL uint64_t roster_open(const haft_table *table)
+{
+    uint64_t open = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        open += worker_state(worker) != WORKER_CLOSED;
+    }
+    return open;
+}
+
 HAFT_INTERNAL bool worker_is_open_by(const haft_worker *worker, uint64_t thread)
 {
     return load_relaxed(OWN, &worker->state) == (WORKER_OPEN | thread << STATE_BITS);
@@ -16917,18 +16989,15 @@ HAFT_INTERNAL void collect_end(haft_worker *worker)
  * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
  */
 
-/* Open ones that the calling thread may close.  Blocking: a lock. */
-HAFT_INTERNAL uint64_t implicit_count(const haft_table *table);
+/* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
+ * as below. */
+HAFT_INTERNAL bool implicit_are_all(const haft_table *table);
 
 /* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
 HAFT_INTERNAL void implicit_flush(const haft_table *table);
 
-/* Around a fork: the list of all is whole. */
-HAFT_INTERNAL void implicit_lock(void);
-HAFT_INTERNAL void implicit_unlock(void);
-
-/* They close with the table, if they are still as many as `count` was.  False: nothing is done. */
-HAFT_INTERNAL bool implicit_close(const haft_table *table, uint64_t count);
+/* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
+HAFT_INTERNAL haft_status implicit_close(const haft_table *table);
 
 /*
  * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling, forks
@@ -16950,16 +17019,6 @@ HAFT_INTERNAL void shared_sides_forget(haft_table *table, uint64_t index);
  * Edges in this file.
  *   OWN     no other thread uses the table
  */
-
-static uint64_t open_workers(const haft_table *table)
-{
-    uint64_t open = 0;
-
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        open += worker_state(worker) != WORKER_CLOSED;
-    }
-    return open;
-}
 
 static bool has_pins(const haft_table *table)
 {
@@ -17053,22 +17112,12 @@ static haft_status try_to_drain(haft_table *table)
                                                                                   : status;
 }
 
-/*
- * A thread that ends closes its implicit worker itself, at any moment: between the two counts, so
- * the open ones come first; or later, and then the table is drained again.
- */
+/* Callbacks may have opened workers. */
 static haft_status try_to_close(haft_table *table)
 {
-    haft_status status;
-    uint64_t implicit;
+    const haft_status status = implicit_are_all(table) ? try_to_drain(table) : HAFT_IN_USE;
 
-    do {
-        const uint64_t open = open_workers(table);
-
-        implicit = implicit_count(table);
-        status = open == implicit ? try_to_drain(table) : HAFT_IN_USE;
-    } while (status == HAFT_OK && !implicit_close(table, implicit));
-    return status;
+    return status == HAFT_OK ? implicit_close(table) : status;
 }
 
 HAFT_INTERNAL haft_status drain_table(haft_table *table)
@@ -17214,7 +17263,7 @@ HAFT_INTERNAL void orphans_collect(haft_table *table);
 /*
  * Fork: a child goes on with its parent's tables.
  *
- * The thread that forks has the locks of the lists of tables and implicit workers, so these lists
+ * The thread that forks has the lock of the lists of tables, domains and implicit workers, so these
  * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
  * the slots that they have left (orphans.c).
  */
@@ -17225,14 +17274,12 @@ void haft_before_fork(void)
 {
     if (depth++ == 0) {
         registry_lock();
-        implicit_lock();
     }
 }
 
 void haft_after_fork_parent(void)
 {
     if (--depth == 0) {
-        implicit_unlock();
         registry_unlock();
     }
 }
@@ -17251,7 +17298,6 @@ void haft_after_fork_child(void)
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }
-    implicit_unlock();
     registry_unlock();
 }
 
@@ -17260,12 +17306,11 @@ void haft_after_fork_child(void)
 /*
  * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
  *
- * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
- * worker only while that is open and was not opened again since; so a worker that was closed by
- * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
- * closes the workers: from then on a thread that closes the table counts these workers as open.
- * Where entries have left while the table was drained, that begins again.  So the table outlives
- * the workers, and has taken back what they held.
+ * Each entry is in two lists: its thread's, and that of all, under the registry's lock.  An entry
+ * stands for its worker only while that is open and was not opened again since; so a worker that
+ * was closed by hand is not closed again.  A thread that ends closes its workers under the lock,
+ * and calls nothing back: another thread that closes the table sees each of them either open, with
+ * its entry, or closed, with all that it held handed on.
  */
 
 /* A worker, and the table and the thread that it was opened for. */
@@ -17283,22 +17328,12 @@ struct entry {
     struct entry **link;    /* the pointer to this one in it; NULL: it has left the list */
 };
 
-static struct os_mutex entries_lock;
 static struct os_key entries_key;
 static bool has_key;              /* under the lock */
 static struct entry *all_entries; /* under the lock */
 static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
-
-HAFT_INTERNAL void implicit_lock(void)
-{
-    os_mutex_lock(&entries_lock);
-}
-
-HAFT_INTERNAL void implicit_unlock(void)
-{
-    os_mutex_unlock(&entries_lock);
-}
+static _Thread_local unsigned ends; /* of the thread: destructors may run in several rounds */
 
 /* Under the lock. */
 static void unlink_entry(struct entry *entry)
@@ -17330,32 +17365,44 @@ static bool is_current(const struct opened *opened)
            opened->worker->openings == opened->openings;
 }
 
-/* The thread's entry leaves its list; true if its worker is to be closed. */
-static bool end_entry(struct entry *entry)
+/* The worker closes and hands on all that it holds; nothing is called back.  Under the lock. */
+static void close_worker(const struct entry *entry)
 {
-    bool is_open;
-
-    os_mutex_lock(&entries_lock);
-    is_open = entry->link != NULL && is_current(&entry->opened);
-    unlink_entry(entry);
-    os_mutex_unlock(&entries_lock);
-    return is_open;
+    if (entry->link != NULL && is_current(&entry->opened)) {
+        worker_flush(entry->opened.worker);
+        worker_end(entry->opened.worker);
+    }
 }
 
-/* The thread ends. */
-static void close_own(void *arg)
+/* Under the lock. */
+static void close_own_workers(void)
 {
-    (void)arg;
     latest = (struct opened){0};
     while (own_entries != NULL) {
         struct entry *entry = own_entries;
 
         own_entries = entry->next;
-        if (end_entry(entry)) {
-            haft_worker_close(entry->opened.worker);
-        }
+        close_worker(entry);
+        unlink_entry(entry);
         free(entry);
     }
+}
+
+/*
+ * The thread ends.  What its jobs have resolved may be used in destructors that run after this one,
+ * so they go on until the last time that this one is sure to run.
+ */
+static void end_own(void *arg)
+{
+    const bool is_last = ++ends >= OS_KEY_ROUNDS;
+
+    (void)arg;
+    registry_lock();
+    close_own_workers();
+    if (jobs_are_open() && (is_last || !os_key_set(&entries_key, &own_entries))) {
+        jobs_end_all();
+    }
+    registry_unlock();
 }
 
 /* The library is unloaded before its threads end, or the process ends: their workers stay open. */
@@ -17371,10 +17418,10 @@ static bool watch_thread(void)
 {
     bool done;
 
-    os_mutex_lock(&entries_lock);
-    has_key = has_key || os_key_open(&entries_key, close_own);
+    registry_lock();
+    has_key = has_key || os_key_open(&entries_key, end_own);
     done = has_key && os_key_set(&entries_key, &own_entries);
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
     return done;
 }
 
@@ -17383,7 +17430,7 @@ static void tidy(void)
 {
     struct entry **link = &own_entries;
 
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     while (*link != NULL) {
         struct entry *entry = *link;
 
@@ -17395,7 +17442,7 @@ static void tidy(void)
             link = &entry->next;
         }
     }
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
 }
 
 static haft_status open_one(haft_table *table)
@@ -17416,9 +17463,9 @@ static haft_status open_one(haft_table *table)
     latest = (struct opened){table->number, worker, worker->openings, thread_number()};
     *entry = (struct entry){latest, own_entries, NULL, NULL};
     own_entries = entry;
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     link_entry(entry);
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
     return HAFT_OK;
 }
 
@@ -17473,24 +17520,30 @@ static uint64_t count_closing(const haft_table *table)
     return count;
 }
 
-HAFT_INTERNAL uint64_t implicit_count(const haft_table *table)
+/* Whether all open workers close with the table.  Under the lock. */
+static bool are_all(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
-    const uint64_t count = count_closing(table);
+    return roster_open(table) == count_closing(table);
+}
 
-    os_mutex_unlock(&entries_lock);
-    return count;
+HAFT_INTERNAL bool implicit_are_all(const haft_table *table)
+{
+    registry_lock();
+    const bool are = are_all(table);
+
+    registry_unlock();
+    return are;
 }
 
 HAFT_INTERNAL void implicit_flush(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
             worker_flush(entry->opened.worker);
         }
     }
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
 }
 
 /* Under the lock. */
@@ -17509,16 +17562,16 @@ static void close_with(const haft_table *table)
     }
 }
 
-HAFT_INTERNAL bool implicit_close(const haft_table *table, uint64_t count)
+HAFT_INTERNAL haft_status implicit_close(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
-    const bool closes = count_closing(table) == count;
+    registry_lock();
+    const haft_status status = are_all(table) ? HAFT_OK : HAFT_IN_USE;
 
-    if (closes) {
+    if (status == HAFT_OK) {
         close_with(table);
     }
-    os_mutex_unlock(&entries_lock);
-    return closes;
+    registry_unlock();
+    return status;
 }
 
 /* concurrent/extra/many.c */

@@ -82,12 +82,12 @@
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4266  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4267  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3957  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5402  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3958  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5403  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5580  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5581  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -1824,10 +1824,10 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, or a thread is ending that has an implicit one, or
- *                              a call without a worker has not returned; or an object is pinned or
- *                              a side open (haft/side.h): then on_reclaim has run for all freed
- *                              objects that are not pinned
+ *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
+ *                              object is pinned, a side open (haft/side.h), or on_reclaim has
+ *                              opened a worker: then it has run for all freed objects that are not
+ *                              pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
  *           that threads may end and with them their implicit workers.
@@ -3781,11 +3781,12 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 /*
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
- * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open, unless their thread is ending at that moment (HAFT_IN_USE:
- * try again).  With the workers clock it is different: there the thread is online from its first
- * call on, and while it lives, a close by another thread counts its implicit worker as open.  The
- * thread may close it before (haft_worker_close); its next call then opens another.
+ * It is closed when the thread ends, at any moment and without a callback, or with the table:
+ * haft_table_close() and haft_unshare() do not count implicit workers as open.  With the workers
+ * clock it is different: there the thread is online from its first call on, and while it lives, a
+ * close by another thread counts its implicit worker as open.  Its jobs and parks end with it as
+ * well, in the third round of destructors (see below).  The thread may close the worker before
+ * (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
@@ -3924,13 +3925,13 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  */
 
 /*
- * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
- * Until haft_after_fork_parent() other threads wait where they open or close tables, domains or
- * implicit workers, or write an export.  No other call waits, and this one waits for no callback.
+ * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
+ * haft_after_fork_parent() other threads wait where they open or close one of these, or end with an
+ * implicit worker, or write an export.  No other call waits, and this one waits for no callback.
  *
  * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
  *           from a callback.  Calls nest: for each one there is one of the functions below.
- * Progress  blocking: two locks, each held for short moments.
+ * Progress  blocking: a lock that is held for short moments.
  */
 void haft_before_fork(void);
 

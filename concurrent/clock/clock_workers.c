@@ -322,12 +322,12 @@ static void quiescent(haft_domain *domain, struct member *member, uint64_t backl
     }
 }
 
-/* Offline, whatever jobs have begun. */
+/* Offline, whatever jobs have begun; without a worker the thread is not online. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL) {
+    if (own != NULL && own->workers != 0) {
         assert(own->standing.level <= 1 &&
                "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;

@@ -166,9 +166,11 @@ haft_status haft_domain_close(haft_domain *domain)
     if (load_relaxed(COUNT, &domain->tables) != 0) {
         return HAFT_IN_USE;
     }
-    haft_status status = domain_check_moment(domain);
+    haft_status status = callback_is_running() ? HAFT_IN_CALLBACK : HAFT_OK;
 
+    /* Before the moment is checked: that may end what the job has resolved. */
     status = status == HAFT_OK && domain_has_open_jobs(domain) ? HAFT_IN_SECTION : status;
+    status = status == HAFT_OK ? domain_check_moment(domain) : status;
     if (status != HAFT_OK) {
         return status;
     }

@@ -22,16 +22,6 @@
 #include <assert.h>
 #include <haft/diagnose.h>
 
-static uint64_t open_workers(const haft_table *table)
-{
-    uint64_t open = 0;
-
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        open += worker_state(worker) != WORKER_CLOSED;
-    }
-    return open;
-}
-
 static bool has_pins(const haft_table *table)
 {
     const struct slots *slots = &table->slots;
@@ -124,22 +114,12 @@ static haft_status try_to_drain(haft_table *table)
                                                                                   : status;
 }
 
-/*
- * A thread that ends closes its implicit worker itself, at any moment: between the two counts, so
- * the open ones come first; or later, and then the table is drained again.
- */
+/* Callbacks may have opened workers. */
 static haft_status try_to_close(haft_table *table)
 {
-    haft_status status;
-    uint64_t implicit;
+    const haft_status status = implicit_are_all(table) ? try_to_drain(table) : HAFT_IN_USE;
 
-    do {
-        const uint64_t open = open_workers(table);
-
-        implicit = implicit_count(table);
-        status = open == implicit ? try_to_drain(table) : HAFT_IN_USE;
-    } while (status == HAFT_OK && !implicit_close(table, implicit));
-    return status;
+    return status == HAFT_OK ? implicit_close(table) : status;
 }
 
 haft_status drain_table(haft_table *table)

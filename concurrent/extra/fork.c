@@ -1,7 +1,7 @@
 /*
  * Fork: a child goes on with its parent's tables.
  *
- * The thread that forks has the locks of the lists of tables and implicit workers, so these lists
+ * The thread that forks has the lock of the lists of tables, domains and implicit workers, so these
  * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
  * the slots that they have left (orphans.c).
  */
@@ -10,7 +10,6 @@
 
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/registry.h"
-#include "concurrent/extra/implicit.h"
 #include "concurrent/extra/orphans.h"
 #include "concurrent/table/tables.h"
 #include "lib/slots/side.h"
@@ -22,14 +21,12 @@ void haft_before_fork(void)
 {
     if (depth++ == 0) {
         registry_lock();
-        implicit_lock();
     }
 }
 
 void haft_after_fork_parent(void)
 {
     if (--depth == 0) {
-        implicit_unlock();
         registry_unlock();
     }
 }
@@ -48,6 +45,5 @@ void haft_after_fork_child(void)
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }
-    implicit_unlock();
     registry_unlock();
 }

@@ -1,16 +1,16 @@
 /*
  * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
  *
- * Each entry is in two lists: its thread's, and that of all, under a lock.  An entry stands for its
- * worker only while that is open and was not opened again since; so a worker that was closed by
- * hand is not closed again.  A thread that ends takes its entries out of the list of all before it
- * closes the workers: from then on a thread that closes the table counts these workers as open.
- * Where entries have left while the table was drained, that begins again.  So the table outlives
- * the workers, and has taken back what they held.
+ * Each entry is in two lists: its thread's, and that of all, under the registry's lock.  An entry
+ * stands for its worker only while that is open and was not opened again since; so a worker that
+ * was closed by hand is not closed again.  A thread that ends closes its workers under the lock,
+ * and calls nothing back: another thread that closes the table sees each of them either open, with
+ * its entry, or closed, with all that it held handed on.
  */
 #include "concurrent/extra/implicit.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/measure.h"
+#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/clock/thread.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
@@ -33,22 +33,12 @@ struct entry {
     struct entry **link;    /* the pointer to this one in it; NULL: it has left the list */
 };
 
-static struct os_mutex entries_lock;
 static struct os_key entries_key;
 static bool has_key;              /* under the lock */
 static struct entry *all_entries; /* under the lock */
 static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
-
-void implicit_lock(void)
-{
-    os_mutex_lock(&entries_lock);
-}
-
-void implicit_unlock(void)
-{
-    os_mutex_unlock(&entries_lock);
-}
+static _Thread_local unsigned ends; /* of the thread: destructors may run in several rounds */
 
 /* Under the lock. */
 static void unlink_entry(struct entry *entry)
@@ -80,32 +70,44 @@ static bool is_current(const struct opened *opened)
            opened->worker->openings == opened->openings;
 }
 
-/* The thread's entry leaves its list; true if its worker is to be closed. */
-static bool end_entry(struct entry *entry)
+/* The worker closes and hands on all that it holds; nothing is called back.  Under the lock. */
+static void close_worker(const struct entry *entry)
 {
-    bool is_open;
-
-    os_mutex_lock(&entries_lock);
-    is_open = entry->link != NULL && is_current(&entry->opened);
-    unlink_entry(entry);
-    os_mutex_unlock(&entries_lock);
-    return is_open;
+    if (entry->link != NULL && is_current(&entry->opened)) {
+        worker_flush(entry->opened.worker);
+        worker_end(entry->opened.worker);
+    }
 }
 
-/* The thread ends. */
-static void close_own(void *arg)
+/* Under the lock. */
+static void close_own_workers(void)
 {
-    (void)arg;
     latest = (struct opened){0};
     while (own_entries != NULL) {
         struct entry *entry = own_entries;
 
         own_entries = entry->next;
-        if (end_entry(entry)) {
-            haft_worker_close(entry->opened.worker);
-        }
+        close_worker(entry);
+        unlink_entry(entry);
         free(entry);
     }
+}
+
+/*
+ * The thread ends.  What its jobs have resolved may be used in destructors that run after this one,
+ * so they go on until the last time that this one is sure to run.
+ */
+static void end_own(void *arg)
+{
+    const bool is_last = ++ends >= OS_KEY_ROUNDS;
+
+    (void)arg;
+    registry_lock();
+    close_own_workers();
+    if (jobs_are_open() && (is_last || !os_key_set(&entries_key, &own_entries))) {
+        jobs_end_all();
+    }
+    registry_unlock();
 }
 
 /* The library is unloaded before its threads end, or the process ends: their workers stay open. */
@@ -121,10 +123,10 @@ static bool watch_thread(void)
 {
     bool done;
 
-    os_mutex_lock(&entries_lock);
-    has_key = has_key || os_key_open(&entries_key, close_own);
+    registry_lock();
+    has_key = has_key || os_key_open(&entries_key, end_own);
     done = has_key && os_key_set(&entries_key, &own_entries);
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
     return done;
 }
 
@@ -133,7 +135,7 @@ static void tidy(void)
 {
     struct entry **link = &own_entries;
 
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     while (*link != NULL) {
         struct entry *entry = *link;
 
@@ -145,7 +147,7 @@ static void tidy(void)
             link = &entry->next;
         }
     }
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
 }
 
 static haft_status open_one(haft_table *table)
@@ -166,9 +168,9 @@ static haft_status open_one(haft_table *table)
     latest = (struct opened){table->number, worker, worker->openings, thread_number()};
     *entry = (struct entry){latest, own_entries, NULL, NULL};
     own_entries = entry;
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     link_entry(entry);
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
     return HAFT_OK;
 }
 
@@ -223,24 +225,30 @@ static uint64_t count_closing(const haft_table *table)
     return count;
 }
 
-uint64_t implicit_count(const haft_table *table)
+/* Whether all open workers close with the table.  Under the lock. */
+static bool are_all(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
-    const uint64_t count = count_closing(table);
+    return roster_open(table) == count_closing(table);
+}
 
-    os_mutex_unlock(&entries_lock);
-    return count;
+bool implicit_are_all(const haft_table *table)
+{
+    registry_lock();
+    const bool are = are_all(table);
+
+    registry_unlock();
+    return are;
 }
 
 void implicit_flush(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
+    registry_lock();
     for (const struct entry *entry = all_entries; entry != NULL; entry = entry->next_all) {
         if (closes_with(entry, table)) {
             worker_flush(entry->opened.worker);
         }
     }
-    os_mutex_unlock(&entries_lock);
+    registry_unlock();
 }
 
 /* Under the lock. */
@@ -259,14 +267,14 @@ static void close_with(const haft_table *table)
     }
 }
 
-bool implicit_close(const haft_table *table, uint64_t count)
+haft_status implicit_close(const haft_table *table)
 {
-    os_mutex_lock(&entries_lock);
-    const bool closes = count_closing(table) == count;
+    registry_lock();
+    const haft_status status = are_all(table) ? HAFT_OK : HAFT_IN_USE;
 
-    if (closes) {
+    if (status == HAFT_OK) {
         close_with(table);
     }
-    os_mutex_unlock(&entries_lock);
-    return closes;
+    registry_unlock();
+    return status;
 }

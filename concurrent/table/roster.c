@@ -49,6 +49,16 @@ enum worker_state worker_state(const haft_worker *worker)
     return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
 }
 
+uint64_t roster_open(const haft_table *table)
+{
+    uint64_t open = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        open += worker_state(worker) != WORKER_CLOSED;
+    }
+    return open;
+}
+
 bool worker_is_open_by(const haft_worker *worker, uint64_t thread)
 {
     return load_relaxed(OWN, &worker->state) == (WORKER_OPEN | thread << STATE_BITS);

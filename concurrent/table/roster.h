@@ -14,6 +14,9 @@
 
 haft_worker *roster_first(const haft_table *table);
 
+/* How many are open or borrowed. */
+uint64_t roster_open(const haft_table *table);
+
 /* A new worker in the state `state` of the calling thread; NULL: no memory. */
 haft_worker *roster_add(haft_table *table, enum worker_state state);
 

@@ -205,10 +205,10 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
- *             HAFT_IN_USE      a worker is open, or a thread is ending that has an implicit one, or
- *                              a call without a worker has not returned; or an object is pinned or
- *                              a side open (haft/side.h): then on_reclaim has run for all freed
- *                              objects that are not pinned
+ *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
+ *                              object is pinned, a side open (haft/side.h), or on_reclaim has
+ *                              opened a worker: then it has run for all freed objects that are not
+ *                              pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
  *           that threads may end and with them their implicit workers.

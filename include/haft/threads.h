@@ -31,11 +31,12 @@ extern "C" {
 /*
  * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
  *
- * It is closed when the thread ends, or with the table: haft_table_close() and haft_unshare() do
- * not count implicit workers as open, unless their thread is ending at that moment (HAFT_IN_USE:
- * try again).  With the workers clock it is different: there the thread is online from its first
- * call on, and while it lives, a close by another thread counts its implicit worker as open.  The
- * thread may close it before (haft_worker_close); its next call then opens another.
+ * It is closed when the thread ends, at any moment and without a callback, or with the table:
+ * haft_table_close() and haft_unshare() do not count implicit workers as open.  With the workers
+ * clock it is different: there the thread is online from its first call on, and while it lives, a
+ * close by another thread counts its implicit worker as open.  Its jobs and parks end with it as
+ * well, in the third round of destructors (see below).  The thread may close the worker before
+ * (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *
  * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
@@ -174,13 +175,13 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  */
 
 /*
- * haft_before_fork - take the locks of the lists of tables and domains, and of implicit workers.
- * Until haft_after_fork_parent() other threads wait where they open or close tables, domains or
- * implicit workers, or write an export.  No other call waits, and this one waits for no callback.
+ * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
+ * haft_after_fork_parent() other threads wait where they open or close one of these, or end with an
+ * implicit worker, or write an export.  No other call waits, and this one waits for no callback.
  *
  * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
  *           from a callback.  Calls nest: for each one there is one of the functions below.
- * Progress  blocking: two locks, each held for short moments.
+ * Progress  blocking: a lock that is held for short moments.
  */
 void haft_before_fork(void);
 

@@ -558,6 +558,24 @@ Test(foreign_clock, wait_is_called_outside_of_an_outermost_job)
     close_shared(&shared);
 }
 
+/* A close that asked the clock whether a section is open would end the job's own for a moment. */
+Test(foreign_clock, a_refused_close_leaves_the_jobs_section_as_it_is)
+{
+    struct fake fake;
+    haft_domain *domain;
+
+    make_sections(&fake);
+    const haft_domain_options with = {.foreign_clock = &fake.clock, .clock = HAFT_CLOCK_CALLER};
+
+    assert_status(haft_domain_open(&with, &domain), HAFT_OK);
+    const haft_job_state job = haft_job_begin(domain);
+
+    expect_status(haft_domain_close(domain), HAFT_IN_SECTION);
+    cr_expect(eq(uint, fake.ends, 0));
+    haft_job_end(domain, job);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
 /* --- forks --- */
 
 static void refuse_to_wait(struct shared *shared, haft_id live)

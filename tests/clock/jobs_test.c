@@ -1,5 +1,6 @@
 /* Jobs that wait for jobs: what an outer job has resolved stays, whatever inner ones call. */
 #include "tests/support.h"
+#include <haft/threads.h>
 #include <signal.h>
 
 TestSuite(jobs, .timeout = SUITE_SECONDS);
@@ -391,6 +392,19 @@ Test(jobs, online_in_one_without_workers_holds_nothing_up)
     close_shared(&shared);
 }
 
+Test(jobs, the_first_worker_after_offline_in_one_is_online)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    haft_thread_offline(shared.domain); /* from nothing */
+    shared.worker = open_worker(shared.table);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, job);
+    EXPECT_FREE(&shared);
+    close_shared(&shared);
+}
+
 Test(jobs, a_thread_without_workers_or_jobs_may_park)
 {
     struct shared shared = open_without_worker();
@@ -422,6 +436,129 @@ Test(jobs, closing_the_worker_of_a_thread_that_ended_in_one_ends_the_job)
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     settle(shared.worker);
     cr_expect(eq(u64, backlog(&shared), 0));
+    close_shared(&shared);
+}
+
+/* --- the workers clock: a thread that ends in a job has an implicit worker --- */
+
+static void use_implicit(struct shared *shared)
+{
+    haft_worker *worker;
+
+    must(haft_worker_current(shared->table, &worker) == HAFT_OK);
+    must(haft_free(worker, insert(worker)) == HAFT_OK);
+}
+
+static void *end_in_two_jobs(void *arg)
+{
+    struct shared *shared = arg;
+
+    haft_job_begin(shared->domain);
+    use_implicit(shared);
+    haft_job_begin(shared->domain);
+    return NULL;
+}
+
+static void *end_parked(void *arg)
+{
+    struct shared *shared = arg;
+
+    use_implicit(shared);
+    haft_thread_park(shared->domain);
+    return NULL;
+}
+
+/* A thread that ends so leaves nothing that grace periods wait for, nor a place taken. */
+static void expect_nothing_left_by(void *(*body)(void *shared))
+{
+    static _Alignas(64) char memory[16384];
+    const haft_domain_options two = {
+        .threads = 2, .memory = memory, .memory_size = sizeof memory, .clock = HAFT_CLOCK_WORKERS};
+    struct shared shared = open_shared_on(&two, &options);
+
+    for (int n = 0; n < 3; n++) {
+        pthread_t thread;
+
+        must(pthread_create(&thread, NULL, body, &shared) == 0);
+        haft_thread_offline(shared.domain);
+        pthread_join(thread, NULL);
+        haft_thread_online(shared.domain);
+        settle(shared.worker);
+        cr_expect(eq(u64, backlog(&shared), 0));
+    }
+    close_shared(&shared);
+}
+
+Test(jobs, end_with_a_thread_that_has_an_implicit_worker)
+{
+    expect_nothing_left_by(end_in_two_jobs);
+    expect_nothing_left_by(end_parked);
+}
+
+/* Ends its job in a destructor that runs after the library's, as often as destructors do. */
+struct late {
+    struct shared *shared;
+    pthread_key_t key;
+    haft_job_state outer;
+    haft_job_state inner;
+    const uint64_t *object;
+    int rounds;
+    int failures;
+};
+
+#define LAST_ROUND 3 /* in which the library ends jobs, before this one runs */
+
+static void end_late(void *arg)
+{
+    struct late *late = arg;
+
+    if (++late->rounds < LAST_ROUND) {
+        late->failures += *late->object != 7;
+        late->failures += late->rounds == LAST_ROUND - 1 && lets_end(late->shared, 50);
+        must(pthread_setspecific(late->key, late) == 0);
+    } else {
+        late->failures += !lets_end(late->shared, 20000);
+        haft_job_end(late->shared->domain, late->inner);
+        const haft_job_state another = haft_job_begin(late->shared->domain);
+
+        haft_job_end(late->shared->domain, another);
+        haft_job_end(late->shared->domain, late->outer);
+        late->failures += !lets_end(late->shared, 20000);
+    }
+}
+
+static void *begin_what_ends_late(void *arg)
+{
+    const uint64_t contents = 7;
+    struct late *late = arg;
+    haft_worker *worker;
+    haft_id id;
+
+    late->outer = haft_job_begin(late->shared->domain);
+    must(haft_worker_current(late->shared->table, &worker) == HAFT_OK);
+    late->inner = haft_job_begin(late->shared->domain);
+    must(haft_insert(worker, &contents, &id) == HAFT_OK);
+    late->object = haft_resolve(late->shared->view, id);
+    must(haft_free(worker, id) == HAFT_OK);
+    must(pthread_setspecific(late->key, late) == 0);
+    return NULL;
+}
+
+Test(jobs, of_a_thread_that_ends_go_on_to_the_third_round_of_destructors_and_may_end_again)
+{
+    struct shared shared = open_without_worker();
+    struct late late = {.shared = &shared};
+    pthread_t thread;
+
+    use_implicit(&shared); /* the library's key comes first */
+    haft_thread_offline(shared.domain);
+    must(pthread_key_create(&late.key, end_late) == 0);
+    must(pthread_create(&thread, NULL, begin_what_ends_late, &late) == 0);
+    pthread_join(thread, NULL);
+    cr_expect(eq(int, late.rounds, LAST_ROUND));
+    cr_expect(eq(int, late.failures, 0));
+    pthread_key_delete(late.key);
+    haft_thread_online(shared.domain);
     close_shared(&shared);
 }
 

@@ -46,7 +46,7 @@ static void *make_noise(void *arg)
     return NULL;
 }
 
-/* Under the lock of implicit workers nearly all the time, to look at many workers. */
+/* Under the registry's lock nearly all the time, to look at many workers. */
 static void *try_to_close(void *arg)
 {
     const struct noise *noise = arg;

@@ -1,6 +1,7 @@
 /* White-box.  Implicit workers: one for each thread that asks, closed when it ends. */
-#include "concurrent/extra/implicit.h"
+#include "concurrent/clock/registry.h"
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 #include <limits.h>
@@ -17,6 +18,23 @@ static haft_worker *current(haft_table *table)
 
     must(haft_worker_current(table, &worker) == HAFT_OK);
     return worker;
+}
+
+/* Has the registry's lock until told. */
+struct holder {
+    sem_t held;
+    sem_t go_on;
+};
+
+static void *hold_lock(void *arg)
+{
+    struct holder *holder = arg;
+
+    registry_lock();
+    sem_post(&holder->held);
+    sem_wait(&holder->go_on);
+    registry_unlock();
+    return NULL;
 }
 
 /* A table that no worker is open on. */
@@ -53,12 +71,26 @@ TEST_ON_EACH_CLOCK(implicit, the_same_worker_each_time_and_another_for_another_t
         must(current(shared.table) == first);
         must(current(other) == second);
     }
-    implicit_lock(); /* to find a worker takes no lock */
-    must(current(shared.table) == first && current(other) == second);
-    implicit_unlock();
     must(haft_free(first, insert(first)) == HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
     expect_status(haft_table_close(other), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(implicit, is_found_without_a_lock)
+{
+    struct shared shared = open_bare(MEMB_CALLER);
+    haft_worker *worker = current(shared.table);
+    struct holder holder;
+    pthread_t thread;
+
+    sem_init(&holder.held, 0, 0);
+    sem_init(&holder.go_on, 0, 0);
+    must(pthread_create(&thread, NULL, hold_lock, &holder) == 0);
+    sem_wait(&holder.held);
+    cr_expect(eq(ptr, current(shared.table), worker));
+    sem_post(&holder.go_on);
+    pthread_join(thread, NULL);
     close_shared(&shared);
 }
 
@@ -187,72 +219,133 @@ Test(implicit, of_a_living_thread_does_not_keep_a_table_from_being_unshared)
     close_shared(&shared);
 }
 
-/* --- a thread that ends while its table is closed --- */
+/* --- a thread that ends calls nothing back --- */
 
 struct farewell {
     haft_table *table;
-    pthread_t closer;
-    sem_t there;   /* the thread has freed two objects */
-    sem_t go;      /* the table is being closed: the thread may end */
-    sem_t leaving; /* it closes its worker */
-    sem_t refused; /* the table was not closed */
+    pthread_t thread;
+    sem_t there; /* the thread has freed objects */
+    sem_t go;    /* it may end */
+    unsigned reclaimed;
+    unsigned reclaimed_there; /* by the thread */
+    haft_worker *opened;
 };
 
-/* In two threads at once: each holds one of two batches. */
-static void meet(void *object, haft_id id, haft_worker *worker, void *arg)
+/* The first time, the thread ends meanwhile. */
+static void see_it_off(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct farewell *farewell = arg;
 
     (void)object;
     (void)id;
     (void)worker;
-    if (pthread_equal(pthread_self(), farewell->closer)) {
+    farewell->reclaimed_there += pthread_equal(pthread_self(), farewell->thread) != 0;
+    if (farewell->reclaimed++ == 0) {
         sem_post(&farewell->go);
-        sem_wait(&farewell->leaving);
-    } else {
-        sem_post(&farewell->leaving);
-        sem_wait(&farewell->refused);
+        pthread_join(farewell->thread, NULL);
     }
 }
 
+/* One is handed on; the other stays with the worker. */
 static void *free_two_and_end(void *arg)
 {
     struct farewell *farewell = arg;
     haft_worker *worker = current(farewell->table);
+    const haft_id other = insert(worker);
 
-    for (int n = 0; n < 2; n++) {
-        must(haft_free(worker, insert(worker)) == HAFT_OK);
-        must(haft_worker_flush(worker) == HAFT_OK);
-    }
+    must(haft_free(worker, insert(worker)) == HAFT_OK);
+    must(haft_worker_flush(worker) == HAFT_OK);
+    must(haft_free(worker, other) == HAFT_OK);
     sem_post(&farewell->there);
     sem_wait(&farewell->go);
     return NULL;
 }
 
-Test(implicit, of_a_thread_that_ends_while_the_table_closes_keeps_it_open)
+/* On the frame clock, where a worker takes back what the last tick was for. */
+static haft_domain *open_farewell(struct farewell *farewell, haft_reclaim *on_reclaim)
 {
-    struct farewell farewell = {.closer = pthread_self()};
-    const haft_table_options meeting = {
-        .capacity = 1000, .object_size = 8, .on_reclaim = meet, .reclaim_arg = &farewell};
+    const haft_table_options with = {
+        .capacity = 1000, .object_size = 8, .on_reclaim = on_reclaim, .reclaim_arg = farewell};
     haft_domain *domain;
-    pthread_t thread;
 
-    sem_init(&farewell.there, 0, 0);
-    sem_init(&farewell.go, 0, 0);
-    sem_init(&farewell.leaving, 0, 0);
-    sem_init(&farewell.refused, 0, 0);
+    *farewell = (struct farewell){.table = NULL};
+    sem_init(&farewell->there, 0, 0);
+    sem_init(&farewell->go, 0, 0);
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain) == HAFT_OK);
-    must(haft_table_open(domain, &meeting, &farewell.table) == HAFT_OK);
-    must(pthread_create(&thread, NULL, free_two_and_end, &farewell) == 0);
-    sem_wait(&farewell.there);
+    must(haft_table_open(domain, &with, &farewell->table) == HAFT_OK);
+    must(pthread_create(&farewell->thread, NULL, free_two_and_end, farewell) == 0);
+    sem_wait(&farewell->there);
     must(haft_domain_tick(domain) == HAFT_OK);
-    assert_status(haft_table_close(farewell.table), HAFT_IN_USE);
-    sem_post(&farewell.refused);
-    pthread_join(thread, NULL);
-    cr_expect(eq(u64, stats_of(farewell.table).retired, 0));
+    return domain;
+}
+
+Test(implicit, of_a_thread_that_ends_while_the_table_closes_closes_with_one_of_them)
+{
+    struct farewell farewell;
+    haft_domain *domain = open_farewell(&farewell, see_it_off);
+
+    expect_status(haft_table_close(farewell.table), HAFT_OK);
+    cr_expect(eq(uint, farewell.reclaimed, 2));
+    cr_expect(eq(uint, farewell.reclaimed_there, 0));
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+static void count_reclaims(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct farewell *farewell = arg;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    farewell->reclaimed_there += pthread_equal(pthread_self(), farewell->thread) != 0;
+    farewell->reclaimed++;
+}
+
+Test(implicit, of_a_thread_that_ends_hands_on_what_it_freed_and_calls_nothing_back)
+{
+    struct farewell farewell;
+    haft_domain *domain = open_farewell(&farewell, count_reclaims);
+    uint64_t released;
+    haft_worker *worker = open_worker(farewell.table);
+
+    sem_post(&farewell.go);
+    pthread_join(farewell.thread, NULL);
+    cr_expect(eq(uint, farewell.reclaimed, 0));
+    must(haft_domain_tick(domain) == HAFT_OK);
+    must(haft_trim(farewell.table, &released) == HAFT_OK); /* it takes all due slots back */
+    cr_expect(eq(uint, farewell.reclaimed, 2));
+    must(haft_worker_close(worker) == HAFT_OK);
     expect_status(haft_table_close(farewell.table), HAFT_OK);
     expect_status(haft_domain_close(domain), HAFT_OK);
 }
+
+static void open_another(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct farewell *farewell = arg;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    if (farewell->reclaimed++ == 0) {
+        farewell->opened = open_worker(farewell->table);
+    }
+}
+
+Test(implicit, closes_not_where_on_reclaim_has_opened_another_worker)
+{
+    struct farewell farewell;
+    haft_domain *domain = open_farewell(&farewell, open_another);
+
+    expect_status(haft_table_close(farewell.table), HAFT_IN_USE);
+    cr_expect(eq(uint, farewell.reclaimed, 2));
+    expect_status(haft_worker_close(farewell.opened), HAFT_OK);
+    sem_post(&farewell.go);
+    pthread_join(farewell.thread, NULL);
+    expect_status(haft_table_close(farewell.table), HAFT_OK);
+    expect_status(haft_domain_close(domain), HAFT_OK);
+}
+
+/* --- a thread that ends while its table is closed --- */
 
 static void *insert_and_end(void *arg)
 {
@@ -263,13 +356,12 @@ static void *insert_and_end(void *arg)
     return NULL;
 }
 
-TEST_ON_EACH_CLOCK(implicit, of_threads_that_end_at_any_moment_let_the_table_close_at_last)
+TEST_ON_EACH_CLOCK(implicit, of_threads_that_end_at_any_moment_let_the_table_close)
 {
     struct shared shared = open_bare(*setting);
 
     for (int n = 0; n < 200; n++) {
         struct visit visits[2] = {{.table = shared.table}, {.table = shared.table}};
-        haft_status status;
         pthread_t threads[2];
 
         for (int i = 0; i < 2; i++) {
@@ -279,10 +371,13 @@ TEST_ON_EACH_CLOCK(implicit, of_threads_that_end_at_any_moment_let_the_table_clo
         while (stats_of(shared.table).freed != 2) {
             sched_yield();
         }
-        do {
-            status = haft_table_close(shared.table);
-        } while (status == HAFT_IN_USE);
-        must(status == HAFT_OK);
+        if (setting->clock == HAFT_CLOCK_WORKERS) { /* with which it counts as open */
+            while (haft_table_close(shared.table) != HAFT_OK) {
+                sched_yield();
+            }
+        } else {
+            must(haft_table_close(shared.table) == HAFT_OK);
+        }
         pthread_join(threads[1], NULL);
         must(haft_table_open(shared.domain, &options, &shared.table) == HAFT_OK);
     }
