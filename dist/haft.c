@@ -2323,7 +2323,8 @@ static const struct {
     [HAFT_BUSY] =
         {"HAFT_BUSY",
          "slots wait for a grace period or are with other workers, or a value is being set"},
-    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
+    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY",
+                        "the system gave no memory or address space, or given memory is used up"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
     [HAFT_USED_UP] = {"HAFT_USED_UP",
@@ -11291,6 +11292,9 @@ HAFT_INTERNAL haft_status domain_check_moment(const haft_domain *domain);
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 HAFT_INTERNAL void domain_blame(const haft_domain *domain, haft_stall *stall);
 
+/* In given memory: as many threads as were declared have had workers or jobs at one time. */
+HAFT_INTERNAL bool domain_threads_are_used_up(const haft_domain *domain);
+
 /* In the child of a fork: go on as its only thread. */
 HAFT_INTERNAL void domain_after_fork(haft_domain *domain);
 
@@ -11887,7 +11891,7 @@ static void advise(const haft_domain *domain, const haft_stall *stall, struct te
     }
 }
 
-/* Release members whose threads are gone to the next threads. */
+/* Release members whose threads are gone to the next threads; the one left has a new number. */
 static const struct clock *workers_after_fork(haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
@@ -11897,6 +11901,8 @@ static const struct clock *workers_after_fork(haft_domain *domain)
             store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
             store_relaxed(HINT, &member->worker, 0);
             store_relaxed(OWN, &member->thread, 0);
+        } else {
+            store_relaxed(HINT, &member->number, os_thread_number());
         }
     }
     return domain->clock;
@@ -12088,6 +12094,12 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
     return status == HAFT_OK ? open_domain(&known, domain) : status;
+}
+
+HAFT_INTERNAL bool domain_threads_are_used_up(const haft_domain *domain)
+{
+    return domain->given_members != NULL &&
+           load_relaxed(COUNT, &domain->given_used) >= domain->given_count;
 }
 
 HAFT_INTERNAL haft_status domain_check_process(const haft_domain *domain)
@@ -12769,9 +12781,10 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
     }
     fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
     const uint64_t lasted = measure_lasted(&domain->measure, before);
+    uint64_t longest = load_relaxed(COUNT, &domain->longest_ns);
 
-    if (lasted > load_relaxed(COUNT, &domain->longest_ns)) {
-        store_relaxed(COUNT, &domain->longest_ns, lasted);
+    while (longest < lasted && !cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {
+        longest = load_relaxed(COUNT, &domain->longest_ns); /* of another driver's */
     }
 }
 
@@ -17212,15 +17225,20 @@ static void add_in_use(struct text *text, const haft_table *table, const haft_ta
     }
 }
 
-/* In given memory a call asks the system for nothing: it has lacked a worker. */
+/* In given memory a call asks the system for nothing: it has lacked a worker, or a thread. */
 static void add_no_memory(struct text *text, const haft_table *table, const haft_table_stats *stats)
 {
-    if (table->given_workers == NULL) {
+    const haft_domain *domain = table->domain;
+
+    if (table->given_workers != NULL && stats->workers >= table->given_count) {
+        text_add(text, "no memory: all declared workers are in use, ");
+        text_add_count(text, table->given_count);
+    } else if (domain_threads_are_used_up(domain)) {
+        text_add(text, "no memory: all declared threads of the domain are in use, ");
+        text_add_count(text, domain->given_count);
+    } else {
         explain_no_memory(text, &table->slots, stats->high_water);
-        return;
     }
-    text_add(text, "no memory: all declared workers are in use, ");
-    text_add_count(text, table->given_count);
 }
 
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
@@ -19100,30 +19118,42 @@ static void return_after_call(haft_worker *worker)
     worker_return(worker);
 }
 
-haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+static haft_status reserve_without(haft_table *table, haft_id *id, void **object,
+                                   const void *caller)
 {
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const haft_status status = worker_reserve(worker, id, object, CALLER);
+    const haft_status status = worker_reserve(worker, id, object, caller);
 
     return_after_call(worker);
     return status;
 }
 
-haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+static haft_status insert_without(haft_table *table, const void *object, haft_id *id,
+                                  const void *caller)
 {
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const haft_status status = worker_insert(worker, object, id, CALLER);
+    const haft_status status = worker_insert(worker, object, id, caller);
 
     return_after_call(worker);
     return status;
+}
+
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    return reserve_without(table, id, object, CALLER);
+}
+
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    return insert_without(table, object, id, CALLER);
 }
 
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
@@ -19131,7 +19161,7 @@ haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void 
     haft_status status;
 
     do {
-        status = haft_reserve_unregistered(table, id, object);
+        status = reserve_without(table, id, object, CALLER);
     } while (worker_await_slots(table, &status));
     return status;
 }
@@ -19141,7 +19171,7 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
     haft_status status;
 
     do {
-        status = haft_insert_unregistered(table, object, id);
+        status = insert_without(table, object, id, CALLER);
     } while (worker_await_slots(table, &status));
     return status;
 }
@@ -19259,7 +19289,7 @@ static inline bool recorder_may_record(const haft_recorder *recorder)
  */
 
 /* All recorders end, and drop what they have recorded; how many reservations were given up. */
-HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands);
+HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands, const void *caller);
 
 /*
  * concurrent/commands/commands_record.h - the recorder of one job.
@@ -19365,7 +19395,7 @@ void haft_commands_close(haft_commands *commands)
     assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
-    commands_give_up(commands);
+    commands_give_up(commands, CALLER);
     for (size_t i = 0; i < commands->made; i++) {
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
@@ -19439,7 +19469,7 @@ static haft_status make_recorder(haft_commands *commands)
 }
 
 /* Reserve until there are `count` reservations; those there are stay if this fails. */
-static haft_status reserve_ids(haft_commands *commands, size_t count)
+static haft_status reserve_ids(haft_commands *commands, size_t count, const void *caller)
 {
     if (commands->reserved_count < count) {
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
@@ -19452,7 +19482,7 @@ static haft_status reserve_ids(haft_commands *commands, size_t count)
     }
     while (commands->reserved_count < count) {
         haft_id *id = &commands->reserved[commands->reserved_count];
-        const haft_status status = haft_reserve(commands->worker, id, NULL);
+        const haft_status status = worker_reserve(commands->worker, id, NULL, caller);
 
         if (status != HAFT_OK) {
             return status;
@@ -19492,7 +19522,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     if (status == HAFT_OK) {
         status = max_creates > commands->table->slots.limit
                      ? HAFT_FULL
-                     : reserve_ids(commands, (size_t)max_creates);
+                     : reserve_ids(commands, (size_t)max_creates, CALLER);
     }
     if (status != HAFT_OK) {
         return status;
@@ -19566,14 +19596,15 @@ static void drop_not_live(const haft_recorder *recorder, const haft_table *table
 }
 
 /* The second walk. */
-static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
+static void destroy_live(const haft_recorder *recorder, haft_worker *worker, const void *caller,
+                         haft_applied *applied)
 {
     for (const struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
         for (uint64_t i = 0; i < piece->count; i++) {
             if (haft_id_is_nil(piece->ids[i])) {
                 continue;
             }
-            if (haft_free(worker, piece->ids[i]) == HAFT_OK) {
+            if (worker_free(worker, piece->ids[i], caller) == HAFT_OK) {
                 applied->destroyed++;
             } else {
                 applied->duplicates++;
@@ -19582,7 +19613,7 @@ static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haf
     }
 }
 
-static void carry_out(haft_commands *commands, haft_applied *applied)
+static void carry_out(haft_commands *commands, const void *caller, haft_applied *applied)
 {
     haft_recorder **recorders = commands->recorders;
     const size_t open = commands->open;
@@ -19597,11 +19628,11 @@ static void carry_out(haft_commands *commands, haft_applied *applied)
         drop_not_live(recorders[i], commands->table, applied);
     }
     for (size_t i = 0; i < open; i++) {
-        destroy_live(recorders[i], commands->worker, applied);
+        destroy_live(recorders[i], commands->worker, caller, applied);
     }
 }
 
-HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands)
+HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands, const void *caller)
 {
     uint64_t given_up = commands->reserved_count;
 
@@ -19609,19 +19640,26 @@ HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands)
         haft_recorder *recorder = commands->recorders[i];
 
         for (uint64_t unused = recorder->published; unused < recorder->ids_count; unused++) {
-            haft_abort(commands->worker, recorder->ids[unused]);
+            worker_abort(commands->worker, recorder->ids[unused], caller);
         }
         given_up += recorder->ids_count - recorder->published;
         recorder->is_open = false;
-        haft_arena_reset(recorder->arena);
     }
     for (size_t i = 0; i < commands->reserved_count; i++) {
-        haft_abort(commands->worker, commands->reserved[i]);
+        worker_abort(commands->worker, commands->reserved[i], caller);
     }
     commands->open = 0;
     commands->reserved_count = 0;
-    haft_arena_reset(commands->arena);
     return given_up;
+}
+
+/* The memory of recorders that have been given up, for the next ones. */
+static void reset_arenas(haft_commands *commands)
+{
+    for (size_t i = 0; i < commands->made; i++) {
+        haft_arena_reset(commands->recorders[i]->arena);
+    }
+    haft_arena_reset(commands->arena);
 }
 
 haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
@@ -19636,13 +19674,14 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     assert(!commands->applying && "a command's call may not apply");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
-    carry_out(commands, &counted);
+    carry_out(commands, CALLER, &counted);
     for (size_t i = 0; i < commands->open; i++) {
         counted.created += commands->recorders[i]->published;
     }
-    counted.unused = commands_give_up(commands);
+    counted.unused = commands_give_up(commands, CALLER);
     retire_open(commands->worker);
-    haft_worker_quiescent(commands->worker);
+    haft_worker_quiescent(commands->worker); /* its on_reclaim may look at payloads */
+    reset_arenas(commands);
     commands->applying = false;
     if (applied != NULL) {
         *applied = counted;

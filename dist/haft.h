@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        532  resolving ids: what every table has in common
- *     haft/domain.h     1302  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1645  the handle table that all threads share, and its workers
- *     haft/local.h      2123  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2521  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1646  the handle table that all threads share, and its workers
+ *     haft/local.h      2124  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2522  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2867  visiting the live objects of a shared table
- *     haft/pin.h        2982  holding on to an object beyond a read section
- *     haft/share.h      3034  hand a local table over to all threads, and back
- *     haft/side.h       3151  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3394  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2868  visiting the live objects of a shared table
+ *     haft/pin.h        2983  holding on to an object beyond a read section
+ *     haft/share.h      3035  hand a local table over to all threads, and back
+ *     haft/side.h       3152  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3395  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3609  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3611  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3760  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3762  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4267  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4269  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3958  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5403  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3960  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5405  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5581  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5583  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -325,7 +325,7 @@ typedef enum haft_status {
     HAFT_FULL,      /* the table's capacity is in use */
     HAFT_BUSY,      /* slots wait for a grace period or are with other workers; or a value is being
                        set */
-    HAFT_NO_MEMORY, /* the system gave no memory or address space */
+    HAFT_NO_MEMORY, /* the system gave no memory or address space, or given memory is used up */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
     HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
@@ -1015,7 +1015,8 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
  * Functions have names in the texts where the program keeps them (-rdynamic); else
  * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * The site of a command (haft/commands.h) is the call of haft_commands_apply().
+ * An object that a command set creates (haft/commands.h) was allocated where its recorder was
+ * opened, one that it destroys freed where the set was applied.
  */
 
 /* Objects that were live when their table was closed, all allocated at one site. */
@@ -3583,7 +3584,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
- * warn_at, huge_pages and will_share may differ, and the options that the top of this file names.
+ * warn_at and huge_pages may differ, and the options that the top of this file names; will_share
+ * may where it adds no slots (haft/local.h).
  * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
  * table with such pages loads into a table with such pages alone, and one of a table without into
  * one without.

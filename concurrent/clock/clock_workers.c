@@ -403,7 +403,7 @@ static void advise(const haft_domain *domain, const haft_stall *stall, struct te
     }
 }
 
-/* Release members whose threads are gone to the next threads. */
+/* Release members whose threads are gone to the next threads; the one left has a new number. */
 static const struct clock *workers_after_fork(haft_domain *domain)
 {
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
@@ -413,6 +413,8 @@ static const struct clock *workers_after_fork(haft_domain *domain)
             store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
             store_relaxed(HINT, &member->worker, 0);
             store_relaxed(OWN, &member->thread, 0);
+        } else {
+            store_relaxed(HINT, &member->number, os_thread_number());
         }
     }
     return domain->clock;

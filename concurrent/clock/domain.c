@@ -153,6 +153,12 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
     return status == HAFT_OK ? open_domain(&known, domain) : status;
 }
 
+bool domain_threads_are_used_up(const haft_domain *domain)
+{
+    return domain->given_members != NULL &&
+           load_relaxed(COUNT, &domain->given_used) >= domain->given_count;
+}
+
 haft_status domain_check_process(const haft_domain *domain)
 {
     return domain->process == registry_process() ? HAFT_OK : HAFT_FORKED;

@@ -68,8 +68,9 @@ void domain_end_grace(haft_domain *domain, uint64_t ticket)
     }
     fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
     const uint64_t lasted = measure_lasted(&domain->measure, before);
+    uint64_t longest = load_relaxed(COUNT, &domain->longest_ns);
 
-    if (lasted > load_relaxed(COUNT, &domain->longest_ns)) {
-        store_relaxed(COUNT, &domain->longest_ns, lasted);
+    while (longest < lasted && !cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {
+        longest = load_relaxed(COUNT, &domain->longest_ns); /* of another driver's */
     }
 }

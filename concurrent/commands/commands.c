@@ -8,6 +8,7 @@
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
+#include "concurrent/table/allocate.h"
 #include "concurrent/table/roster.h"
 #include "lib/base/sized.h"
 #include <assert.h>
@@ -100,7 +101,7 @@ void haft_commands_close(haft_commands *commands)
     assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
-    commands_give_up(commands);
+    commands_give_up(commands, CALLER);
     for (size_t i = 0; i < commands->made; i++) {
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
@@ -174,7 +175,7 @@ static haft_status make_recorder(haft_commands *commands)
 }
 
 /* Reserve until there are `count` reservations; those there are stay if this fails. */
-static haft_status reserve_ids(haft_commands *commands, size_t count)
+static haft_status reserve_ids(haft_commands *commands, size_t count, const void *caller)
 {
     if (commands->reserved_count < count) {
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
@@ -187,7 +188,7 @@ static haft_status reserve_ids(haft_commands *commands, size_t count)
     }
     while (commands->reserved_count < count) {
         haft_id *id = &commands->reserved[commands->reserved_count];
-        const haft_status status = haft_reserve(commands->worker, id, NULL);
+        const haft_status status = worker_reserve(commands->worker, id, NULL, caller);
 
         if (status != HAFT_OK) {
             return status;
@@ -227,7 +228,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     if (status == HAFT_OK) {
         status = max_creates > commands->table->slots.limit
                      ? HAFT_FULL
-                     : reserve_ids(commands, (size_t)max_creates);
+                     : reserve_ids(commands, (size_t)max_creates, CALLER);
     }
     if (status != HAFT_OK) {
         return status;

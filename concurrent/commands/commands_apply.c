@@ -55,14 +55,15 @@ static void drop_not_live(const haft_recorder *recorder, const haft_table *table
 }
 
 /* The second walk. */
-static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
+static void destroy_live(const haft_recorder *recorder, haft_worker *worker, const void *caller,
+                         haft_applied *applied)
 {
     for (const struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
         for (uint64_t i = 0; i < piece->count; i++) {
             if (haft_id_is_nil(piece->ids[i])) {
                 continue;
             }
-            if (haft_free(worker, piece->ids[i]) == HAFT_OK) {
+            if (worker_free(worker, piece->ids[i], caller) == HAFT_OK) {
                 applied->destroyed++;
             } else {
                 applied->duplicates++;
@@ -71,7 +72,7 @@ static void destroy_live(const haft_recorder *recorder, haft_worker *worker, haf
     }
 }
 
-static void carry_out(haft_commands *commands, haft_applied *applied)
+static void carry_out(haft_commands *commands, const void *caller, haft_applied *applied)
 {
     haft_recorder **recorders = commands->recorders;
     const size_t open = commands->open;
@@ -86,11 +87,11 @@ static void carry_out(haft_commands *commands, haft_applied *applied)
         drop_not_live(recorders[i], commands->table, applied);
     }
     for (size_t i = 0; i < open; i++) {
-        destroy_live(recorders[i], commands->worker, applied);
+        destroy_live(recorders[i], commands->worker, caller, applied);
     }
 }
 
-uint64_t commands_give_up(haft_commands *commands)
+uint64_t commands_give_up(haft_commands *commands, const void *caller)
 {
     uint64_t given_up = commands->reserved_count;
 
@@ -98,19 +99,26 @@ uint64_t commands_give_up(haft_commands *commands)
         haft_recorder *recorder = commands->recorders[i];
 
         for (uint64_t unused = recorder->published; unused < recorder->ids_count; unused++) {
-            haft_abort(commands->worker, recorder->ids[unused]);
+            worker_abort(commands->worker, recorder->ids[unused], caller);
         }
         given_up += recorder->ids_count - recorder->published;
         recorder->is_open = false;
-        haft_arena_reset(recorder->arena);
     }
     for (size_t i = 0; i < commands->reserved_count; i++) {
-        haft_abort(commands->worker, commands->reserved[i]);
+        worker_abort(commands->worker, commands->reserved[i], caller);
     }
     commands->open = 0;
     commands->reserved_count = 0;
-    haft_arena_reset(commands->arena);
     return given_up;
+}
+
+/* The memory of recorders that have been given up, for the next ones. */
+static void reset_arenas(haft_commands *commands)
+{
+    for (size_t i = 0; i < commands->made; i++) {
+        haft_arena_reset(commands->recorders[i]->arena);
+    }
+    haft_arena_reset(commands->arena);
 }
 
 haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
@@ -125,13 +133,14 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     assert(!commands->applying && "a command's call may not apply");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
-    carry_out(commands, &counted);
+    carry_out(commands, CALLER, &counted);
     for (size_t i = 0; i < commands->open; i++) {
         counted.created += commands->recorders[i]->published;
     }
-    counted.unused = commands_give_up(commands);
+    counted.unused = commands_give_up(commands, CALLER);
     retire_open(commands->worker);
-    haft_worker_quiescent(commands->worker);
+    haft_worker_quiescent(commands->worker); /* its on_reclaim may look at payloads */
+    reset_arenas(commands);
     commands->applying = false;
     if (applied != NULL) {
         *applied = counted;

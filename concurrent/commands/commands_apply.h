@@ -7,6 +7,6 @@
 #include "concurrent/commands/state.h"
 
 /* All recorders end, and drop what they have recorded; how many reservations were given up. */
-uint64_t commands_give_up(haft_commands *commands);
+uint64_t commands_give_up(haft_commands *commands, const void *caller);
 
 #endif /* HAFT_CONCURRENT_COMMANDS_APPLY_H */

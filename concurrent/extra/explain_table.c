@@ -79,15 +79,20 @@ static void add_in_use(struct text *text, const haft_table *table, const haft_ta
     }
 }
 
-/* In given memory a call asks the system for nothing: it has lacked a worker. */
+/* In given memory a call asks the system for nothing: it has lacked a worker, or a thread. */
 static void add_no_memory(struct text *text, const haft_table *table, const haft_table_stats *stats)
 {
-    if (table->given_workers == NULL) {
+    const haft_domain *domain = table->domain;
+
+    if (table->given_workers != NULL && stats->workers >= table->given_count) {
+        text_add(text, "no memory: all declared workers are in use, ");
+        text_add_count(text, table->given_count);
+    } else if (domain_threads_are_used_up(domain)) {
+        text_add(text, "no memory: all declared threads of the domain are in use, ");
+        text_add_count(text, domain->given_count);
+    } else {
         explain_no_memory(text, &table->slots, stats->high_water);
-        return;
     }
-    text_add(text, "no memory: all declared workers are in use, ");
-    text_add_count(text, table->given_count);
 }
 
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)

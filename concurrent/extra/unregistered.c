@@ -22,30 +22,42 @@ static void return_after_call(haft_worker *worker)
     worker_return(worker);
 }
 
-haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+static haft_status reserve_without(haft_table *table, haft_id *id, void **object,
+                                   const void *caller)
 {
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const haft_status status = worker_reserve(worker, id, object, CALLER);
+    const haft_status status = worker_reserve(worker, id, object, caller);
 
     return_after_call(worker);
     return status;
 }
 
-haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+static haft_status insert_without(haft_table *table, const void *object, haft_id *id,
+                                  const void *caller)
 {
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
         return HAFT_NO_MEMORY;
     }
-    const haft_status status = worker_insert(worker, object, id, CALLER);
+    const haft_status status = worker_insert(worker, object, id, caller);
 
     return_after_call(worker);
     return status;
+}
+
+haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object)
+{
+    return reserve_without(table, id, object, CALLER);
+}
+
+haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id)
+{
+    return insert_without(table, object, id, CALLER);
 }
 
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
@@ -53,7 +65,7 @@ haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void 
     haft_status status;
 
     do {
-        status = haft_reserve_unregistered(table, id, object);
+        status = reserve_without(table, id, object, CALLER);
     } while (worker_await_slots(table, &status));
     return status;
 }
@@ -63,7 +75,7 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
     haft_status status;
 
     do {
-        status = haft_insert_unregistered(table, object, id);
+        status = insert_without(table, object, id, CALLER);
     } while (worker_await_slots(table, &status));
     return status;
 }

@@ -149,7 +149,8 @@ typedef void haft_on_fill(const haft_fill *fill, void *arg);
  * Functions have names in the texts where the program keeps them (-rdynamic); else
  * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * The site of a command (haft/commands.h) is the call of haft_commands_apply().
+ * An object that a command set creates (haft/commands.h) was allocated where its recorder was
+ * opened, one that it destroys freed where the set was applied.
  */
 
 /* Objects that were live when their table was closed, all allocated at one site. */

@@ -19,7 +19,8 @@ static const struct {
     [HAFT_BUSY] =
         {"HAFT_BUSY",
          "slots wait for a grace period or are with other workers, or a value is being set"},
-    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY", "the system gave no memory or address space"},
+    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY",
+                        "the system gave no memory or address space, or given memory is used up"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
     [HAFT_USED_UP] = {"HAFT_USED_UP",

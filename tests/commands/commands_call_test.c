@@ -51,6 +51,41 @@ Test(call, gets_its_recorder_and_a_copy_of_the_payload)
     stage_close(&stage);
 }
 
+/* An object that keeps its call's payload, for its on_reclaim in the same apply. */
+static void look_at_payload(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)id;
+    (void)worker;
+    (void)arg;
+    note(**(int **)object);
+}
+
+static void free_with_payload(haft_recorder *recorder, void *payload)
+{
+    haft_worker *worker = haft_commands_worker(stage.commands);
+    haft_id id;
+
+    (void)recorder;
+    must(haft_insert(worker, &payload, &id) == HAFT_OK);
+    must(haft_free(worker, id) == HAFT_OK);
+    must(haft_worker_flush(worker) == HAFT_OK);
+    must(haft_domain_tick(stage.shared.domain) == HAFT_OK);
+}
+
+Test(call, payloads_last_until_apply_returns)
+{
+    const haft_table_options looking = {
+        .capacity = 64, .object_size = sizeof(void *), .on_reclaim = look_at_payload};
+    const int what = 5;
+
+    stage_open(&stage, &looking);
+    must(haft_recorder_call(open_recorder(&stage, 1, 0), free_with_payload, &what, sizeof what) ==
+         HAFT_OK);
+    apply(&stage);
+    expect_notes((int[]){5}, 1);
+    stage_close(&stage);
+}
+
 static void note_identity(haft_recorder *recorder, void *payload)
 {
     cr_expect(eq(u64, haft_recorder_key(recorder), 0xABCDEF0123));

@@ -163,6 +163,42 @@ Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
     subject_close(&subject);
 }
 
+Test(places, of_a_call_that_waits_without_a_worker)
+{
+    struct subject subject = open_with_places(SHARED);
+    const haft_id id = spawn_waiting(&subject);
+
+    expect_in(describe(&subject, id), "; allocated at spawn_waiting+0x");
+    sink(&subject, id);
+    subject_close(&subject);
+}
+
+Test(places, of_commands_where_the_recorder_was_opened_and_the_set_applied)
+{
+    struct subject subject = open_with_places(SHARED);
+    haft_commands *commands;
+    haft_id created;
+    haft_id unused = HAFT_NIL;
+
+    assert_status(haft_commands_open(subject.shared.table, NULL, &commands), HAFT_OK);
+    haft_recorder *recorder = spawn_later(commands);
+
+    assert_status(haft_recorder_create(recorder, &created, NULL), HAFT_OK);
+    assert_status(haft_recorder_destroy(recorder, created), HAFT_OK);
+    for (uint64_t index = HAFT_FIRST_INDEX; haft_id_is_nil(unused); index++) {
+        haft_id id;
+
+        assert_status(haft_id_at(subject.shared.table, index, &id), HAFT_RESERVED);
+        unused = id.bits == created.bits ? HAFT_NIL : id;
+    }
+    carry_out(commands);
+    expect_in(describe(&subject, created), "(HAFT_STALE), at carry_out+0x");
+    expect_in(text, "; allocated at spawn_later+0x");
+    expect_in(describe(&subject, unused), "(HAFT_STALE), at carry_out+0x");
+    haft_commands_close(commands);
+    subject_close(&subject);
+}
+
 Test(places, that_are_not_known_are_not_told)
 {
     struct subject subject = open_with_places(LOCAL);

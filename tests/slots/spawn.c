@@ -26,6 +26,27 @@ haft_id spawn_reserved(struct subject *subject)
     return id;
 }
 
+haft_id spawn_waiting(struct subject *subject)
+{
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_insert_wait_unregistered(subject->shared.table, NULL, &id), HAFT_OK);
+    return id;
+}
+
+haft_recorder *spawn_later(haft_commands *commands)
+{
+    haft_recorder *recorder = NULL;
+
+    assert_status(haft_recorder_open(commands, 1, 2, &recorder), HAFT_OK);
+    return recorder;
+}
+
+void carry_out(haft_commands *commands)
+{
+    assert_status(haft_commands_apply(commands, NULL), HAFT_OK);
+}
+
 void sink(struct subject *subject, haft_id id)
 {
     assert_status(subject->kind == LOCAL ? haft_local_free(subject->local, id)

@@ -6,9 +6,13 @@
 #define HAFT_TESTS_SPAWN_H
 
 #include "tests/support.h"
+#include <haft/commands.h>
 
 haft_id spawn(struct subject *subject);
 haft_id spawn_reserved(struct subject *subject);
+haft_id spawn_waiting(struct subject *subject);
+haft_recorder *spawn_later(haft_commands *commands);
+void carry_out(haft_commands *commands);
 void sink(struct subject *subject, haft_id id);
 
 /* A table of 10 objects with places. */

@@ -177,8 +177,11 @@ static void *open_and_close(void *table)
 static void *open_in_vain(void *table)
 {
     haft_worker *worker;
+    char line[100];
 
     expect_status(haft_worker_open(table, &worker), HAFT_NO_MEMORY);
+    haft_table_explain(table, HAFT_NO_MEMORY, line, sizeof line);
+    cr_expect(eq(str, line, "given: no memory: all declared threads of the domain are in use, 1"));
     return NULL;
 }
 

@@ -43,7 +43,7 @@ template <class Handle, class Closer> class owner
     owner() noexcept = default;
     explicit owner(Handle *handle) noexcept : handle_(handle) {}
 
-    /* haft_..._close(); where the answer is not HAFT_OK, nothing has been done.  Empty: HAFT_OK. */
+    /* haft_..._close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
     template <class Close> haft_status close_by(Close close) noexcept
     {
         const haft_status status = handle_ == nullptr ? HAFT_OK : close(handle_.get());

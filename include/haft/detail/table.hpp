@@ -89,7 +89,8 @@ class table : public detail::slot_owner<T, P, haft_table,
 
     /*
      * haft_table_close(), after the destructors of objects that are still live.  Where the answer
-     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), nothing has been done.
+     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), the table stays open, and
+     * no live object has ended.
      */
     haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
 
@@ -143,9 +144,9 @@ class table : public detail::slot_owner<T, P, haft_table,
     }
 
     /* Inside a read section; empty if the id is stale. */
-    haft::pin<T> pin(id_type id) const noexcept
+    template <pins Has = P> haft::pin<T> pin(id_type id) const noexcept
     {
-        static_assert(P == pins::yes,
+        static_assert(Has == pins::yes,
                       "a table with room for pins: haft::table<T, haft::pins::yes>");
         return haft::pin<T>(handle_.get(), id);
     }
