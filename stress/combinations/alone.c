@@ -5,6 +5,7 @@
 #include "stress/combinations/watch.h"
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -268,7 +269,8 @@ void check_capacity(void)
 
 struct guest {
     const struct step *step;
-    bool stays; /* its worker outlasts it */
+    sem_t is_ready; /* to leave */
+    sem_t may_leave;
 };
 
 static struct {
@@ -297,9 +299,15 @@ static void stay(void)
     pthread_setspecific(late.key, &late);
 }
 
+static void await(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0) { /* interrupted */
+    }
+}
+
 static void *visit(void *arg)
 {
-    const struct guest *guest = arg;
+    struct guest *guest = arg;
     struct step step = *guest->step;
     static struct seat seat; /* static: the thread's destructors may run on_reclaim */
     static struct thread thread;
@@ -312,23 +320,37 @@ static void *visit(void *arg)
     call_step(&thread, thread.worker, &step);
     step.call = CALL_FREE;
     call_step(&thread, thread.worker, &step);
-    if (guest->stays) {
+    if (guest->step->call == CALL_GUEST_LATE) {
         stay();
     }
+    if (guest->step->call == CALL_GUEST_LEAVING && is_clock(PLAN_WORKERS) && step.at % 2 == 1) {
+        haft_job_begin(play.domain); /* it ends with the thread */
+    }
+    sem_post(&guest->is_ready);
+    await(&guest->may_leave);
     return NULL;
 }
 
-static void receive_guest(const struct step *step, bool stays)
+/* Until it is about to leave. */
+static pthread_t receive(struct guest *guest, const struct step *step)
 {
-    struct guest guest = {step, stays};
     pthread_t thread;
 
-    if (play.at_once || play.left != NULL) {
-        return;
-    }
-    const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
+    guest->step = step;
+    sem_init(&guest->is_ready, 0, 0);
+    sem_init(&guest->may_leave, 0, 0);
+    require_that(pthread_create(&thread, NULL, visit, guest) == 0, "pthread_create");
+    await(&guest->is_ready);
+    return thread;
+}
 
-    require_that(pthread_create(&thread, NULL, visit, &guest) == 0, "pthread_create");
+static void receive_guest(const struct step *step)
+{
+    struct guest guest;
+    const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
+    const pthread_t thread = receive(&guest, step);
+
+    sem_post(&guest.may_leave);
     pthread_join(thread, NULL);
     end_call(outer);
 }
@@ -424,6 +446,16 @@ static void leave_section(struct thread *thread, haft_status (*call)(void))
     end_sections(thread);
 }
 
+static void go_on_after_close(haft_status status)
+{
+    if (check_ending(status)) {
+        require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
+                     "on_reclaim did not run once for each freed object");
+        forget_table();
+        begin_table();
+    }
+}
+
 static void try_close(struct thread *thread)
 {
     if (play.at_once) {
@@ -435,11 +467,46 @@ static void try_close(struct thread *thread)
     const haft_status status = play_close_table();
 
     end_call(outer);
-    if (check_ending(status)) {
-        require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
-                     "on_reclaim did not run once for each freed object");
-        forget_table();
-        begin_table();
+    go_on_after_close(status);
+}
+
+/* With the workers clock a guest that is still there keeps the table open. */
+static haft_status close_beside(struct guest *guest, pthread_t thread)
+{
+    sem_post(&guest->may_leave);
+    for (volatile uint32_t n = guest->step->at % 32 * 256; n != 0; n--) {
+    }
+    const haft_status status = play_close_table();
+
+    pthread_join(thread, NULL);
+    return status == HAFT_IN_USE && is_clock(PLAN_WORKERS) ? play_close_table() : status;
+}
+
+/* A guest ends while the table closes. */
+static void try_close_beside_guest(struct thread *thread, const struct step *step)
+{
+    struct guest guest;
+
+    end_sections(thread);
+    const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
+
+    play.is_left = true;
+    const haft_status status = close_beside(&guest, receive(&guest, step));
+
+    play.is_left = false;
+    end_call(outer);
+    go_on_after_close(status);
+}
+
+static void have_guest(struct thread *thread, const struct step *step)
+{
+    if (play.at_once || play.left != NULL) {
+        return;
+    }
+    if (step->call == CALL_GUEST_LEAVING) {
+        try_close_beside_guest(thread, step);
+    } else {
+        receive_guest(step);
     }
 }
 
@@ -626,7 +693,8 @@ void call_alone(struct thread *thread, const struct step *step)
     switch (step->call) {
     case CALL_GUEST:
     case CALL_GUEST_LATE:
-        receive_guest(step, step->call == CALL_GUEST_LATE);
+    case CALL_GUEST_LEAVING:
+        have_guest(thread, step);
         break;
     case CALL_CLOSE_LEFT:
         close_left();

@@ -69,6 +69,7 @@
     CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LATE)                                                                              \
+    ALONE(GUEST_LEAVING)                                                                           \
     ALONE(CLOSE_LEFT)                                                                              \
     ALONE(TICK)                                                                                    \
     ALONE(CENSUS)                                                                                  \
