@@ -3410,6 +3410,7 @@ struct change;
 
 /* Snapshot number n is in place n % keep. */
 struct snapshot {
+    uint64_t serial; /* no other one of the history ever has it; numbers come again */
     uint64_t numbers[IMAGE_NUMBERS];
     uint64_t bytes[IMAGE_PARTS];
     struct change *changes;     /* against the snapshot before; NULL: none */
@@ -3429,6 +3430,7 @@ struct haft_history {
     uint64_t oldest;
     uint64_t next; /* one more than the newest; equal: there is none */
     uint64_t current;
+    uint64_t taken;     /* snapshots ever */
     struct shape shape; /* of the tables whose snapshots it has */
     struct shadow_part shadow[IMAGE_PARTS];
 };
@@ -3516,16 +3518,22 @@ static void forget_changes(const haft_history *history, uint64_t number)
     snapshot->changes = NULL;
 }
 
+static void close_shadow(haft_history *history)
+{
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        if (history->shadow[part].is_open) {
+            reservation_close_array(&history->shadow[part].memory, &history->heap);
+            history->shadow[part].is_open = false;
+        }
+    }
+}
+
 void haft_history_close(haft_history *history)
 {
     for (uint64_t number = history->oldest; number < history->next; number++) {
         forget_changes(history, number);
     }
-    for (int part = 0; part < IMAGE_PARTS; part++) {
-        if (history->shadow[part].is_open) {
-            reservation_close_array(&history->shadow[part].memory, &history->heap);
-        }
-    }
+    close_shadow(history);
     const haft_allocator heap = history->heap;
 
     heap_give(&heap, history->snapshots, bytes_of_snapshots(history->keep));
@@ -3746,6 +3754,9 @@ HAFT_INTERNAL haft_status history_take(haft_history *history, const struct shape
     if (status == HAFT_OK && !is_alone) {
         status = exchange_with(history, image, &taken);
     }
+    if (status != HAFT_OK && history->next == 0) {
+        close_shadow(history); /* the next table to come may be of another shape */
+    }
     if (status != HAFT_OK) {
         return status;
     }
@@ -3759,6 +3770,7 @@ HAFT_INTERNAL haft_status history_take(haft_history *history, const struct shape
     }
     history->shape = *shape;
     history->current = history->next++;
+    taken.serial = ++history->taken;
     *snapshot_of(history, history->current) = taken;
     if (number != NULL) {
         *number = history->current;
@@ -6903,7 +6915,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (!local_is_free(local, index, word)) {
         return HAFT_OCCUPIED;
     }
-    if (word == 0 && local->wraps) {
+    if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
         return HAFT_OK; /* even below the first generation: the slot may have begun again */
     }
     if (asked != 0 && asked < word_generation(format, slots_begin_at(&local->slots, index, word))) {
@@ -6998,6 +7010,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next.bits, MARK_EXHAUSTED));
         local->exhausted++;
+        local_look_at_fill(local);
     } else if (status == HAFT_OK) {
         local_push(local, index, next.bits);
     }
@@ -7036,6 +7049,9 @@ void haft_local_load_begin(haft_local *local)
 {
     assert(local->mode == LOCAL_OPEN && !local->in_callback && "loading begins once");
     local->mode = LOCAL_LOADING;
+    /* Any of these may be chosen: local_rebuild() finds those that are left. */
+    local->fresh_at = local->fresh_end;
+    local->fresh_slots = 0;
     local_begin_list(local);
 }
 
@@ -7541,25 +7557,29 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-/* Whether the table can become that snapshot now; it is prepared. */
-static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number)
+/* Whether the table can become that snapshot now; it is prepared.  `*serial` 0: any of that number,
+ * and its serial comes there. */
+static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number,
+                                  uint64_t *serial)
 {
     const struct snapshot *snapshot = history_find(history, number);
     const haft_status status = check_history(local, history);
 
-    if (status == HAFT_OK && snapshot == NULL) {
+    if (status == HAFT_OK && (snapshot == NULL || (*serial != 0 && *serial != snapshot->serial))) {
         return HAFT_OUT_OF_RANGE;
     }
+    *serial = snapshot != NULL ? snapshot->serial : 0;
     return status == HAFT_OK ? local_prepare(local, snapshot->numbers) : status;
 }
 
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
 {
-    haft_status status = prepare_rewind(local, history, number);
+    uint64_t serial = 0;
+    haft_status status = prepare_rewind(local, history, number, &serial);
 
     status = status == HAFT_OK ? local_end_values(local) : status;
     /* on_end may have inserted, and taken snapshots of other tables. */
-    status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
+    status = status == HAFT_OK ? prepare_rewind(local, history, number, &serial) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 
@@ -18632,12 +18652,9 @@ static haft_status check_moment(const haft_local *local)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    if (local->mode == LOCAL_LOADING) {
-        return HAFT_LOADING;
-    }
-    return local->mode == LOCAL_OPEN && local->held == 0 && load_relaxed(OWN, &local->sides) == 0
-               ? HAFT_OK
-               : HAFT_IN_USE;
+    const haft_status status = local_check_moment(local);
+
+    return status == HAFT_OK && load_relaxed(OWN, &local->sides) != 0 ? HAFT_IN_USE : status;
 }
 
 /* The local table's destructor, as on_reclaim. */

@@ -68,26 +68,26 @@
  *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1646  the handle table that all threads share, and its workers
  *     haft/local.h      2124  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2522  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2524  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2868  visiting the live objects of a shared table
- *     haft/pin.h        2983  holding on to an object beyond a read section
- *     haft/share.h      3035  hand a local table over to all threads, and back
- *     haft/side.h       3152  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3395  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2870  visiting the live objects of a shared table
+ *     haft/pin.h        2985  holding on to an object beyond a read section
+ *     haft/share.h      3037  hand a local table over to all threads, and back
+ *     haft/side.h       3154  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3397  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3611  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3613  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3762  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3764  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4269  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4271  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3960  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5405  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3962  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5407  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5583  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5585  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -2452,7 +2452,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
 /*
  * haft_local_restore - an object under an id of the caller's choice, as haft_local_insert() would
  * have made it.  When it is freed, its slot goes on with the next generation.  Slots below it that
- * were never used become free, to be reused before all others, the lowest first.
+ * were never used become free, to be reused before all others, the lowest first (with min_free,
+ * once that many are free).
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
@@ -2460,6 +2461,7 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
  *             HAFT_OCCUPIED       the slot holds an object or a reservation
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *                                 (of a slot that was never used any may be chosen with `wrap`)
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
  * Progress  wait-free except for the system.
@@ -3070,8 +3072,8 @@ typedef struct haft_share_options {
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
- *             HAFT_IN_USE      objects are reserved and not published, on_destroy is running, or a
- *                              side is open (haft/side.h)
+ *             HAFT_IN_USE      objects are reserved and not published, a callback of the local
+ *                              table runs, or a side is open (haft/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name

@@ -396,6 +396,25 @@ template <class Handle, class Closer> class owner
   protected:
     owner() noexcept = default;
     explicit owner(Handle *handle) noexcept : handle_(handle) {}
+    ~owner() { end_owned(); }
+    owner(owner &&) noexcept = default;
+    owner &operator=(owner &&other) noexcept
+    {
+        if (this != &other) {
+            end_owned();
+            handle_ = std::move(other.handle_);
+        }
+        return *this;
+    }
+
+    /* Ends what is owned; until that is done, destructors of objects find it here. */
+    void end_owned() noexcept
+    {
+        if (handle_ != nullptr) {
+            handle_.get_deleter()(handle_.get());
+            handle_.release();
+        }
+    }
 
     /* haft_..._close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
     template <class Close> haft_status close_by(Close close) noexcept
@@ -502,23 +521,28 @@ class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
 
         return status == HAFT_OK ? result<arena>(arena(opened)) : status;
     }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { end_owned(); }
 
     /*
-     * A T made of `args`; NULL if there is no memory, and then no constructor has run.  Where one
-     * throws, its bytes are given back at the next reset.
+     * A T made of `args`; NULL if there is no memory: for its clean-up, a T that was made is
+     * destroyed again.  Where a constructor throws, its bytes are given back at the next reset.
      */
     template <class T, class... Args> T *create(Args &&...args)
     {
         detail::check_object_type<T>();
-        if constexpr (std::is_trivially_destructible_v<T>) {
-            void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
+        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
 
-            return bytes == nullptr ? nullptr
-                                    : detail::construct<T>(bytes, std::forward<Args>(args)...);
-        } else {
-            return create_counted<T>(std::forward<Args>(args)...);
+        if (bytes == nullptr) {
+            return nullptr;
         }
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        if constexpr (detail::has_destructor<T>) {
+            if (haft_arena_on_reset(handle_.get(), clean_up<T>, made) != HAFT_OK) {
+                std::destroy_at(made);
+                return nullptr;
+            }
+        }
+        return made;
     }
 
     void reset() noexcept { haft_arena_reset(handle_.get()); }
@@ -527,34 +551,9 @@ class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
     haft_arena_stats stats() const noexcept { return haft_arena_stats_get(handle_.get()); }
 
   private:
-    /* An object that is noted for clean-up before it is made, since the note may fail. */
-    template <class T> struct noted {
-        bool is_made = false;
-        alignas(T) unsigned char bytes[sizeof(T)];
-
-        static void clean_up(void *arg) noexcept
-        {
-            noted *self = static_cast<noted *>(arg);
-
-            if (self->is_made) {
-                std::destroy_at(std::launder(reinterpret_cast<T *>(self->bytes)));
-            }
-        }
-    };
-    template <class T, class... Args> T *create_counted(Args &&...args)
+    template <class T> static void clean_up(void *made) noexcept
     {
-        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(noted<T>), alignof(noted<T>));
-
-        if (bytes == nullptr) {
-            return nullptr;
-        }
-        noted<T> *note = ::new (bytes) noted<T>;
-        if (haft_arena_on_reset(handle_.get(), noted<T>::clean_up, note) != HAFT_OK) {
-            return nullptr;
-        }
-        T *made = detail::construct<T>(note->bytes, std::forward<Args>(args)...);
-        note->is_made = true;
-        return made;
+        std::destroy_at(static_cast<T *>(made));
     }
 
     explicit arena(haft_arena *opened) noexcept : owner(opened) {}
@@ -701,7 +700,7 @@ class history : public detail::owner<haft_history, detail::closer<haft_history_c
 
         return status == HAFT_OK ? result<history>(history(opened)) : status;
     }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     haft_range kept() const noexcept { return haft_history_kept(handle_.get()); }
     uint64_t bytes() const noexcept { return haft_history_bytes(handle_.get()); }
@@ -840,7 +839,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
     /* The C table, which the caller closes from now on; ~T() stays its on_destroy. */
     haft_local *release() noexcept { return handle_.release(); }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* A T made of `args`.  Fails as haft_local_reserve(); then no constructor has run. */
     template <class... Args> result<id_type> emplace(Args &&...args)
@@ -1067,7 +1066,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return open(detail::with_capacity<haft_packed_options>(capacity));
     }
 
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* A T made of `args`, in the last position.  Made first: then fails as haft_packed_insert(). */
     template <class... Args> result<id_type> emplace(Args &&...args)
@@ -1563,7 +1562,8 @@ class table : public detail::slot_owner<T, P, haft_table,
     }
 
     /*
-     * haft_table_close(), after the destructors of objects that are still live.  Where the answer
+     * haft_table_close(), after the destructors of objects that are still live, which may not use
+     * the table any more.  Where the answer
      * is not HAFT_OK (haft_unshare() has the list if T has a destructor), the table stays open, and
      * no live object has ended.
      */
@@ -1724,7 +1724,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
         return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
     }
 
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* haft_side_get(): of a haft::table, the calling thread has resolved the id in its section. */
     V *get(id_type id) const noexcept
@@ -1778,8 +1778,9 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
      */
     template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
     {
-        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>,
-                                  const_cast<void *>(static_cast<const void *>(&visit)));
+        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+
+        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
     }
 
   private:
@@ -1828,7 +1829,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     template <class Visit>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        Visit &visit = *static_cast<Visit *>(arg);
+        Visit &visit = **static_cast<Visit **>(arg);
         T &object_of = *static_cast<T *>(object);
         V &value_of = *static_cast<V *>(value);
 

@@ -23,6 +23,7 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/table/table.h"
 #include "lib/local/local.h"
+#include "lib/local/local_image.h"
 #include "lib/local/local_list.h"
 
 static haft_status check_moment(const haft_local *local)
@@ -30,12 +31,9 @@ static haft_status check_moment(const haft_local *local)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    if (local->mode == LOCAL_LOADING) {
-        return HAFT_LOADING;
-    }
-    return local->mode == LOCAL_OPEN && local->held == 0 && load_relaxed(OWN, &local->sides) == 0
-               ? HAFT_OK
-               : HAFT_IN_USE;
+    const haft_status status = local_check_moment(local);
+
+    return status == HAFT_OK && load_relaxed(OWN, &local->sides) != 0 ? HAFT_IN_USE : status;
 }
 
 /* The local table's destructor, as on_reclaim. */

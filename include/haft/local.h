@@ -345,7 +345,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
 /*
  * haft_local_restore - an object under an id of the caller's choice, as haft_local_insert() would
  * have made it.  When it is freed, its slot goes on with the next generation.  Slots below it that
- * were never used become free, to be reused before all others, the lowest first.
+ * were never used become free, to be reused before all others, the lowest first (with min_free,
+ * once that many are free).
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed:
  *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
@@ -353,6 +354,7 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released);
  *             HAFT_OCCUPIED       the slot holds an object or a reservation
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
+ *                                 (of a slot that was never used any may be chosen with `wrap`)
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
  * Progress  wait-free except for the system.

@@ -26,7 +26,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (!local_is_free(local, index, word)) {
         return HAFT_OCCUPIED;
     }
-    if (word == 0 && local->wraps) {
+    if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
         return HAFT_OK; /* even below the first generation: the slot may have begun again */
     }
     if (asked != 0 && asked < word_generation(format, slots_begin_at(&local->slots, index, word))) {
@@ -121,6 +121,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next.bits, MARK_EXHAUSTED));
         local->exhausted++;
+        local_look_at_fill(local);
     } else if (status == HAFT_OK) {
         local_push(local, index, next.bits);
     }
@@ -159,6 +160,9 @@ void haft_local_load_begin(haft_local *local)
 {
     assert(local->mode == LOCAL_OPEN && !local->in_callback && "loading begins once");
     local->mode = LOCAL_LOADING;
+    /* Any of these may be chosen: local_rebuild() finds those that are left. */
+    local->fresh_at = local->fresh_end;
+    local->fresh_slots = 0;
     local_begin_list(local);
 }
 

@@ -30,25 +30,29 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-/* Whether the table can become that snapshot now; it is prepared. */
-static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number)
+/* Whether the table can become that snapshot now; it is prepared.  `*serial` 0: any of that number,
+ * and its serial comes there. */
+static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number,
+                                  uint64_t *serial)
 {
     const struct snapshot *snapshot = history_find(history, number);
     const haft_status status = check_history(local, history);
 
-    if (status == HAFT_OK && snapshot == NULL) {
+    if (status == HAFT_OK && (snapshot == NULL || (*serial != 0 && *serial != snapshot->serial))) {
         return HAFT_OUT_OF_RANGE;
     }
+    *serial = snapshot != NULL ? snapshot->serial : 0;
     return status == HAFT_OK ? local_prepare(local, snapshot->numbers) : status;
 }
 
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number)
 {
-    haft_status status = prepare_rewind(local, history, number);
+    uint64_t serial = 0;
+    haft_status status = prepare_rewind(local, history, number, &serial);
 
     status = status == HAFT_OK ? local_end_values(local) : status;
     /* on_end may have inserted, and taken snapshots of other tables. */
-    status = status == HAFT_OK ? prepare_rewind(local, history, number) : status;
+    status = status == HAFT_OK ? prepare_rewind(local, history, number, &serial) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 

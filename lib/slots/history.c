@@ -65,16 +65,22 @@ static void forget_changes(const haft_history *history, uint64_t number)
     snapshot->changes = NULL;
 }
 
+static void close_shadow(haft_history *history)
+{
+    for (int part = 0; part < IMAGE_PARTS; part++) {
+        if (history->shadow[part].is_open) {
+            reservation_close_array(&history->shadow[part].memory, &history->heap);
+            history->shadow[part].is_open = false;
+        }
+    }
+}
+
 void haft_history_close(haft_history *history)
 {
     for (uint64_t number = history->oldest; number < history->next; number++) {
         forget_changes(history, number);
     }
-    for (int part = 0; part < IMAGE_PARTS; part++) {
-        if (history->shadow[part].is_open) {
-            reservation_close_array(&history->shadow[part].memory, &history->heap);
-        }
-    }
+    close_shadow(history);
     const haft_allocator heap = history->heap;
 
     heap_give(&heap, history->snapshots, bytes_of_snapshots(history->keep));
@@ -295,6 +301,9 @@ haft_status history_take(haft_history *history, const struct shape *shape,
     if (status == HAFT_OK && !is_alone) {
         status = exchange_with(history, image, &taken);
     }
+    if (status != HAFT_OK && history->next == 0) {
+        close_shadow(history); /* the next table to come may be of another shape */
+    }
     if (status != HAFT_OK) {
         return status;
     }
@@ -308,6 +317,7 @@ haft_status history_take(haft_history *history, const struct shape *shape,
     }
     history->shape = *shape;
     history->current = history->next++;
+    taken.serial = ++history->taken;
     *snapshot_of(history, history->current) = taken;
     if (number != NULL) {
         *number = history->current;

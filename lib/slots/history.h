@@ -22,6 +22,7 @@ struct change;
 
 /* Snapshot number n is in place n % keep. */
 struct snapshot {
+    uint64_t serial; /* no other one of the history ever has it; numbers come again */
     uint64_t numbers[IMAGE_NUMBERS];
     uint64_t bytes[IMAGE_PARTS];
     struct change *changes;     /* against the snapshot before; NULL: none */
@@ -41,6 +42,7 @@ struct haft_history {
     uint64_t oldest;
     uint64_t next; /* one more than the newest; equal: there is none */
     uint64_t current;
+    uint64_t taken;     /* snapshots ever */
     struct shape shape; /* of the tables whose snapshots it has */
     struct shadow_part shadow[IMAGE_PARTS];
 };

@@ -36,6 +36,45 @@ Test(cpp_arena, objects_are_destroyed_at_the_reset_the_last_one_first)
     cr_expect_eq(last, 0);
 }
 
+/* Of an object in the same arena, which its constructor makes: that was made first. */
+struct outer {
+    explicit outer(haft::arena &arena) : inner(arena.create<counted>(7)) {}
+    ~outer() { seen = inner->number; }
+    counted *inner;
+    static inline int seen = 0;
+};
+
+Test(cpp_arena, an_object_ends_before_those_that_its_constructor_made)
+{
+    haft::arena arena = opened();
+
+    cr_assert_not_null(arena.create<outer>(arena));
+    arena.reset();
+    cr_expect_eq(outer::seen, 7);
+    cr_expect_eq(counted::live(), 0);
+}
+
+/* Its destructor makes another, once. */
+struct successor {
+    explicit successor(haft::arena *in) : arena(in) {}
+    ~successor()
+    {
+        if (arena != nullptr) {
+            cr_expect_not_null(arena->create<counted>(1));
+        }
+    }
+    haft::arena *arena;
+};
+
+Test(cpp_arena, a_destructor_finds_the_arena_while_it_closes)
+{
+    haft::arena arena = opened();
+
+    cr_assert_not_null(arena.create<successor>(&arena));
+    arena.close();
+    cr_expect_not(arena);
+}
+
 Test(cpp_arena, objects_are_destroyed_once_at_the_end)
 {
     {
@@ -106,7 +145,7 @@ Test(cpp_arena, no_memory_is_no_object)
         made++;
     }
     cr_expect_lt(made, 1000);
-    cr_expect_eq(counted::made, made);
+    cr_expect_eq(counted::live(), made);
     while (arena.create<int>() != nullptr && made < 2000) {
         made++;
     }

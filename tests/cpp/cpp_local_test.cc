@@ -58,6 +58,49 @@ Test(cpp_local, a_view_is_empty_before_it_is_a_table_s)
     cr_expect_eq(*small.resolve(*id), 'a');
 }
 
+/* --- destructors that use the table --- */
+
+/* Frees another object of its table. */
+struct parent {
+    using table = haft::local<parent>;
+
+    explicit parent(haft::id<parent> of) : child(of) {}
+    ~parent()
+    {
+        if (child) {
+            home->free(child);
+            asked++;
+        }
+    }
+    haft::id<parent> child;
+    static inline table *home = nullptr;
+    static inline int asked = 0;
+};
+
+static void fill_family(parent::table &table)
+{
+    const auto child = table.emplace(haft::id<parent>());
+
+    cr_assert(table.emplace(*child));
+    cr_assert(table.emplace(haft::id<parent>()));
+}
+
+Test(cpp_local, destructors_find_the_table_while_it_closes_or_is_assigned_to)
+{
+    auto first = parent::table::open(10);
+    auto second = parent::table::open(10);
+
+    parent::home = &*first;
+    fill_family(*first);
+    fill_family(*second);
+    *first = std::move(*second);
+    cr_expect_eq(parent::asked, 1);
+    cr_expect_eq(first->count(), 3);
+    first->close();
+    cr_expect_eq(parent::asked, 2);
+    cr_expect_not(*first);
+}
+
 /* --- lives --- */
 
 Test(cpp_local, emplaced_object_is_made_where_it_resolves_to)

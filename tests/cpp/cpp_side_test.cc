@@ -152,6 +152,23 @@ Test(cpp_side, visits_may_count_or_stop)
                  3);
 }
 
+static int visited;
+
+static void visit_one(haft::id<ship>, ship &, point &)
+{
+    visited++;
+}
+
+Test(cpp_side, a_plain_function_visits)
+{
+    auto ships = haft::local<ship>::open(10);
+    auto points = haft::side<point, ship>::open(*ships);
+
+    cr_assert(points->emplace(*ships->emplace(1), 1.0, 2.0));
+    cr_expect_eq(points->for_each(visit_one), 1);
+    cr_expect_eq(visited, 1);
+}
+
 Test(cpp_side, a_shared_table_has_sides_of_plain_values)
 {
     auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());

@@ -12,7 +12,7 @@ TestSuite(save, .timeout = SUITE_SECONDS);
 static haft_local *open_local(haft_local_reuse reuse, haft_layout layout, bool wrap)
 {
     const haft_local_options options = {
-        .capacity = CAPACITY, .object_size = 500, .layout = layout, .reuse = reuse, .wrap = wrap};
+        .capacity = CAPACITY, .object_size = 1016, .layout = layout, .reuse = reuse, .wrap = wrap};
     haft_local *local;
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);
@@ -158,13 +158,14 @@ Test(load, after_a_trim_every_free_slot_is_still_used_once)
     for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
         haft_local *local = open_local((haft_local_reuse)reuse, HAFT_LAYOUT_32_32, false);
         bool met[4 + CAPACITY] = {false};
+        uint64_t released;
 
         for (int i = 0; i < CAPACITY; i++) {
             insert_into(local);
         }
         haft_local_clear(local);
-        must(haft_local_trim(local, NULL) == HAFT_OK);
-        for (int i = 0; i < 23; i++) { /* a run is in use in part: a page has 8 slots */
+        must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
+        for (int i = 0; i < 23; i++) { /* a run is in use in part: a page has 4 slots */
             met[insert_into(local).bits & UINT32_MAX] = true;
         }
         haft_local_load_begin(local);
@@ -180,6 +181,28 @@ Test(load, after_a_trim_every_free_slot_is_still_used_once)
         cr_expect(eq(u64, haft_local_available(local), 0));
         haft_local_close(local);
     }
+}
+
+Test(load, into_released_memory_counts_right)
+{
+    haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
+
+    for (int i = 0; i < CAPACITY; i++) {
+        insert_into(local);
+    }
+    haft_local_clear(local);
+    must(haft_local_trim(local, NULL) == HAFT_OK);
+    must(haft_local_stats_get(local).released != 0);
+    haft_local_load_begin(local);
+    for (uint64_t i = 0; i < 100; i++) {
+        must(haft_local_restore(local, of(50 + i, 9), NULL) == HAFT_OK);
+        const haft_local_stats stats = haft_local_stats_get(local);
+
+        must(stats.live == i + 1 && stats.free <= CAPACITY - stats.live);
+        must(stats.free + stats.released == CAPACITY - stats.live);
+    }
+    haft_local_load_end(local);
+    haft_local_close(local);
 }
 
 /* --- saved games --- */

@@ -397,6 +397,26 @@ Test(restore, slots_below_a_restored_one_do_not_count_as_freed)
     haft_local_close(local);
 }
 
+Test(restore, an_id_that_was_stale_before_a_trim_is_stale_with_wrap)
+{
+    const haft_local_options options = {.capacity = 100000, .object_size = 24, .wrap = true};
+    static haft_id ids[50000];
+    uint64_t released;
+
+    layout = HAFT_LAYOUT_32_32;
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (int i = 0; i < 50000; i++) {
+        ids[i] = insert_any();
+    }
+    for (int i = 0; i < 50000; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+    must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
+    expect_status(haft_local_restore(local, ids[30000], NULL), HAFT_STALE);
+    expect_status(haft_local_restore(local, id_of(90000, 1), NULL), HAFT_OK);
+    haft_local_close(local);
+}
+
 Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_freed)
 {
     haft_id ids[400];

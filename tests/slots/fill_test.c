@@ -105,6 +105,42 @@ static void free_local(int from, int to)
     }
 }
 
+Test(fill, a_slot_restored_as_exhausted_counts)
+{
+    open_local(HAFT_REUSE_LIFO, WARN_AT);
+    insert_local(0, WARN_AT - 1);
+    cr_expect(eq(int, seen.calls, 0));
+    assert_status(haft_local_restore_free(
+                      seen.local, haft_id_pack(haft_local_layout(seen.local), WARN_AT + 10, 0, 0)),
+                  HAFT_OK);
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, seen.in_use, WARN_AT));
+    haft_local_close(seen.local);
+}
+
+static haft_status shared_inside;
+
+static void share_inside(void)
+{
+    haft_table *table;
+
+    shared_inside = haft_share(seen.local, seen.shared.domain, NULL, &table);
+}
+
+Test(fill, no_table_is_shared_inside_on_fill)
+{
+    haft_domain *domain;
+
+    assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
+    open_local(HAFT_REUSE_LIFO, WARN_AT);
+    seen.act = share_inside;
+    seen.shared.domain = domain;
+    insert_local(0, WARN_AT);
+    expect_status(shared_inside, HAFT_IN_USE);
+    haft_local_close(seen.local);
+    assert_status(haft_domain_close(domain), HAFT_OK);
+}
+
 TEST_ON_EACH_KIND(fill, of_one_thread_is_told_with_the_object_that_reaches_it_and_once)
 {
     const haft_table_options options = {.name = "players",

@@ -98,6 +98,39 @@ static haft_status take_two_packed(void **opened)
     return take_two(opened, take_packed);
 }
 
+Test(snapshot_failing, the_first_leaves_the_history_to_tables_of_any_shape)
+{
+    int refused = 0;
+
+    for (int n = 1; n < 6; n++) {
+        haft_packed *larger;
+        haft_history *history;
+        haft_id id;
+
+        open_tables(4);
+        assert_status(
+            haft_packed_open(&(haft_packed_options){.capacity = 1000, .object_size = 64}, &larger),
+            HAFT_OK);
+        for (int i = 0; i < 900; i++) {
+            must(haft_packed_insert(larger, NULL, &id) == HAFT_OK);
+        }
+        assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
+        fail_calls(n, n);
+        const haft_status status = take_packed(history);
+
+        fail_calls(0, -1);
+        if (status != HAFT_OK) {
+            expect_status(haft_packed_snapshot(larger, history, NULL), HAFT_OK);
+            expect_status(haft_packed_rewind(larger, history, 0), HAFT_OK);
+        }
+        refused += status == HAFT_NO_MEMORY;
+        haft_history_close(history);
+        haft_packed_close(larger);
+        close_tables();
+    }
+    cr_expect(eq(int, refused, 3)); /* a packed table's image has as many parts */
+}
+
 Test(snapshot_failing, taking)
 {
     for (int round = 0; round < 3; round++) {

@@ -1,6 +1,7 @@
 /* Snapshots, rewinding and clones, in every kind of table of one thread. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
+#include <haft/side.h>
 #include <haft/snapshot.h>
 #include <string.h>
 
@@ -490,6 +491,51 @@ Test(snapshot, callbacks_of_a_packed_table_take_none)
     cr_expect(eq(u64, haft_history_kept(callback.history).to, 1));
     haft_packed_close(callback.packed);
     haft_history_close(callback.history);
+}
+
+/* An on_end that takes a snapshot of another table, in place of the one to go to. */
+struct intruder {
+    haft_local *other;
+    haft_history *history;
+};
+
+static void take_number_again(void *value, haft_id id, void *arg)
+{
+    struct intruder *intruder = arg;
+    uint64_t number;
+
+    (void)value;
+    (void)id;
+    assert_status(haft_local_snapshot(intruder->other, intruder->history, &number), HAFT_OK);
+    cr_expect(eq(u64, number, 1));
+}
+
+Test(snapshot, that_an_on_end_has_replaced_by_another_table_s_is_not_gone_to)
+{
+    const haft_local_options both = {.capacity = 10, .object_size = 8};
+    haft_local *local = open_with(&both);
+    struct intruder intruder = {.other = open_with(&both)};
+    const haft_side_options side_options = {
+        .value_size = 8, .on_end = take_number_again, .end_arg = &intruder};
+    haft_side *side;
+    haft_id id;
+
+    assert_status(haft_history_open(&(haft_history_options){.keep = 8}, &intruder.history),
+                  HAFT_OK);
+    for (int n = 0; n < 2; n++) {
+        assert_status(haft_local_snapshot(local, intruder.history, NULL), HAFT_OK);
+        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    }
+    assert_status(haft_local_rewind(local, intruder.history, 0), HAFT_OK);
+    assert_status(haft_side_open_local(local, &side_options, &side), HAFT_OK);
+    assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    assert_status(haft_side_set(side, id, NULL, NULL), HAFT_OK);
+    expect_status(haft_local_rewind(local, intruder.history, 1), HAFT_OUT_OF_RANGE);
+    cr_expect(haft_is_live(haft_local_view(local), id));
+    haft_side_close(side);
+    haft_local_close(local);
+    haft_local_close(intruder.other);
+    haft_history_close(intruder.history);
 }
 
 static void count_warnings(const haft_fill *fill, void *arg)

@@ -27,23 +27,28 @@ class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
 
         return status == HAFT_OK ? result<arena>(arena(opened)) : status;
     }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { end_owned(); }
 
     /*
-     * A T made of `args`; NULL if there is no memory, and then no constructor has run.  Where one
-     * throws, its bytes are given back at the next reset.
+     * A T made of `args`; NULL if there is no memory: for its clean-up, a T that was made is
+     * destroyed again.  Where a constructor throws, its bytes are given back at the next reset.
      */
     template <class T, class... Args> T *create(Args &&...args)
     {
         detail::check_object_type<T>();
-        if constexpr (std::is_trivially_destructible_v<T>) {
-            void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
+        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(T), alignof(T));
 
-            return bytes == nullptr ? nullptr
-                                    : detail::construct<T>(bytes, std::forward<Args>(args)...);
-        } else {
-            return create_counted<T>(std::forward<Args>(args)...);
+        if (bytes == nullptr) {
+            return nullptr;
         }
+        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
+        if constexpr (detail::has_destructor<T>) {
+            if (haft_arena_on_reset(handle_.get(), clean_up<T>, made) != HAFT_OK) {
+                std::destroy_at(made);
+                return nullptr;
+            }
+        }
+        return made;
     }
 
     void reset() noexcept { haft_arena_reset(handle_.get()); }
@@ -52,34 +57,9 @@ class arena : public detail::owner<haft_arena, detail::closer<haft_arena_close>>
     haft_arena_stats stats() const noexcept { return haft_arena_stats_get(handle_.get()); }
 
   private:
-    /* An object that is noted for clean-up before it is made, since the note may fail. */
-    template <class T> struct noted {
-        bool is_made = false;
-        alignas(T) unsigned char bytes[sizeof(T)];
-
-        static void clean_up(void *arg) noexcept
-        {
-            noted *self = static_cast<noted *>(arg);
-
-            if (self->is_made) {
-                std::destroy_at(std::launder(reinterpret_cast<T *>(self->bytes)));
-            }
-        }
-    };
-    template <class T, class... Args> T *create_counted(Args &&...args)
+    template <class T> static void clean_up(void *made) noexcept
     {
-        void *bytes = haft_arena_alloc_aligned(handle_.get(), sizeof(noted<T>), alignof(noted<T>));
-
-        if (bytes == nullptr) {
-            return nullptr;
-        }
-        noted<T> *note = ::new (bytes) noted<T>;
-        if (haft_arena_on_reset(handle_.get(), noted<T>::clean_up, note) != HAFT_OK) {
-            return nullptr;
-        }
-        T *made = detail::construct<T>(note->bytes, std::forward<Args>(args)...);
-        note->is_made = true;
-        return made;
+        std::destroy_at(static_cast<T *>(made));
     }
 
     explicit arena(haft_arena *opened) noexcept : owner(opened) {}

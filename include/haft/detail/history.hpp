@@ -29,7 +29,7 @@ class history : public detail::owner<haft_history, detail::closer<haft_history_c
 
         return status == HAFT_OK ? result<history>(history(opened)) : status;
     }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     haft_range kept() const noexcept { return haft_history_kept(handle_.get()); }
     uint64_t bytes() const noexcept { return haft_history_bytes(handle_.get()); }

@@ -68,7 +68,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
     /* The C table, which the caller closes from now on; ~T() stays its on_destroy. */
     haft_local *release() noexcept { return handle_.release(); }
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* A T made of `args`.  Fails as haft_local_reserve(); then no constructor has run. */
     template <class... Args> result<id_type> emplace(Args &&...args)

@@ -42,6 +42,25 @@ template <class Handle, class Closer> class owner
   protected:
     owner() noexcept = default;
     explicit owner(Handle *handle) noexcept : handle_(handle) {}
+    ~owner() { end_owned(); }
+    owner(owner &&) noexcept = default;
+    owner &operator=(owner &&other) noexcept
+    {
+        if (this != &other) {
+            end_owned();
+            handle_ = std::move(other.handle_);
+        }
+        return *this;
+    }
+
+    /* Ends what is owned; until that is done, destructors of objects find it here. */
+    void end_owned() noexcept
+    {
+        if (handle_ != nullptr) {
+            handle_.get_deleter()(handle_.get());
+            handle_.release();
+        }
+    }
 
     /* haft_..._close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
     template <class Close> haft_status close_by(Close close) noexcept

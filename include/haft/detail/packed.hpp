@@ -56,7 +56,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return open(detail::with_capacity<haft_packed_options>(capacity));
     }
 
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* A T made of `args`, in the last position.  Made first: then fails as haft_packed_insert(). */
     template <class... Args> result<id_type> emplace(Args &&...args)

@@ -57,7 +57,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
         return status == HAFT_OK ? result<side>(side(opened, table.view().untyped())) : status;
     }
 
-    void close() noexcept { handle_.reset(); }
+    void close() noexcept { this->end_owned(); }
 
     /* haft_side_get(): of a haft::table, the calling thread has resolved the id in its section. */
     V *get(id_type id) const noexcept
@@ -111,8 +111,9 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
      */
     template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
     {
-        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>,
-                                  const_cast<void *>(static_cast<const void *>(&visit)));
+        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+
+        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
     }
 
   private:
@@ -161,7 +162,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     template <class Visit>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        Visit &visit = *static_cast<Visit *>(arg);
+        Visit &visit = **static_cast<Visit **>(arg);
         T &object_of = *static_cast<T *>(object);
         V &value_of = *static_cast<V *>(value);
 

@@ -88,7 +88,8 @@ class table : public detail::slot_owner<T, P, haft_table,
     }
 
     /*
-     * haft_table_close(), after the destructors of objects that are still live.  Where the answer
+     * haft_table_close(), after the destructors of objects that are still live, which may not use
+     * the table any more.  Where the answer
      * is not HAFT_OK (haft_unshare() has the list if T has a destructor), the table stays open, and
      * no live object has ended.
      */
