@@ -203,15 +203,8 @@ HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore);
 
 /*
  * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one; then again, if something has set it meanwhile: OS_KEY_ROUNDS times in all for sure.
+ * another one.
  */
-#ifdef __unix__
-/* POSIX.1-2017 has 4 rounds at least; in the fourth the thread has ended for ThreadSanitizer. */
-#define OS_KEY_ROUNDS 3
-#else
-#define OS_KEY_ROUNDS 1
-#endif
-
 HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value));
 HAFT_INTERNAL void os_key_close(const struct os_key *key);
 HAFT_INTERNAL bool os_key_set(const struct os_key *key, void *value);
@@ -11505,13 +11498,6 @@ HAFT_INTERNAL bool domain_in_inner_job(haft_domain *domain);
 HAFT_INTERNAL bool job_is_forgotten(void);
 
 /*
- * Where a thread ends, under the registry's lock: whether it has jobs or parks whose clock would
- * wait for them though it is gone; and the end of these.
- */
-HAFT_INTERNAL bool jobs_are_open(void);
-HAFT_INTERNAL void jobs_end_all(void);
-
-/*
  * concurrent/clock/thread.h - numbers of threads.
  */
 
@@ -12256,10 +12242,6 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
  * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
  * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
- *
- * With the workers clock a thread that ends leaves a member behind, so the library ends its jobs:
- * as late as it can, for destructors may use what they have resolved.  Those that run later may end
- * them again.
  */
 
 /* In place of a state's number of open jobs. */
@@ -12267,7 +12249,6 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
 #define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
 static _Thread_local uint32_t forgotten;
-static _Thread_local bool has_ended; /* jobs_end_all() was called */
 
 HAFT_INTERNAL bool job_is_forgotten(void)
 {
@@ -12312,12 +12293,6 @@ static haft_job_state unkept(uint32_t open)
     return (haft_job_state){thread_number(), 0, open};
 }
 
-/* Whether jobs_end_all() has ended the job or park that the state is of. */
-static bool is_over(const struct standing *standing, haft_job_state state)
-{
-    return has_ended && (standing == NULL || standing->open <= state.open);
-}
-
 /* The standing that a state is of; NULL: none was kept. */
 static struct standing *kept(haft_domain *domain, haft_job_state state)
 {
@@ -12327,9 +12302,6 @@ static struct standing *kept(haft_domain *domain, haft_job_state state)
     }
     struct standing *standing = present(domain);
 
-    if (is_over(standing, state)) {
-        return NULL;
-    }
     assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
     return standing;
 }
@@ -12401,35 +12373,6 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }
-}
-
-/* --- the end of a thread --- */
-
-/* The next domain from `domain` on where the thread has jobs and the clock keeps them; or NULL. */
-static haft_domain *next_with_jobs(haft_domain *domain)
-{
-    while (domain != NULL && (domain->clock->join == NULL || !domain_has_open_jobs(domain))) {
-        domain = domain->next_open;
-    }
-    return domain;
-}
-
-HAFT_INTERNAL bool jobs_are_open(void)
-{
-    return next_with_jobs(first_open_domain()) != NULL;
-}
-
-HAFT_INTERNAL void jobs_end_all(void)
-{
-    haft_domain *domain = first_open_domain();
-
-    while ((domain = next_with_jobs(domain)) != NULL) {
-        struct standing *standing = present(domain);
-
-        standing->open = 0;
-        set_level(domain, standing, standing->level != 0 ? 1 : 0);
-    }
-    has_ended = true;
 }
 
 /* concurrent/clock/measure.c */
@@ -17032,6 +16975,9 @@ HAFT_INTERNAL void implicit_flush(const haft_table *table);
 /* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
 HAFT_INTERNAL haft_status implicit_close(const haft_table *table);
 
+/* In the child of a fork, under the lock: forget those of the threads that are gone. */
+HAFT_INTERNAL void implicit_after_fork(void);
+
 /*
  * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling, forks
  * and haft_table_explain() alone look at them.
@@ -17336,6 +17282,7 @@ void haft_after_fork_child(void)
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }
+    implicit_after_fork();
     registry_unlock();
 }
 
@@ -17371,7 +17318,6 @@ static bool has_key;              /* under the lock */
 static struct entry *all_entries; /* under the lock */
 static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
-static _Thread_local unsigned ends; /* of the thread: destructors may run in several rounds */
 
 /* Under the lock. */
 static void unlink_entry(struct entry *entry)
@@ -17412,43 +17358,43 @@ static void close_worker(const struct entry *entry)
     }
 }
 
-/* Under the lock. */
-static void close_own_workers(void)
+/* Outside the lock: a hook in free() may use a table. */
+static void free_entries(struct entry *entry)
 {
-    latest = (struct opened){0};
-    while (own_entries != NULL) {
-        struct entry *entry = own_entries;
+    while (entry != NULL) {
+        struct entry *next = entry->next;
 
-        own_entries = entry->next;
-        close_worker(entry);
-        unlink_entry(entry);
         free(entry);
+        entry = next;
     }
 }
 
-/*
- * The thread ends.  What its jobs have resolved may be used in destructors that run after this one,
- * so they go on until the last time that this one is sure to run.
- */
-static void end_own(void *arg)
+/* The thread ends. */
+static void close_own(void *arg)
 {
-    const bool is_last = ++ends >= OS_KEY_ROUNDS;
+    struct entry *ended = own_entries;
 
     (void)arg;
+    own_entries = NULL;
+    latest = (struct opened){0};
     registry_lock();
-    close_own_workers();
-    if (jobs_are_open() && (is_last || !os_key_set(&entries_key, &own_entries))) {
-        jobs_end_all();
+    for (struct entry *entry = ended; entry != NULL; entry = entry->next) {
+        close_worker(entry);
+        unlink_entry(entry);
     }
     registry_unlock();
+    free_entries(ended);
 }
 
 /* The library is unloaded before its threads end, or the process ends: their workers stay open. */
 static __attribute__((destructor)) void forget_key(void)
 {
+    registry_lock();
     if (has_key) {
         os_key_close(&entries_key);
+        has_key = false;
     }
+    registry_unlock();
 }
 
 /* The calling thread's workers close with it.  False: not this time. */
@@ -17457,7 +17403,7 @@ static bool watch_thread(void)
     bool done;
 
     registry_lock();
-    has_key = has_key || os_key_open(&entries_key, end_own);
+    has_key = has_key || os_key_open(&entries_key, close_own);
     done = has_key && os_key_set(&entries_key, &own_entries);
     registry_unlock();
     return done;
@@ -17467,6 +17413,7 @@ static bool watch_thread(void)
 static void tidy(void)
 {
     struct entry **link = &own_entries;
+    struct entry *gone = NULL;
 
     registry_lock();
     while (*link != NULL) {
@@ -17475,12 +17422,14 @@ static void tidy(void)
         if (entry->link == NULL || !is_current(&entry->opened)) {
             unlink_entry(entry);
             *link = entry->next;
-            free(entry);
+            entry->next = gone;
+            gone = entry;
         } else {
             link = &entry->next;
         }
     }
     registry_unlock();
+    free_entries(gone);
 }
 
 static haft_status open_one(haft_table *table)
@@ -17610,6 +17559,17 @@ HAFT_INTERNAL haft_status implicit_close(const haft_table *table)
     }
     registry_unlock();
     return status;
+}
+
+HAFT_INTERNAL void implicit_after_fork(void)
+{
+    for (struct entry *entry = all_entries, *next; entry != NULL; entry = next) {
+        next = entry->next_all;
+        if (entry->opened.thread != thread_number()) {
+            unlink_entry(entry);
+            free(entry);
+        }
+    }
 }
 
 /* concurrent/extra/many.c */

@@ -66,19 +66,19 @@
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        532  resolving ids: what every table has in common
  *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1646  the handle table that all threads share, and its workers
- *     haft/local.h      2124  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2524  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/table.h      1647  the handle table that all threads share, and its workers
+ *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2525  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2870  visiting the live objects of a shared table
- *     haft/pin.h        2985  holding on to an object beyond a read section
- *     haft/share.h      3037  hand a local table over to all threads, and back
- *     haft/side.h       3154  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3397  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2871  visiting the live objects of a shared table
+ *     haft/pin.h        2986  holding on to an object beyond a read section
+ *     haft/share.h      3038  hand a local table over to all threads, and back
+ *     haft/side.h       3155  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3398  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3613  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3614  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3764  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3765  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
@@ -1585,8 +1585,9 @@ void haft_section_end(haft_domain *domain);
  * nothing but that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
- * Threads   begin: a registered thread.  end: the same thread; debug builds assert it, since a job
- *           that moves to another thread (a fiber) ends before it moves and begins again after.
+ * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
+ *           wait for it for ever; debug builds assert that it is the same, since a job that moves
+ *           to another thread (a fiber) ends before it moves and begins again after.
  *           With the workers clock a thread without workers as well: the job holds nothing up until
  *           it opens one.
  * Ordering  outermost end: release towards grace periods.
@@ -3788,8 +3789,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * It is closed when the thread ends, at any moment and without a callback, or with the table:
  * haft_table_close() and haft_unshare() do not count implicit workers as open.  With the workers
  * clock it is different: there the thread is online from its first call on, and while it lives, a
- * close by another thread counts its implicit worker as open.  Its jobs and parks end with it as
- * well, in the third round of destructors (see below).  The thread may close the worker before
+ * close by another thread counts its implicit worker as open.  The thread may close it before
  * (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *

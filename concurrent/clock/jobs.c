@@ -4,15 +4,10 @@
  * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
  * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
- *
- * With the workers clock a thread that ends leaves a member behind, so the library ends its jobs:
- * as late as it can, for destructors may use what they have resolved.  Those that run later may end
- * them again.
  */
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/foreign.h"
-#include "concurrent/clock/registry.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/thread.h"
 #include <assert.h>
@@ -23,7 +18,6 @@
 #define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
 static _Thread_local uint32_t forgotten;
-static _Thread_local bool has_ended; /* jobs_end_all() was called */
 
 bool job_is_forgotten(void)
 {
@@ -68,12 +62,6 @@ static haft_job_state unkept(uint32_t open)
     return (haft_job_state){thread_number(), 0, open};
 }
 
-/* Whether jobs_end_all() has ended the job or park that the state is of. */
-static bool is_over(const struct standing *standing, haft_job_state state)
-{
-    return has_ended && (standing == NULL || standing->open <= state.open);
-}
-
 /* The standing that a state is of; NULL: none was kept. */
 static struct standing *kept(haft_domain *domain, haft_job_state state)
 {
@@ -83,9 +71,6 @@ static struct standing *kept(haft_domain *domain, haft_job_state state)
     }
     struct standing *standing = present(domain);
 
-    if (is_over(standing, state)) {
-        return NULL;
-    }
     assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
     return standing;
 }
@@ -157,33 +142,4 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
         standing->open = state.open;
         set_level(domain, standing, state.level);
     }
-}
-
-/* --- the end of a thread --- */
-
-/* The next domain from `domain` on where the thread has jobs and the clock keeps them; or NULL. */
-static haft_domain *next_with_jobs(haft_domain *domain)
-{
-    while (domain != NULL && (domain->clock->join == NULL || !domain_has_open_jobs(domain))) {
-        domain = domain->next_open;
-    }
-    return domain;
-}
-
-bool jobs_are_open(void)
-{
-    return next_with_jobs(first_open_domain()) != NULL;
-}
-
-void jobs_end_all(void)
-{
-    haft_domain *domain = first_open_domain();
-
-    while ((domain = next_with_jobs(domain)) != NULL) {
-        struct standing *standing = present(domain);
-
-        standing->open = 0;
-        set_level(domain, standing, standing->level != 0 ? 1 : 0);
-    }
-    has_ended = true;
 }

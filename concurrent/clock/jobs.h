@@ -23,11 +23,4 @@ bool domain_in_inner_job(haft_domain *domain);
  */
 bool job_is_forgotten(void);
 
-/*
- * Where a thread ends, under the registry's lock: whether it has jobs or parks whose clock would
- * wait for them though it is gone; and the end of these.
- */
-bool jobs_are_open(void);
-void jobs_end_all(void);
-
 #endif /* HAFT_CONCURRENT_JOBS_H */

@@ -10,6 +10,7 @@
 
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/registry.h"
+#include "concurrent/extra/implicit.h"
 #include "concurrent/extra/orphans.h"
 #include "concurrent/table/tables.h"
 #include "lib/slots/side.h"
@@ -45,5 +46,6 @@ void haft_after_fork_child(void)
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }
+    implicit_after_fork();
     registry_unlock();
 }

@@ -9,7 +9,6 @@
  */
 #include "concurrent/extra/implicit.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/jobs.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/thread.h"
 #include "concurrent/table/roster.h"
@@ -38,7 +37,6 @@ static bool has_key;              /* under the lock */
 static struct entry *all_entries; /* under the lock */
 static _Thread_local struct entry *own_entries;
 static _Thread_local struct opened latest;
-static _Thread_local unsigned ends; /* of the thread: destructors may run in several rounds */
 
 /* Under the lock. */
 static void unlink_entry(struct entry *entry)
@@ -79,43 +77,43 @@ static void close_worker(const struct entry *entry)
     }
 }
 
-/* Under the lock. */
-static void close_own_workers(void)
+/* Outside the lock: a hook in free() may use a table. */
+static void free_entries(struct entry *entry)
 {
-    latest = (struct opened){0};
-    while (own_entries != NULL) {
-        struct entry *entry = own_entries;
+    while (entry != NULL) {
+        struct entry *next = entry->next;
 
-        own_entries = entry->next;
-        close_worker(entry);
-        unlink_entry(entry);
         free(entry);
+        entry = next;
     }
 }
 
-/*
- * The thread ends.  What its jobs have resolved may be used in destructors that run after this one,
- * so they go on until the last time that this one is sure to run.
- */
-static void end_own(void *arg)
+/* The thread ends. */
+static void close_own(void *arg)
 {
-    const bool is_last = ++ends >= OS_KEY_ROUNDS;
+    struct entry *ended = own_entries;
 
     (void)arg;
+    own_entries = NULL;
+    latest = (struct opened){0};
     registry_lock();
-    close_own_workers();
-    if (jobs_are_open() && (is_last || !os_key_set(&entries_key, &own_entries))) {
-        jobs_end_all();
+    for (struct entry *entry = ended; entry != NULL; entry = entry->next) {
+        close_worker(entry);
+        unlink_entry(entry);
     }
     registry_unlock();
+    free_entries(ended);
 }
 
 /* The library is unloaded before its threads end, or the process ends: their workers stay open. */
 static __attribute__((destructor)) void forget_key(void)
 {
+    registry_lock();
     if (has_key) {
         os_key_close(&entries_key);
+        has_key = false;
     }
+    registry_unlock();
 }
 
 /* The calling thread's workers close with it.  False: not this time. */
@@ -124,7 +122,7 @@ static bool watch_thread(void)
     bool done;
 
     registry_lock();
-    has_key = has_key || os_key_open(&entries_key, end_own);
+    has_key = has_key || os_key_open(&entries_key, close_own);
     done = has_key && os_key_set(&entries_key, &own_entries);
     registry_unlock();
     return done;
@@ -134,6 +132,7 @@ static bool watch_thread(void)
 static void tidy(void)
 {
     struct entry **link = &own_entries;
+    struct entry *gone = NULL;
 
     registry_lock();
     while (*link != NULL) {
@@ -142,12 +141,14 @@ static void tidy(void)
         if (entry->link == NULL || !is_current(&entry->opened)) {
             unlink_entry(entry);
             *link = entry->next;
-            free(entry);
+            entry->next = gone;
+            gone = entry;
         } else {
             link = &entry->next;
         }
     }
     registry_unlock();
+    free_entries(gone);
 }
 
 static haft_status open_one(haft_table *table)
@@ -277,4 +278,15 @@ haft_status implicit_close(const haft_table *table)
     }
     registry_unlock();
     return status;
+}
+
+void implicit_after_fork(void)
+{
+    for (struct entry *entry = all_entries, *next; entry != NULL; entry = next) {
+        next = entry->next_all;
+        if (entry->opened.thread != thread_number()) {
+            unlink_entry(entry);
+            free(entry);
+        }
+    }
 }

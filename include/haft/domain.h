@@ -307,8 +307,9 @@ void haft_section_end(haft_domain *domain);
  * nothing but that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
- * Threads   begin: a registered thread.  end: the same thread; debug builds assert it, since a job
- *           that moves to another thread (a fiber) ends before it moves and begins again after.
+ * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
+ *           wait for it for ever; debug builds assert that it is the same, since a job that moves
+ *           to another thread (a fiber) ends before it moves and begins again after.
  *           With the workers clock a thread without workers as well: the job holds nothing up until
  *           it opens one.
  * Ordering  outermost end: release towards grace periods.

@@ -34,8 +34,7 @@ extern "C" {
  * It is closed when the thread ends, at any moment and without a callback, or with the table:
  * haft_table_close() and haft_unshare() do not count implicit workers as open.  With the workers
  * clock it is different: there the thread is online from its first call on, and while it lives, a
- * close by another thread counts its implicit worker as open.  Its jobs and parks end with it as
- * well, in the third round of destructors (see below).  The thread may close the worker before
+ * close by another thread counts its implicit worker as open.  The thread may close it before
  * (haft_worker_close); its next call then opens another.
  * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
  *

@@ -115,15 +115,8 @@ void os_semaphore_wait(struct os_semaphore *semaphore);
 
 /*
  * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one; then again, if something has set it meanwhile: OS_KEY_ROUNDS times in all for sure.
+ * another one.
  */
-#ifdef __unix__
-/* POSIX.1-2017 has 4 rounds at least; in the fourth the thread has ended for ThreadSanitizer. */
-#define OS_KEY_ROUNDS 3
-#else
-#define OS_KEY_ROUNDS 1
-#endif
-
 bool os_key_open(struct os_key *key, void (*at_end)(void *value));
 void os_key_close(const struct os_key *key);
 bool os_key_set(const struct os_key *key, void *value);

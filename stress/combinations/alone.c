@@ -323,9 +323,6 @@ static void *visit(void *arg)
     if (guest->step->call == CALL_GUEST_LATE) {
         stay();
     }
-    if (guest->step->call == CALL_GUEST_LEAVING && is_clock(PLAN_WORKERS) && step.at % 2 == 1) {
-        haft_job_begin(play.domain); /* it ends with the thread */
-    }
     sem_post(&guest->is_ready);
     await(&guest->may_leave);
     return NULL;

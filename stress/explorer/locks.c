@@ -101,8 +101,17 @@ void __wrap_os_mutex_open(struct os_mutex *mutex)
     __real_os_mutex_open(mutex);
 }
 
+/* After all schedules, as the process ends: a thread that is abandoned may have it for ever. */
+static bool is_over(void)
+{
+    return schedule_self() == NO_THREAD;
+}
+
 void __wrap_os_mutex_lock(struct os_mutex *mutex)
 {
+    if (is_over()) {
+        return;
+    }
     struct object *object = object_at(mutex);
 
     schedule_block(is_free, object);
@@ -131,6 +140,9 @@ bool __wrap_os_mutex_try_lock(struct os_mutex *mutex)
 
 void __wrap_os_mutex_unlock(struct os_mutex *mutex)
 {
+    if (is_over()) {
+        return;
+    }
     struct object *object = object_at(mutex);
 
     if (!object->is_locked) {

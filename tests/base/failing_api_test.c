@@ -212,34 +212,6 @@ TEST_ON_EACH_CLOCK(nth_call_of, asking_for_the_current_worker)
     close_domain();
 }
 
-/* What makes sure that its destructor comes again is refused when the thread ends. */
-static void *end_in_a_job(void *arg)
-{
-    haft_worker *worker;
-
-    (void)arg;
-    haft_job_begin(domain);
-    must(haft_worker_current(table, &worker) == HAFT_OK);
-    must(haft_free(worker, insert(worker)) == HAFT_OK);
-    fail_calls(1, 1000000);
-    return NULL;
-}
-
-Test(nth_call_of, ending_a_thread_in_a_job_ends_the_job_all_the_same)
-{
-    pthread_t thread;
-
-    open_domain(HAFT_CLOCK_WORKERS);
-    must(haft_table_open(domain, &options, &table) == HAFT_OK);
-    must(pthread_create(&thread, NULL, end_in_a_job, NULL) == 0);
-    pthread_join(thread, NULL);
-    must(faults.calls >= 1);
-    fail_calls(0, -1);
-    expect_status(haft_domain_wait(domain), HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
-    close_domain();
-}
-
 /* Its one worker is its thread's own; the closing needs another. */
 Test(nth_call_of, closing_leaves_the_table_open_and_nothing_forgotten)
 {
