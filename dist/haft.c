@@ -5183,8 +5183,7 @@ static bool ended_last(const struct slots *slots, haft_id id, uint64_t word)
     const uint64_t next = word_generation(format, word_next_life(format, id.bits, 0));
     const uint64_t now = word_generation(format, word);
 
-    return word != 0 &&
-           (now == next || (next == 0 && slots->wrapped && now == format->generation_one));
+    return now == next || (next == 0 && slots->wrapped && now == format->generation_one);
 }
 
 static void tell_dead(struct text *text, const struct slots *slots, haft_id id, uint64_t word)
@@ -5195,6 +5194,10 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
     const void *died = site_of(&site->died);
     const void *born = site_of(&site->born);
 
+    if (word == 0) {
+        text_add(text, "; its memory has been released since");
+        return;
+    }
     if (!ended_last(slots, id, word)) {
         text_add(text, "; its slot has been used since");
         return;
@@ -9520,7 +9523,7 @@ void *haft_arena_resize(haft_arena *head, void *memory, size_t old_size, size_t 
     }
     if (new_size > old_size) {
         asan_unpoison(memory, new_size);
-    } else {
+    } else if (is_behind_marks(arena, memory)) {
         asan_poison((char *)memory + new_size, old_size - new_size);
     }
     return memory;
@@ -9901,7 +9904,8 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
 static int format_ahead(struct arena *arena, const char *format, va_list arguments)
 {
     char *next = arena->head.next;
-    const size_t room = (size_t)(arena->block->end - next);
+    const size_t left = (size_t)(arena->block->end - next);
+    const size_t room = left < INT_MAX ? left : INT_MAX; /* POSIX lets vsnprintf() refuse more */
 
     asan_unpoison(next, room);
     const int length = vsnprintf(next, room, format, arguments);
@@ -16136,8 +16140,10 @@ HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct
     uint64_t units = 0;
     haft_status status;
 
+    const uint64_t batch = worker->table->batch_max; /* what a search finds at most */
+
     supply->is_new = hand_filling_count(worker) == 0;
-    status = supply->is_new ? search_slots(worker, most, &units) : HAFT_OK;
+    status = supply->is_new ? search_slots(worker, most < batch ? most : batch, &units) : HAFT_OK;
     if (status != HAFT_OK) {
         return status;
     }

@@ -67,27 +67,27 @@
  *     haft/view.h        532  resolving ids: what every table has in common
  *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1647  the handle table that all threads share, and its workers
- *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2525  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2126  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2526  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2871  visiting the live objects of a shared table
- *     haft/pin.h        2986  holding on to an object beyond a read section
- *     haft/share.h      3038  hand a local table over to all threads, and back
- *     haft/side.h       3155  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3398  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2872  visiting the live objects of a shared table
+ *     haft/pin.h        2987  holding on to an object beyond a read section
+ *     haft/share.h      3039  hand a local table over to all threads, and back
+ *     haft/side.h       3156  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3399  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3614  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3615  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3765  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3768  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4271  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4274  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3962  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5407  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3965  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5410  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5585  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5588  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -1200,7 +1200,7 @@ typedef struct haft_footprint {
     X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
     X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
-    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened")                                                  \
     X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
@@ -1224,7 +1224,7 @@ typedef struct haft_footprint {
     X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
     X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
-    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened, grown by haft_unshare() or loaded")               \
     X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
@@ -1758,7 +1758,8 @@ typedef struct haft_table_options {
  * is set, and only then, the table never uses more slots than the most that were live or reserved
  * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  A slot is the object and 8 bytes, 8 more with
+ * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with
  * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
  * at once.
  */
@@ -1874,9 +1875,9 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
- *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
- *                                 was released (one that a restored id has skipped may count as
- *                                 used)
+ *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or that no worker has
+ *                                 drawn since its memory was released (one that a restored id has
+ *                                 skipped may count as used)
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.
@@ -3651,15 +3652,17 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 /*
  * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
  * stale: the slots of a page run go on at the highest next generation among them, which costs some
- * of them lives.  A page run is the fewest slots, a power of two, that fill whole pages of 4 KiB;
- * where that takes more than 16 pages, it is the slots of about 16 pages.  For large tables that
- * were full and are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * of them lives; ids of these, never issued, count as HAFT_STALE from now on.  A page run is the
+ * fewest slots, a power of two, that fill whole pages of 4 KiB; where that takes more than 16
+ * pages, it is the slots of about 16 pages.  For large tables that were full and are not: free,
+ * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
  * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
  * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
- * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
+ * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with
+ * `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -4248,7 +4251,7 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first.
+ * haft_arena_trim - free all empty blocks except the first and the one in use.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).

@@ -94,8 +94,10 @@ haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *suppl
     uint64_t units = 0;
     haft_status status;
 
+    const uint64_t batch = worker->table->batch_max; /* what a search finds at most */
+
     supply->is_new = hand_filling_count(worker) == 0;
-    status = supply->is_new ? search_slots(worker, most, &units) : HAFT_OK;
+    status = supply->is_new ? search_slots(worker, most < batch ? most : batch, &units) : HAFT_OK;
     if (status != HAFT_OK) {
         return status;
     }

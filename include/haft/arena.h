@@ -301,7 +301,7 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first.
+ * haft_arena_trim - free all empty blocks except the first and the one in use.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).

@@ -47,15 +47,17 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 /*
  * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
  * stale: the slots of a page run go on at the highest next generation among them, which costs some
- * of them lives.  A page run is the fewest slots, a power of two, that fill whole pages of 4 KiB;
- * where that takes more than 16 pages, it is the slots of about 16 pages.  For large tables that
- * were full and are not: free, haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * of them lives; ids of these, never issued, count as HAFT_STALE from now on.  A page run is the
+ * fewest slots, a power of two, that fill whole pages of 4 KiB; where that takes more than 16
+ * pages, it is the slots of about 16 pages.  For large tables that were full and are not: free,
+ * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
  * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
  * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
- * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects.
+ * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with
+ * `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take

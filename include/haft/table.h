@@ -137,7 +137,8 @@ typedef struct haft_table_options {
  * is set, and only then, the table never uses more slots than the most that were live or reserved
  * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  A slot is the object and 8 bytes, 8 more with
+ * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with
  * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
  * at once.
  */
@@ -253,9 +254,9 @@ haft_status haft_diagnose(const haft_table *table, haft_id id);
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
- *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or not since its memory
- *                                 was released (one that a restored id has skipped may count as
- *                                 used)
+ *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or that no worker has
+ *                                 drawn since its memory was released (one that a restored id has
+ *                                 skipped may count as used)
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.

@@ -269,7 +269,7 @@ void *haft_arena_resize(haft_arena *head, void *memory, size_t old_size, size_t 
     }
     if (new_size > old_size) {
         asan_unpoison(memory, new_size);
-    } else {
+    } else if (is_behind_marks(arena, memory)) {
         asan_poison((char *)memory + new_size, old_size - new_size);
     }
     return memory;

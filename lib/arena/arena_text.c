@@ -1,5 +1,6 @@
 /* Copies and formatted strings in an arena. */
 #include "lib/arena/state.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
 static int format_ahead(struct arena *arena, const char *format, va_list arguments)
 {
     char *next = arena->head.next;
-    const size_t room = (size_t)(arena->block->end - next);
+    const size_t left = (size_t)(arena->block->end - next);
+    const size_t room = left < INT_MAX ? left : INT_MAX; /* POSIX lets vsnprintf() refuse more */
 
     asan_unpoison(next, room);
     const int length = vsnprintf(next, room, format, arguments);

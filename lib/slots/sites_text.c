@@ -54,8 +54,7 @@ static bool ended_last(const struct slots *slots, haft_id id, uint64_t word)
     const uint64_t next = word_generation(format, word_next_life(format, id.bits, 0));
     const uint64_t now = word_generation(format, word);
 
-    return word != 0 &&
-           (now == next || (next == 0 && slots->wrapped && now == format->generation_one));
+    return now == next || (next == 0 && slots->wrapped && now == format->generation_one);
 }
 
 static void tell_dead(struct text *text, const struct slots *slots, haft_id id, uint64_t word)
@@ -66,6 +65,10 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
     const void *died = site_of(&site->died);
     const void *born = site_of(&site->born);
 
+    if (word == 0) {
+        text_add(text, "; its memory has been released since");
+        return;
+    }
     if (!ended_last(slots, id, word)) {
         text_add(text, "; its slot has been used since");
         return;

@@ -110,6 +110,20 @@ Test(arena_rewind, what_moved_since_is_in_its_old_place_again)
     }
 }
 
+Test(arena_rewind, what_shrank_and_grew_has_its_old_size_again)
+{
+    char *memory = haft_arena_alloc(arena, 38);
+
+    memset(memory, 'x', 38);
+    const haft_mark mark = haft_arena_mark(arena);
+    char *shrunk = haft_arena_resize(arena, memory, 38, 5, 16);
+
+    cr_expect(eq(ptr, shrunk, memory));
+    cr_expect(ne(ptr, haft_arena_resize(arena, shrunk, 5, 100, 16), memory));
+    haft_arena_rewind(arena, mark);
+    memset(memory, 'y', 38); /* AddressSanitizer: may be written */
+}
+
 Test(arena_rewind, no_shrinking_or_freeing_below_the_mark)
 {
     char *bytes = haft_arena_alloc(arena, 500);

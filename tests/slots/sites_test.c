@@ -227,7 +227,7 @@ Test(places, of_slots_whose_memory_was_given_back_are_not_told)
     haft_local_clear(subject.local);
     assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
     id = haft_id_pack(HAFT_LAYOUT_32_32, MANY / 2, 1, 0);
-    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
+    expect_in(describe(&subject, id), "(HAFT_STALE); its memory has been released since");
     subject_close(&subject);
 }
 

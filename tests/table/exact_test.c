@@ -3,6 +3,8 @@
 #include <haft/share.h>
 #include <haft/table.h>
 #include <haft/threads.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
 TestSuite(exact, .timeout = SUITE_SECONDS);
 
@@ -175,6 +177,72 @@ Test(exact, many_at_once_are_refused_when_none_fits_though_the_worker_has_slots)
     expect_status(status, HAFT_FULL);
     haft_worker_close(other);
     close_shared(&shared);
+}
+
+#define PLENTY 400000
+
+struct crowding {
+    struct shared shared;
+    atomic_bool has_begun;
+    atomic_bool has_ended;
+};
+
+static void *reserve_plenty(void *arg)
+{
+    struct crowding *crowding = arg;
+    haft_worker *worker = open_worker(crowding->shared.table);
+    haft_id *ids = malloc(PLENTY * sizeof *ids);
+    haft_status why;
+
+    must(ids != NULL);
+    atomic_store(&crowding->has_begun, true);
+    const size_t count = haft_reserve_many(worker, ids, NULL, PLENTY, &why);
+
+    atomic_store(&crowding->has_ended, true);
+    for (size_t i = 0; i < count; i++) {
+        haft_abort(worker, ids[i]);
+    }
+    free(ids);
+    must(haft_worker_close(worker) == HAFT_OK);
+    return NULL;
+}
+
+/* While half the table is free.  Frame clock: what is freed here is not used again. */
+static bool finds_slots(struct shared *shared, const atomic_bool *has_ended)
+{
+    haft_id id;
+
+    for (int n = 0; n < 20000 && !atomic_load(has_ended); n++) {
+        const haft_status status = haft_insert(shared->worker, NULL, &id);
+        const haft_table_stats stats = stats_of(shared->table);
+
+        if (stats.reserved + stats.retired > PLENTY / 2) {
+            return true;
+        }
+        if (status != HAFT_OK || haft_free(shared->worker, id) != HAFT_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Test(exact, many_at_once_leave_the_rest_to_others)
+{
+    const haft_domain_options frame = {.clock = HAFT_CLOCK_FRAME};
+    const haft_table_options exact_options = {
+        .capacity = PLENTY, .exact_capacity = true, .object_size = 8};
+
+    for (int round = 0; round < 20; round++) {
+        struct crowding crowding = {.shared = open_shared_on(&frame, &exact_options)};
+        pthread_t thread;
+
+        must(pthread_create(&thread, NULL, reserve_plenty, &crowding) == 0);
+        while (!atomic_load(&crowding.has_begun)) {
+        }
+        must(finds_slots(&crowding.shared, &crowding.has_ended));
+        pthread_join(thread, NULL);
+        close_shared(&crowding.shared);
+    }
 }
 
 Test(exact, restored_objects_count)

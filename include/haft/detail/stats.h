@@ -18,7 +18,7 @@
     X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
     X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
-    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened")                                                  \
     X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
@@ -42,7 +42,7 @@
     X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
     X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
-    X(released, gauge, slots, "not used since their memory was released: haft/memory.h")           \
+    X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened, grown by haft_unshare() or loaded")               \
     X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
