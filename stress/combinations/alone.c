@@ -398,8 +398,8 @@ static void let_crowd_come(struct thread *thread)
 
 static uint32_t open_workers(void)
 {
-    uint32_t open = (play.left != NULL && is_clock(PLAN_WORKERS)) + play.crowd_count +
-                    (play.set.commands != NULL);
+    uint32_t open = ((play.left != NULL || play.is_left) && is_clock(PLAN_WORKERS)) +
+                    play.crowd_count + (play.set.commands != NULL);
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         open += play.threads[i].worker != NULL && !play.threads[i].is_implicit;
@@ -483,12 +483,12 @@ static haft_status close_beside(struct guest *guest, pthread_t thread)
 static void try_close_beside_guest(struct thread *thread, const struct step *step)
 {
     struct guest guest;
-
-    end_sections(thread);
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
+    const pthread_t leaving = receive(&guest, step);
 
     play.is_left = true;
-    const haft_status status = close_beside(&guest, receive(&guest, step));
+    leave_section(thread, close_in_section);
+    const haft_status status = close_beside(&guest, leaving);
 
     play.is_left = false;
     end_call(outer);

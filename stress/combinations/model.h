@@ -155,7 +155,7 @@ struct play {
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
     _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
     bool is_closing;
-    bool is_left;           /* a thread ends at this moment */
+    bool is_left;           /* a guest is about to leave, or leaves at this moment */
     uint32_t closing_steps; /* of callbacks, since then */
     bool is_shared_again;
     uint32_t crowd_count;
