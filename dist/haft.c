@@ -3747,10 +3747,10 @@ HAFT_INTERNAL haft_status history_take(haft_history *history, const struct shape
     if (status == HAFT_OK && !is_alone) {
         status = exchange_with(history, image, &taken);
     }
-    if (status != HAFT_OK && history->next == 0) {
-        close_shadow(history); /* the next table to come may be of another shape */
-    }
     if (status != HAFT_OK) {
+        if (history->next == 0) {
+            close_shadow(history); /* the next table to come may be of another shape */
+        }
         return status;
     }
     copy_rest(history, image, is_alone);
@@ -7553,8 +7553,10 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-/* Whether the table can become that snapshot now; it is prepared.  `*serial` 0: any of that number,
- * and its serial comes there. */
+/*
+ * Whether the table can become that snapshot now; it is prepared.  `*serial` is the snapshot's from
+ * now on; if it was not 0, it must have been.
+ */
 static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number,
                                   uint64_t *serial)
 {

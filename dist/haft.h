@@ -67,27 +67,27 @@
  *     haft/view.h        532  resolving ids: what every table has in common
  *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1647  the handle table that all threads share, and its workers
- *     haft/local.h      2126  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2526  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2525  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2872  visiting the live objects of a shared table
- *     haft/pin.h        2987  holding on to an object beyond a read section
- *     haft/share.h      3039  hand a local table over to all threads, and back
- *     haft/side.h       3156  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3399  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2871  visiting the live objects of a shared table
+ *     haft/pin.h        2986  holding on to an object beyond a read section
+ *     haft/share.h      3038  hand a local table over to all threads, and back
+ *     haft/side.h       3155  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3398  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3615  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3614  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3768  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3767  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4274  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4273  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3965  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5410  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3964  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5409  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5588  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5587  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       788  a grace period that the program brings: a foreign clock
  *
@@ -1759,9 +1759,8 @@ typedef struct haft_table_options {
  * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
  * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with
- * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
- * at once.
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
+ * alignment.  Frees never fail: objects that were live at once may all wait at once.
  */
 
 /*

@@ -138,9 +138,8 @@ typedef struct haft_table_options {
  * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
  * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with
- * pins, at the object's alignment.  Frees never fail: objects that were live at once may all wait
- * at once.
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
+ * alignment.  Frees never fail: objects that were live at once may all wait at once.
  */
 
 /*

@@ -30,8 +30,10 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     return status;
 }
 
-/* Whether the table can become that snapshot now; it is prepared.  `*serial` 0: any of that number,
- * and its serial comes there. */
+/*
+ * Whether the table can become that snapshot now; it is prepared.  `*serial` is the snapshot's from
+ * now on; if it was not 0, it must have been.
+ */
 static haft_status prepare_rewind(haft_local *local, const haft_history *history, uint64_t number,
                                   uint64_t *serial)
 {

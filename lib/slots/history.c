@@ -301,10 +301,10 @@ haft_status history_take(haft_history *history, const struct shape *shape,
     if (status == HAFT_OK && !is_alone) {
         status = exchange_with(history, image, &taken);
     }
-    if (status != HAFT_OK && history->next == 0) {
-        close_shadow(history); /* the next table to come may be of another shape */
-    }
     if (status != HAFT_OK) {
+        if (history->next == 0) {
+            close_shadow(history); /* the next table to come may be of another shape */
+        }
         return status;
     }
     copy_rest(history, image, is_alone);

@@ -398,7 +398,7 @@ static void let_crowd_come(struct thread *thread)
 
 static uint32_t open_workers(void)
 {
-    uint32_t open = ((play.left != NULL || play.is_left) && is_clock(PLAN_WORKERS)) +
+    uint32_t open = ((play.left != NULL || play.has_guest) && is_clock(PLAN_WORKERS)) +
                     play.crowd_count + (play.set.commands != NULL);
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
@@ -486,11 +486,11 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
     const pthread_t leaving = receive(&guest, step);
 
-    play.is_left = true;
+    play.has_guest = true;
     leave_section(thread, close_in_section);
     const haft_status status = close_beside(&guest, leaving);
 
-    play.is_left = false;
+    play.has_guest = false;
     end_call(outer);
     go_on_after_close(status);
 }

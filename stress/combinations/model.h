@@ -155,8 +155,8 @@ struct play {
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
     _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
     bool is_closing;
-    bool is_left;           /* a guest is about to leave, or leaves at this moment */
     uint32_t closing_steps; /* of callbacks, since then */
+    bool has_guest;         /* one that is about to leave, or leaves at this moment */
     bool is_shared_again;
     uint32_t crowd_count;
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */

@@ -1,11 +1,13 @@
 /* White-box.  Fork: what the child may do, for each flavour and clock, with others in the way. */
 #include "concurrent/clock/state.h"
 #include "tests/extra/forking.h"
+#include <haft/diagnose.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/threads.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/wait.h>
 
 TestSuite(fork_, .timeout = SUITE_SECONDS);
@@ -819,4 +821,24 @@ TEST_ON_EACH_ROW(fork_pins, a_freed_object_is_kept_in_the_child_until_its_last_u
 TEST_ON_EACH_ROW(fork_pins, a_freed_objects_slot_comes_back_once_if_the_child_unpins_it_at_once)
 {
     fork_with_one_pinned(*row, unpin_at_once);
+}
+
+/* --- the workers clock: which thread holds a grace period up --- */
+
+static void expect_blame(struct shared *shared, haft_id live)
+{
+    char line[300];
+
+    require(haft_free(shared->worker, live) == HAFT_OK);
+    require(haft_worker_flush(shared->worker) == HAFT_OK);
+    haft_table_explain(shared->table, HAFT_BUSY, line, sizeof line);
+    require(strstr(line, "; this thread holds it up until its next quiescent point") != NULL);
+}
+
+Test(fork_, the_child_s_thread_is_blamed_by_its_own_number)
+{
+    struct shared shared = open_shared_row(WORKERS, &options);
+
+    fork_with_the_calls(expect_blame, &shared, insert(shared.worker));
+    close_shared(&shared);
 }

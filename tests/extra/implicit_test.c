@@ -233,8 +233,7 @@ struct farewell {
     haft_worker *opened;
 };
 
-/* The first time, the thread ends meanwhile. */
-static void see_it_off(void *object, haft_id id, haft_worker *worker, void *arg)
+static void count_reclaims(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct farewell *farewell = arg;
 
@@ -242,7 +241,16 @@ static void see_it_off(void *object, haft_id id, haft_worker *worker, void *arg)
     (void)id;
     (void)worker;
     farewell->reclaimed_there += pthread_equal(pthread_self(), farewell->thread) != 0;
-    if (farewell->reclaimed++ == 0) {
+    farewell->reclaimed++;
+}
+
+/* The first time, the thread ends meanwhile. */
+static void see_it_off(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct farewell *farewell = arg;
+
+    count_reclaims(object, id, worker, arg);
+    if (farewell->reclaimed == 1) {
         sem_post(&farewell->go);
         pthread_join(farewell->thread, NULL);
     }
@@ -292,17 +300,6 @@ Test(implicit, of_a_thread_that_ends_while_the_table_closes_closes_with_one_of_t
     expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
-static void count_reclaims(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    struct farewell *farewell = arg;
-
-    (void)object;
-    (void)id;
-    (void)worker;
-    farewell->reclaimed_there += pthread_equal(pthread_self(), farewell->thread) != 0;
-    farewell->reclaimed++;
-}
-
 Test(implicit, of_a_thread_that_ends_hands_on_what_it_freed_and_calls_nothing_back)
 {
     struct farewell farewell;
@@ -325,10 +322,8 @@ static void open_another(void *object, haft_id id, haft_worker *worker, void *ar
 {
     struct farewell *farewell = arg;
 
-    (void)object;
-    (void)id;
-    (void)worker;
-    if (farewell->reclaimed++ == 0) {
+    count_reclaims(object, id, worker, arg);
+    if (farewell->reclaimed == 1) {
         farewell->opened = open_worker(farewell->table);
     }
 }
