@@ -52,8 +52,12 @@
 /* Tickets for which the thread clock wakes: half of what one worker lets wait. */
 #define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)
 
-/* Due batches taken back at one quiescent point: a bound on its pause. */
-#define RECLAIMED_BATCHES 4
+/* Due slots taken back at one quiescent point, and up to a batch more: a bound on its pause. */
+#define RECLAIMED_SLOTS (4 * BATCH_SLOTS)
+
+/* Ready batches that a worker keeps, as it keeps an extent: the depot has the others, where each
+ * search looks before it draws fresh slots. */
+#define READY_BATCHES (EXTENT_SLOTS / BATCH_SLOTS)
 
 /* Batches of unpinned slots taken back at once. */
 #define UNPINNED_MOST 512

@@ -29,6 +29,15 @@ void registry_lock(void)
     }
 }
 
+bool registry_try_lock(void)
+{
+    if (times_taken == 0 && !os_mutex_try_lock(&domains_lock)) {
+        return false;
+    }
+    times_taken++;
+    return true;
+}
+
 void registry_unlock(void)
 {
     if (--times_taken == 0) {

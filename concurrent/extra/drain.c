@@ -3,7 +3,7 @@
  * free and unpin meanwhile.
  *
  * Edges in this file.
- *   OWN     no other thread uses the table
+ *   OWN     no other thread uses the table; the batch is this worker's
  */
 #include "concurrent/extra/drain.h"
 #include "concurrent/clock/callback.h"
@@ -38,28 +38,25 @@ static bool has_pins(const haft_table *table)
 }
 
 /*
- * Until no reader has an object.  Those that live, and those in the lists, take a ticket; the other
- * freed ones have theirs.  In a table without either there is none: readers of objects taken back
- * have left.
+ * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
+ * Readers of objects that were aborted, or taken back up to a pin, there are none.
  */
 static void wait_for_readers(haft_table *table)
 {
-    const haft_table_stats stats = haft_table_stats_get(table);
-
-    if (stats.live != 0 || lists_have_slots(table)) {
+    if (haft_table_stats_get(table).live != 0 || !list_is_empty(table, LIST_FREED)) {
         domain_wait_for(table->domain, domain_ticket(table->domain));
-    } else if (stats.retired != 0) {
-        domain_wait(table->domain);
     }
 }
 
 /*
- * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
- * thread uses the table: its readers have left before the wait was over, and no thread has resolved
- * since.  True if there was anything.
+ * Take back all slots that wait, and wait for their tickets, but for none that callbacks take
+ * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  So
+ * the tickets of other tables hold nothing up here.  True if there was anything.
  */
 static bool take_all_back(haft_worker *worker)
 {
+    haft_domain *domain = worker->table->domain;
+    const uint64_t requested = domain_requested(domain);
     struct reclaim_call call;
     struct batch *batch;
 
@@ -67,6 +64,9 @@ static bool take_all_back(haft_worker *worker)
     bool found = gather_all_lists(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
+        const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
+
+        domain_wait_for(domain, ticket < requested ? ticket : requested);
         reclaim_batch(worker, &call, batch);
         found = true;
     }

@@ -15,7 +15,9 @@ haft_worker *worker_borrow_closed(uint64_t number)
 {
     haft_worker *worker = NULL;
 
-    registry_lock();
+    if (!registry_try_lock()) {
+        return NULL;
+    }
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
             worker = roster_take_closed(table, WORKER_BORROWED);

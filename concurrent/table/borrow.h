@@ -14,7 +14,8 @@
 haft_worker *worker_borrow(haft_table *table);
 
 /*
- * A closed worker of the table with this number; NULL also if that table is closed.  None is made:
+ * A closed worker of the table with this number; NULL also if that table is closed, or another
+ * thread has the registry's lock, for which calls that free and insert may not wait.  None is made:
  * the program's allocator may take any lock, and that of the registry is held here.
  */
 haft_worker *worker_borrow_closed(uint64_t number);

@@ -11,6 +11,12 @@
 #include "concurrent/table/shelf.h"
 #include <stddef.h>
 
+/* As many as a list can hold: where other threads go on filling one, a look at it has an end. */
+static uint64_t most_slots(const haft_table *table)
+{
+    return table->slots.limit - HAFT_FIRST_INDEX;
+}
+
 /* A batch of slots from a list, or NULL. */
 static struct batch *take_list(haft_worker *worker, enum list_kind kind)
 {
@@ -27,11 +33,15 @@ static struct batch *take_list(haft_worker *worker, enum list_kind kind)
     return batch;
 }
 
+/* All of them: with a bound, threads that free more between two looks would fill the table. */
 void gather_freed(haft_worker *worker)
 {
-    struct batch *batch = take_list(worker, LIST_FREED);
+    const uint64_t most = most_slots(worker->table);
+    uint64_t taken = 0;
+    struct batch *batch;
 
-    if (batch != NULL) {
+    while (taken < most && (batch = take_list(worker, LIST_FREED)) != NULL) {
+        taken += batch->count;
         retire_batch(worker, batch);
     }
 }
@@ -71,7 +81,7 @@ void gather_lists(haft_worker *worker, struct reclaim_call *call)
 bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
 {
     /* Slots of a chain come one at a time. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    const uint64_t most = most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {

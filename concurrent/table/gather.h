@@ -8,7 +8,7 @@
 
 #include "concurrent/table/reclaim.h"
 
-/* Up to a batch of freed slots takes a ticket, and waits. */
+/* All freed slots take tickets, in batches, and wait. */
 void gather_freed(haft_worker *worker);
 
 /* Up to a batch of aborted slots, which are ready; NULL: none. */

@@ -39,11 +39,17 @@ static void to_depot(haft_worker *worker, struct depot *depot, struct batch *bat
     count_up(&worker->counters.batches_moved, 1);
 }
 
-/* One of a worker's rings, and the depot for full batches that the ring has no room for. */
+/* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
 struct shelf {
     struct ring *ring;
+    uint64_t most;
     struct depot *depot;
 };
+
+static bool push(const struct shelf *shelf, const struct batch *batch)
+{
+    return ring_length(shelf->ring) < shelf->most && ring_push(shelf->ring, batch);
+}
 
 /*
  * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
@@ -87,7 +93,7 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
 {
     haft_table *table = worker->table;
 
-    while (!ring_push(shelf->ring, batch)) {
+    while (!push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, shelf->depot, batch);
             return;
@@ -107,14 +113,14 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
 
 void shelf_wait(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->waiting, &worker->table->waiting};
+    const struct shelf shelf = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
 
     put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
 }
 
 void shelf_ready(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->ready, &worker->table->ready};
+    const struct shelf shelf = {&worker->ready, READY_BATCHES, &worker->table->ready};
 
     store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {

@@ -61,17 +61,16 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* Take back some of the worker's own due batches, if the table looks at slots taken back. */
+/* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
+ * those for which no ring has had room. */
 static void reclaim_due(haft_worker *worker, struct reclaim_call *call)
 {
-    haft_table *table = worker->table;
+    uint64_t taken = 0;
+    struct batch *batch;
 
-    for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->waiting, &table->pool, call->done);
-
-        if (batch == NULL) {
-            return;
-        }
+    while (worker->table->sifts && taken < RECLAIMED_SLOTS &&
+           (batch = shelf_take_due(worker, call->done)) != NULL) {
+        taken += batch->count;
         reclaim_batch(worker, call, batch);
     }
 }
@@ -196,7 +195,6 @@ static void pay(const haft_table *table, uint64_t backlog)
 {
     haft_domain *domain = table->domain;
 
-    domain_notice_stall(domain);
     if (table->never_waits) {
         domain_hurry(domain);
     } else if (backlog > BACKLOG_MOST(table->backlog_slots) || !domain_is_driven(domain)) {
@@ -215,6 +213,9 @@ static void pass_quiescent_point(haft_worker *worker)
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
+    if (eager) {
+        domain_notice_stall(domain);
+    }
     if (backlog > table->backlog_slots || is_short) {
         pay(table, backlog);
     }

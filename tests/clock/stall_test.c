@@ -286,6 +286,32 @@ Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
     close_shared(&b.shared);
 }
 
+Test(stall, is_noticed_at_a_quiescent_point_while_any_slot_waits_for_on_reclaim)
+{
+    const haft_table_options table = {.capacity = 100, .on_reclaim = ignore};
+    haft_domain_options options = domain_options(MEMB_CALLER);
+    struct shared shared;
+    struct reader reader;
+    pthread_t waiter;
+
+    options.stall_ns = STALL_NS;
+    options.on_stall = note;
+    options.stall_arg = &(struct calls){.count = 0};
+    shared = open_shared_on(&options, &table);
+    reader_enter(&reader, &shared);
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(pthread_create(&waiter, NULL, wait_once, shared.domain) == 0);
+    for (int n = 0; n < 2000 && stalls(&shared) == 0; n++) {
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        sleep_ms(5);
+    }
+    cr_expect(eq(u64, stalls(&shared), 1));
+    reader_leave(&reader);
+    pthread_join(waiter, NULL);
+    close_shared(&shared);
+}
+
 /* Two that wait: one drives, and the other notices, without a third thread. */
 TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
 {

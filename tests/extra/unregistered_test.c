@@ -1,5 +1,6 @@
 /* Inserting and freeing through the table itself, without a worker. */
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/threads.h>
 #include <stdlib.h>
 
@@ -60,6 +61,51 @@ TEST_ON_EACH_CLOCK(unregistered, holds_nothing_back_from_workers)
     for (uint64_t i = 0; i < 100; i++) { /* the worker finds them */
         must(haft_insert_wait(shared.worker, NULL, &ids[i]) == HAFT_OK);
     }
+    free(ids);
+    close_shared(&shared);
+}
+
+#define FRAMES 50
+#define A_FRAME 1000 /* freed and inserted in each */
+
+/* As many slots in use as with haft_free(), whatever the pace. */
+TEST_ON_EACH_CLOCK(unregistered, frees_do_not_pile_up_beside_a_worker_that_inserts)
+{
+    const haft_table_options large = {.capacity = 20000};
+    struct shared shared = open_shared(*setting, &large);
+    haft_id *ids = calloc(FRAMES * A_FRAME, sizeof *ids);
+
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int i = frame * A_FRAME; i < (frame + 1) * A_FRAME; i++) {
+            must(haft_insert(shared.worker, NULL, &ids[i]) == HAFT_OK);
+            must(i < A_FRAME ||
+                 haft_free_unregistered(shared.table, ids[i - A_FRAME]) == HAFT_OK);
+        }
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        must(haft_domain_wait(shared.domain) == HAFT_OK);
+    }
+    cr_expect(lt(u64, stats_of(shared.table).high_water, 5 * A_FRAME));
+    free(ids);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(unregistered, flush_hands_all_on_that_was_freed_without_a_worker)
+{
+    const haft_table_options large = {.capacity = 20000};
+    struct shared shared = open_shared(*setting, &large);
+    haft_id *ids = calloc(FRAMES * A_FRAME, sizeof *ids);
+    uint64_t released;
+
+    for (int i = 0; i < 10 * A_FRAME; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    for (int i = 0; i < 10 * A_FRAME; i++) {
+        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
+    }
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK);
+    assert_status(haft_trim(shared.table, &released), HAFT_OK);
+    cr_expect(eq(u64, stats_of(shared.table).retired, 0));
     free(ids);
     close_shared(&shared);
 }

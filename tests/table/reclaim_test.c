@@ -179,6 +179,28 @@ TEST_ON_EACH_CLOCK(on_reclaim, at_the_close_for_what_was_freed_and_not_taken_bac
     cr_expect(eq(u64, record.by_close + record.by_worker, 300));
 }
 
+/* More than its ring has room for, freed at once. */
+TEST_ON_EACH_CLOCK(on_reclaim, at_quiescent_points_for_all_that_their_worker_has_freed)
+{
+    const haft_table_options options = noting(MOST);
+    struct shared shared = open_shared(*setting, &options);
+    const uint64_t freed = MOST / 4;
+
+    for (uint64_t n = 0; n < freed; n++) {
+        insert_number(shared.worker, n);
+    }
+    for (uint64_t n = 0; n < freed; n++) {
+        must(haft_free(shared.worker, record.ids[n]) == HAFT_OK);
+    }
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK);
+    for (uint64_t n = 0; n <= freed / 512; n++) {
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    expect_once_each(freed);
+    close_shared(&shared);
+}
+
 Test(on_reclaim, at_the_close_there_is_no_worker)
 {
     const haft_table_options options = noting(1000);

@@ -81,18 +81,18 @@ TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, a_full_batch_goes_to_the_depot_when_the_ring_is_full)
+TEST_ON_EACH_CLOCK(shelf, a_worker_keeps_few_ready_batches_and_the_depot_has_the_others)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
-    for (int n = 0; n < RING_BATCHES + 3; n++) {
+    for (int n = 0; n < READY_BATCHES + 3; n++) {
         shelf_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
     }
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 3));
     cr_expect(eq(u32, drain(other), 3 * BATCH_SLOTS)); /* another worker finds them */
-    cr_expect(eq(u32, drain(shared.worker), RING_BATCHES * BATCH_SLOTS));
+    cr_expect(eq(u32, drain(shared.worker), READY_BATCHES * BATCH_SLOTS));
     haft_worker_close(other);
     close_shared(&shared);
 }

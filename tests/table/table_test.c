@@ -196,6 +196,29 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_whatever_became_of_its_object
     }
 }
 
+/* An object of another table of the domain: freed, and a reader may have it. */
+TEST_ON_EACH_CLOCK(table_close, waits_for_no_other_tables_freed_objects)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_table *table;
+    struct reader reader;
+
+    assert_status(haft_table_open(shared.domain, &options, &table), HAFT_OK);
+    haft_worker *worker = open_worker(table);
+    const haft_id id = insert(shared.worker);
+
+    must(haft_free(worker, insert(worker)) == HAFT_OK);
+    must(haft_worker_flush(worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK); /* its grace period has passed */
+    reader_enter(&reader, &shared);
+    must(haft_free(shared.worker, id) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK); /* and not a hang */
+    reader_leave(&reader);
+    close_shared(&shared);
+}
+
 static haft_table *ending;
 
 static haft_status closed_inside;
