@@ -9,6 +9,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
+#include "concurrent/table/stats.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
 
@@ -30,6 +31,7 @@ void retire_batch(haft_worker *worker, struct batch *batch)
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
     shelf_wait(worker, batch);
+    stats_look_at_low(worker->table);
 }
 
 void retire_open(haft_worker *worker)

@@ -207,21 +207,38 @@ void stats_correct(haft_table *table, const struct stock *stock)
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
 
+/* As haft_fill counts them. */
+static uint64_t slots_in_use(const haft_table *table)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+
+    return (table->is_exact ? door_committed(table) : taken) + exhausted;
+}
+
 void stats_look_at_fill(haft_table *table)
 {
     struct fill *fill = &table->slots.fill;
-    uint64_t exhausted;
 
     if (callback_is_running()) {
         return;
     }
     const uint64_t seen = fill_seen(fill);
-    const uint64_t taken = taken_slots(table, &exhausted);
-    const uint64_t objects = table->is_exact ? door_committed(table) : taken;
+    const uint64_t in_use = slots_in_use(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, objects + exhausted, table->capacity);
+    fill_look(fill, seen, table->name, in_use, table->capacity);
     callback_end();
+}
+
+void stats_look_at_low(haft_table *table)
+{
+    struct fill *fill = &table->slots.fill;
+    const uint64_t seen = fill_seen(fill);
+
+    if (fill_has_warned(seen)) {
+        fill_look_at_low(fill, seen, slots_in_use(table));
+    }
 }
 
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)

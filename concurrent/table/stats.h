@@ -10,6 +10,9 @@
  * callback. */
 void stats_look_at_fill(haft_table *table);
 
+/* In any table, after objects were freed: whether it may call on_fill again. */
+void stats_look_at_low(haft_table *table);
+
 /* The counts that a walk over all slots has found. */
 struct stock {
     uint64_t live;

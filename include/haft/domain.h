@@ -87,9 +87,9 @@ typedef struct haft_domain_options {
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
-     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that waits
-     * for another one's grace period.  A thread that waits in a foreign clock, with no other thread
-     * about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
+     * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
+     * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
+     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
      * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
@@ -167,7 +167,8 @@ haft_status haft_domain_close(haft_domain *domain);
 
 /*
  * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
- * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
+ * still sits in a worker's open batch, or was freed without a worker, is not covered:
+ * haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a

@@ -73,8 +73,8 @@ typedef struct haft_worker haft_worker;
  * where one after the callback finds a slot.
  *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
- * its slots back soon after their grace period; slots of closed workers and slots in the depot are
- * taken back when a search needs them, by haft_trim(), or when the table closes.
+ * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
+ * are taken back when a search needs them, by haft_trim(), or when the table closes.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
@@ -92,8 +92,10 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
  * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
  * called no earlier than when warn_at objects are in use, and no later than when every open worker
- * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  Restored objects
- * count with exact_capacity only.
+ * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  A worker looks
+ * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
+ * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
+ * warning.  Restored objects count with exact_capacity only.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -199,8 +201,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * on_reclaim.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the grace periods of all freed objects have passed, no section has one: the call does not wait,
- * and releases the memory at once.  So a read section protects the objects that it has resolved,
+ * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
+ * section has one: the call does not wait, and releases the memory at once.  So a read section protects the objects that it has resolved,
  * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
@@ -282,9 +284,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
- * A worker's duties: take back its own due slots, four batches at a time, where on_reclaim, pins or
- * a restore range ask for it; collect slots that calls without a worker freed, gave up or unpinned.
- * haft_worker_quiescent(), _flush() and _close() do them, so on_reclaim may run there.
+ * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
+ * 512 and a batch, where on_reclaim, pins or a restore range ask for it; collect slots that calls
+ * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
+ * them, so on_reclaim may run there.
  */
 
 /*

@@ -1,10 +1,10 @@
 /*
  * The warning before a table is full.
  *
- * A thread looks when an object comes, not when one goes: the count that it finds then says how low
- * the fill had fallen.  A count is used only if the fill's state has not changed since before it
- * was taken; so no count from before the warning makes the table warn again.  Local and packed
- * tables look here, at each object; a shared one once a batch (concurrent/table/stats.c).
+ * Local and packed tables look at each object that comes: the count says how low the fill had
+ * fallen.  A shared table looks once a batch, of objects that come and of those that have gone
+ * (concurrent/table/stats.c).  A count is used only if the fill's state has not changed since
+ * before it was taken; so no count from before the warning makes the table warn again.
  *
  * Edges in this file.
  *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
@@ -21,19 +21,27 @@ void fill_set(struct fill *fill, uint64_t seen)
     store_relaxed(RETRY, &fill->warned, seen);
 }
 
+bool fill_has_warned(uint64_t seen)
+{
+    return seen % 2 != 0;
+}
+
+bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use)
+{
+    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
+
+    return in_use <= low && cas_relaxed(RETRY, &fill->warned, seen, seen + 1);
+}
+
 void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
                uint64_t capacity)
 {
     const haft_fill said = {table, in_use, capacity};
-    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
 
-    if (seen % 2 != 0 && in_use - 1 <= low) { /* it has warned, and may again */
-        if (!cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
-            return;
-        }
+    if (fill_has_warned(seen) && fill_look_at_low(fill, seen, in_use - 1)) {
         seen++;
     }
-    if (seen % 2 == 0 && in_use >= fill->warn_at &&
+    if (!fill_has_warned(seen) && in_use >= fill->warn_at &&
         cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
         fill->on_fill(&said, fill->arg);
     }

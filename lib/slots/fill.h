@@ -19,6 +19,13 @@ uint64_t fill_seen(const struct fill *fill);
 /* Go on from a count of changes that fill_seen() gave.  One thread uses the table. */
 void fill_set(struct fill *fill, uint64_t seen);
 
+/* Whether on_fill has run since the fill was low. */
+bool fill_has_warned(uint64_t seen);
+
+/* That has warned, and `in_use` slots are in use: if these are few, the table may warn again; true.
+ * Any threads. */
+bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use);
+
 /*
  * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
  * with a warn_at.  Calls on_fill if there are enough.  Any threads.

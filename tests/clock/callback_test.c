@@ -248,6 +248,67 @@ Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
     close_shared(&shared);
 }
 
+struct refused {
+    haft_table *table; /* full */
+    uint64_t calls;
+};
+
+static void insert_in_vain(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct refused *refused = arg;
+
+    (void)object;
+    (void)worker;
+    refused->calls += haft_insert_unregistered(refused->table, NULL, &id) == HAFT_FULL;
+}
+
+struct forker {
+    sem_t has_begun;
+    sem_t may_end;
+};
+
+static void *stand_before_a_fork(void *arg)
+{
+    struct forker *forker = arg;
+
+    haft_before_fork();
+    sem_post(&forker->has_begun);
+    sem_wait(&forker->may_end);
+    haft_after_fork_parent();
+    return NULL;
+}
+
+/* The table of one slot is to be served, without a worker of it, while another thread forks. */
+Test(callback, a_table_that_was_full_in_on_reclaim_is_served_without_a_wait_for_a_fork)
+{
+    struct refused refused = {.calls = 0};
+    const haft_table_options options = {
+        .capacity = 100, .on_reclaim = insert_in_vain, .reclaim_arg = &refused};
+    const haft_table_options one = {
+        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    struct forker forker;
+    pthread_t thread;
+    haft_id id;
+
+    sem_init(&forker.has_begun, 0, 0);
+    sem_init(&forker.may_end, 0, 0);
+    must(haft_table_open(shared.domain, &one, &refused.table) == HAFT_OK);
+    while (haft_insert_unregistered(refused.table, NULL, &id) == HAFT_OK) { /* until it is full */
+    }
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    must(haft_domain_wait(shared.domain) == HAFT_OK);
+    must(pthread_create(&thread, NULL, stand_before_a_fork, &forker) == 0);
+    sem_wait(&forker.has_begun);
+    expect_status(haft_worker_flush(shared.worker), HAFT_OK); /* and not a hang */
+    cr_expect(eq(u64, refused.calls, 1));
+    sem_post(&forker.may_end);
+    pthread_join(thread, NULL);
+    must(haft_table_close(refused.table) == HAFT_OK);
+    close_shared(&shared);
+}
+
 #define TABLES 12 /* more than one call remembers to serve */
 
 struct crowd {

@@ -78,8 +78,7 @@ TEST_ON_EACH_CLOCK(unregistered, frees_do_not_pile_up_beside_a_worker_that_inser
     for (int frame = 0; frame < FRAMES; frame++) {
         for (int i = frame * A_FRAME; i < (frame + 1) * A_FRAME; i++) {
             must(haft_insert(shared.worker, NULL, &ids[i]) == HAFT_OK);
-            must(i < A_FRAME ||
-                 haft_free_unregistered(shared.table, ids[i - A_FRAME]) == HAFT_OK);
+            must(i < A_FRAME || haft_free_unregistered(shared.table, ids[i - A_FRAME]) == HAFT_OK);
         }
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
         must(haft_domain_wait(shared.domain) == HAFT_OK);

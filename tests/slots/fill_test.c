@@ -390,6 +390,27 @@ Test(fill, of_a_shared_table_is_told_again_only_after_it_fell)
     close_shared(&seen.shared);
 }
 
+/* Slots that wait are a look at insertions apart: up to a batch, in which the table may fill. */
+Test(fill, of_a_shared_table_is_told_again_however_few_insertions_its_fall_lasted)
+{
+    static haft_id ids[10000];
+
+    open_table(20000, 100, false);
+    for (int round = 1; round < 20; round++) {
+        for (int i = 0; i < 10000; i++) {
+            ids[i] = insert(seen.shared.worker);
+        }
+        cr_expect(eq(int, seen.calls, round));
+        for (int i = 0; i < 10000; i++) {
+            must(haft_free(seen.shared.worker, ids[i]) == HAFT_OK);
+        }
+        insert(seen.shared.worker); /* the next batches begin elsewhere */
+        must(haft_worker_flush(seen.shared.worker) == HAFT_OK);
+        must(haft_domain_wait(seen.shared.domain) == HAFT_OK);
+    }
+    close_shared(&seen.shared);
+}
+
 Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
 {
     haft_id id;
