@@ -49,9 +49,9 @@ static void wait_for_readers(haft_table *table)
 }
 
 /*
- * Take back all slots that wait, and wait for their tickets, but for none that callbacks take
- * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  So
- * the tickets of other tables hold nothing up here.  True if there was anything.
+ * Take back all slots that wait, and wait for their tickets, except for those that callbacks take
+ * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  The
+ * tickets of other tables hold nothing up here.  True if there was anything.
  */
 static bool take_all_back(haft_worker *worker)
 {

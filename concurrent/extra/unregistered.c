@@ -6,6 +6,7 @@
  *
  * Edges in this file.
  *   COUNT   counters of all threads without a worker; the slots travel through the lists
+ *   TALLY   haft_abort_unregistered (release) -> taken_slots (acquire)   as tally()
  */
 #include "concurrent/table/allocate.h"
 #include "concurrent/table/borrow.h"
@@ -115,9 +116,11 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
     sites_note_death(&table->slots.sites, index, CALLER);
     if (life_give_up(&table->slots, id)) {
         list_push(table, LIST_ABORTED, index);
+        life_uncount(table, index);
     } else {
         fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
-        fetch_add_relaxed(COUNT, &table->counters.exhausted, 1);
+        life_uncount(table, index); /* first: at no moment is it in use twice */
+        /* Weakened, the slot could count as reserved, and as exhausted too. */
+        fetch_add_release(TALLY, &table->counters.exhausted, 1);
     }
-    life_uncount(table, index);
 }

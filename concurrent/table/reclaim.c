@@ -76,7 +76,8 @@ static bool sift(haft_worker *worker, uint64_t index)
     const bool is_aside = index < table->restore_end;
 
     count_up(&worker->counters.reclaimed, 1);
-    count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
+    /* Weakened, the slot could count twice: its life would not have ended, and it be exhausted. */
+    tally(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
     slots_poison(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, next);

@@ -119,8 +119,8 @@ __attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, con
     if (!life_give_up(&table->slots, id)) {
         sites_note_death(&table->slots.sites, index, caller);
         count_up(&worker->counters.reclaimed, 1);
-        count_up(&worker->counters.exhausted, 1);
-        life_uncount(table, index);
+        life_uncount(table, index); /* first: at no moment is it in use twice */
+        tally(&worker->counters.exhausted, 1);
     } else if (hand_add_aborted(worker, index)) {
         look_further(worker, index, caller);
     }

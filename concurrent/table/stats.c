@@ -2,7 +2,8 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots,
+ *           and before the end of these
  *   COUNT   each number alone; ends are read before beginnings
  *   RETRY   the budget, as a number
  */
@@ -152,9 +153,9 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     uint64_t ended = 0;
     uint64_t recycled = 0;
 
-    *exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    *exhausted = load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+        *exhausted += load_acquire(TALLY, &worker->counters.exhausted);
         begun += load_acquire(TALLY, &worker->counters.reserved);
         begun += load_acquire(TALLY, &worker->counters.inserted);
     }
@@ -207,13 +208,41 @@ void stats_correct(haft_table *table, const struct stock *stock)
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
 
-/* As haft_fill counts them. */
-static uint64_t slots_in_use(const haft_table *table)
+/* As haft_fill counts them: no more than at some moment. */
+static uint64_t least_in_use(const haft_table *table)
 {
     uint64_t exhausted;
     const uint64_t taken = taken_slots(table, &exhausted);
 
     return (table->is_exact ? door_committed(table) : taken) + exhausted;
+}
+
+/* No fewer than at some moment: ends are read before beginnings, of all workers.  The processor
+ * keeps that order, not C11: a free does not pay for it. */
+static uint64_t most_in_use(const haft_table *table)
+{
+    uint64_t begun;
+    uint64_t exhausted;
+    uint64_t ended =
+        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
+    uint64_t recycled = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        ended += load_relaxed(COUNT, &worker->counters.aborted);
+        ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+    }
+    ended += load_relaxed(COUNT, &table->restored);
+    begun = load_relaxed(COUNT, &table->counters.reserved) +
+            load_relaxed(COUNT, &table->counters.inserted);
+    exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        begun += load_relaxed(COUNT, &worker->counters.reserved);
+        begun += load_relaxed(COUNT, &worker->counters.inserted);
+        exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+    }
+    return (table->is_exact ? door_committed(table) : difference(begun, ended)) +
+           difference(exhausted, recycled);
 }
 
 void stats_look_at_fill(haft_table *table)
@@ -223,8 +252,15 @@ void stats_look_at_fill(haft_table *table)
     if (callback_is_running()) {
         return;
     }
-    const uint64_t seen = fill_seen(fill);
-    const uint64_t in_use = slots_in_use(table);
+    uint64_t seen = fill_seen(fill);
+
+    if (fill_has_warned(seen)) {
+        if (!fill_look_at_low(fill, seen, most_in_use(table) - 1)) {
+            return;
+        }
+        seen++;
+    }
+    const uint64_t in_use = least_in_use(table);
 
     callback_begin();
     fill_look(fill, seen, table->name, in_use, table->capacity);
@@ -237,7 +273,7 @@ void stats_look_at_low(haft_table *table)
     const uint64_t seen = fill_seen(fill);
 
     if (fill_has_warned(seen)) {
-        fill_look_at_low(fill, seen, slots_in_use(table));
+        fill_look_at_low(fill, seen, most_in_use(table));
     }
 }
 

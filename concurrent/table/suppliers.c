@@ -25,6 +25,7 @@
  */
 #include "concurrent/table/suppliers.h"
 #include "concurrent/batches/batch.h"
+#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
@@ -190,9 +191,11 @@ static bool use_unpinned(haft_worker *worker, struct search *search)
     return use_quietly(worker, gather_unpinned(worker));
 }
 
+/* Others may go on unpinning. */
 static bool take_unpinned_out(haft_worker *worker, struct search *search)
 {
-    return !callback_is_running() && take_out(search, gather_unpinned(worker));
+    return !callback_is_running() && search->unpinned++ < UNPINNED_MOST &&
+           take_out(search, gather_unpinned(worker));
 }
 
 /* --- a former local table's free slots, and fresh ones --- */

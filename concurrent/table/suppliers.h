@@ -11,6 +11,7 @@ struct search {
     struct batch *due;        /* taken out, to be taken back before the next round; NULL: none */
     haft_status status;       /* why there are no fresh slots */
     bool has_begun;           /* `call` has begun */
+    unsigned unpinned;        /* batches of unpinned slots taken out */
     struct reclaim_call call; /* takes back batches that were due when a supplier first asked */
 };
 

@@ -68,6 +68,7 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
     haft_status status = HAFT_OK;
 
     search.has_begun = false;
+    search.unpinned = 0;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
         status = search_round(worker, &search, most, units);
     }

@@ -126,7 +126,8 @@ typedef struct haft_fill {
 /*
  * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
  * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
- * they look.  `fill` lasts until it returns.
+ * they look; in a shared one the count is off by no more than the calls that other threads make
+ * meanwhile.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
  * What the insertion or reservation that calls it gives back is written afterwards, except for the

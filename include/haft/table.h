@@ -92,7 +92,8 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
  * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
  * called no earlier than when warn_at objects are in use, and no later than when every open worker
- * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  A worker looks
+ * has used up a batch after that, begun outside callbacks: at most 128 slots, fewer in tables below
+ * 4,096.  A worker looks
  * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
  * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
  * warning.  Restored objects count with exact_capacity only.
@@ -137,7 +138,7 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took back): where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
  * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
  * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's

@@ -7,18 +7,22 @@
  * before it was taken; so no count from before the warning makes the table warn again.
  *
  * Edges in this file.
- *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
+ *   TALLY   fill_look (release) -> fill_seen (acquire)   the counts by which a thread has warned, to
+ *           those of a thread that knows of the warning
+ *   RETRY   the state, decided by its compare-and-swap: that the fill is low promises nothing
+ *   OWN     one thread uses the table
  */
 #include "lib/slots/fill.h"
 
 uint64_t fill_seen(const struct fill *fill)
 {
-    return load_relaxed(RETRY, &fill->warned);
+    /* Weakened, a thread that knows of a warning could count objects as they were before. */
+    return load_acquire(TALLY, &fill->warned);
 }
 
 void fill_set(struct fill *fill, uint64_t seen)
 {
-    store_relaxed(RETRY, &fill->warned, seen);
+    store_relaxed(OWN, &fill->warned, seen);
 }
 
 bool fill_has_warned(uint64_t seen)
@@ -41,8 +45,9 @@ void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_
     if (fill_has_warned(seen) && fill_look_at_low(fill, seen, in_use - 1)) {
         seen++;
     }
+    /* Weakened, the same. */
     if (!fill_has_warned(seen) && in_use >= fill->warn_at &&
-        cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
+        cas_release(TALLY, &fill->warned, seen, seen + 1)) {
         fill->on_fill(&said, fill->arg);
     }
 }
