@@ -15,6 +15,11 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
+static bool is_power_of_two(size_t alignment)
+{
+    return alignment != 0 && (alignment & (alignment - 1)) == 0;
+}
+
 /* Whether malloc() serves this alignment: never where free() cannot free aligned blocks. */
 static bool malloc_does(size_t alignment)
 {
@@ -24,7 +29,7 @@ static bool malloc_does(size_t alignment)
 static void *malloc_alloc(void *context, size_t size, size_t alignment)
 {
     (void)context;
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
+    if (!is_power_of_two(alignment) || size > SIZE_MAX - alignment) {
         return NULL;
     }
     if (malloc_does(alignment)) {
@@ -39,7 +44,7 @@ static void *malloc_resize(void *context, void *memory, size_t old_size, size_t 
                            size_t alignment)
 {
     assert(memory != NULL || old_size == 0);
-    if (memory != NULL && alignment != 0 && malloc_does(alignment)) {
+    if (memory != NULL && is_power_of_two(alignment) && malloc_does(alignment)) {
         return realloc(memory, at_least(new_size, 1));
     }
     void *moved = malloc_alloc(context, new_size, alignment);

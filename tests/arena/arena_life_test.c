@@ -449,6 +449,8 @@ Test(allocator, sizes_and_alignments_that_nothing_can_have_are_refused)
 
     cr_expect(eq(ptr, of_malloc.alloc(NULL, 10, 0), NULL));
     cr_expect(eq(ptr, of_malloc.resize(NULL, bytes, 10, 20, 0), NULL));
+    cr_expect(eq(ptr, of_malloc.alloc(NULL, 10, 3), NULL));
+    cr_expect(eq(ptr, of_malloc.resize(NULL, bytes, 10, 20, 3), NULL));
     of_malloc.free(NULL, bytes, 10);
     bytes = of_arena.alloc(of_arena.context, 10, 1);
     const size_t before = used();
