@@ -48,6 +48,7 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
     /* Before any thread has an id of it. */
     store_relaxed(HINT, &table->slots.recycled, 1);
     shared_sides_forget(table, index);
+    sites_forget(&table->slots.sites, index, index + 1);
     if (!revive(&table->slots, index)) {
         return;
     }

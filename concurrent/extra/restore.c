@@ -19,13 +19,20 @@
 #include "lib/slots/object.h"
 #include <haft/share.h>
 
+/* The generation that a slot goes on with from `word`, in place; 0: none is left. */
+static uint64_t next_generation(const struct slots *slots, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t begin = slots_begin(slots, word);
+
+    return word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
+}
+
 /* What `word` says of restoring `id` in its slot. */
 static haft_status check_word(const struct slots *slots, haft_id id, uint64_t word)
 {
     const struct word_format *format = &slots->format;
-    const uint64_t begin = slots_begin(slots, word);
-    const uint64_t next =
-        word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
+    const uint64_t next = next_generation(slots, word);
     const uint64_t mark = word_index(format, word);
 
     if (mark == MARK_EXHAUSTED) {
@@ -95,6 +102,17 @@ static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, u
     return status;
 }
 
+/* `id` is reserved in its slot, whose word was `before`. */
+static void note_sites(const struct slots *slots, haft_id id, uint64_t before, const void *caller)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    if (word_generation(&slots->format, id.bits) != next_generation(slots, before)) {
+        sites_forget(&slots->sites, index, index + 1);
+    }
+    sites_note_birth(&slots->sites, index, caller);
+}
+
 static haft_status restore(haft_worker *worker, haft_id id, const void *object, const void *caller)
 {
     haft_table *table = worker->table;
@@ -110,7 +128,7 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
         fetch_add_relaxed(COUNT, &table->restored, 1);
         tally(&worker->counters.reserved, 1); /* `inserted` counts slots of the filling batch */
         count_up(&worker->counters.published, 1);
-        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
+        note_sites(slots, id, before, caller);
         slots_fill(slots, slots_object(at), object);
         life_publish(at, id);
     }

@@ -121,6 +121,7 @@ static bool choose_run(struct trim *trim, uint64_t run)
     }
     /* Before the words are gone: a thread that finds them gone finds the floor. */
     runs_set_floor(runs, run, floor_of_slots(slots, first, count));
+    sites_forget(&slots->sites, first, first + count);
     runs_set_link(runs, run, trim->runs.first);
     trim->runs.first = run;
     trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;

@@ -163,7 +163,7 @@ void local_become(haft_local *local, const struct image *image)
     const uint64_t used = numbers[LOCAL_USED];
 
     slots_unpoison_all(&local->slots, used > local->used ? used : local->used);
-    sites_forget(&local->slots.sites, local->used);
+    sites_forget(&local->slots.sites, HAFT_FIRST_INDEX, local->used);
     become_parts(local, image);
     become_slots(&local->slots, numbers);
     local->capacity = numbers[LOCAL_CAPACITY];

@@ -111,6 +111,7 @@ static uint64_t choose_runs(haft_local *local)
         if (floor != 0) {
             runs_set_link(runs, run, RUN_CHOSEN);
             runs_set_floor(runs, run, floor);
+            sites_forget(&local->slots.sites, runs_first(runs, run), runs_end(runs, run));
             chosen++;
         } else if (link == RUN_KEPT) {
             runs_set_link(runs, run, RUN_IN_USE);

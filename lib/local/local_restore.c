@@ -35,6 +35,19 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     return HAFT_OK;
 }
 
+/* If `id` is not of the slot's next life, its allocation sites are of none before that id. */
+static void forget_sites(const haft_local *local, haft_id id)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t index = word_index(&slots->format, id.bits);
+    const uint64_t begin =
+        slots_begin_at(slots, index, load_relaxed(OWN, slots_word(slots, index)));
+
+    if (word_generation(&slots->format, begin) != word_generation(&slots->format, id.bits)) {
+        sites_forget(&slots->sites, index, index + 1);
+    }
+}
+
 /*
  * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
  * not be free afterwards.
@@ -53,6 +66,7 @@ static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
     }
     if (status == HAFT_OK) {
         local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        forget_sites(local, id);
         local_claim(local, index);
     }
     return status;

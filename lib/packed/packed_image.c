@@ -87,7 +87,7 @@ void packed_become(haft_packed *packed, const struct image *image)
     if (packed->count > count) {
         packed_poison(packed, count, packed->count - count);
     }
-    sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX + packed->used);
+    sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX, HAFT_FIRST_INDEX + packed->used);
     packed->slots.format.first = numbers[PACKED_FIRST];
     packed->used = numbers[PACKED_USED];
     packed->count = count;

@@ -1,7 +1,6 @@
 /* Records of allocation sites. */
 #include "lib/slots/sites.h"
 #include <stddef.h>
-#include <string.h>
 
 haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
 {
@@ -38,9 +37,10 @@ haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t e
                                   : reservation_populate(&sites->memory, first * size, end * size);
 }
 
-void sites_forget(const struct sites *sites, uint64_t end)
+void sites_forget(const struct sites *sites, uint64_t first, uint64_t end)
 {
-    if (sites->records != NULL) {
-        memset(sites->records, 0, (size_t)end * sizeof sites->records[0]);
+    for (uint64_t index = first; sites->records != NULL && index < end; index++) {
+        sites_note_birth(sites, index, NULL);
+        sites_note_death(sites, index, NULL);
     }
 }

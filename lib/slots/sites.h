@@ -3,8 +3,9 @@
  * haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on.  A record is for people to
- * read.
+ * its way out after its life has ended and before the slot is handed on; and cleared where the
+ * slot's next generation is not the one after that life: so the record of a slot that is in no life
+ * is of the generation before the one in its word.  A record is for people to read.
  *
  * Edges in this file.
  *   HINT   a site that is read too early or too late makes a line of text say less
@@ -42,8 +43,11 @@ haft_status sites_commit(struct sites *sites, uint64_t end);
 /* Have the system find memory for those from `first` on; they are writable. */
 haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end);
 
-/* Nothing is known of the slots below `end` any more.  One thread uses the table. */
-void sites_forget(const struct sites *sites, uint64_t end);
+/*
+ * Nothing is known of the slots from `first` on, below `end`, any more: they go on at another
+ * generation than the one after the life recorded.  They are the calling thread's.
+ */
+void sites_forget(const struct sites *sites, uint64_t first, uint64_t end);
 
 static inline void sites_note_birth(const struct sites *sites, uint64_t index, const void *caller)
 {

@@ -85,12 +85,16 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
 
 static void tell_here(struct text *text, const struct site *site, haft_status status)
 {
+    const void *born = site_of(&site->born);
+
     if (status == HAFT_DEAD) {
         text_add(text, ", at ");
         site_tell(text, site_of(&site->died));
     }
-    text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
-    site_tell(text, site_of(&site->born));
+    if (born != NULL) {
+        text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+        site_tell(text, born);
+    }
 }
 
 /* What is known of an id with that status: "; freed at ..., allocated at ...". */

@@ -4,6 +4,7 @@
 #include <haft/memory.h>
 #include <haft/packed.h>
 #include <haft/share.h>
+#include <haft/snapshot.h>
 #include <haft/table.h>
 #include <haft/threads.h>
 #include <signal.h>
@@ -261,6 +262,213 @@ TEST_ON_EACH_TABLE(places, leave_tables_as_they_are)
         subject_settle(&subject);
     }
     cr_expect(zero(u64, subject_live(&subject)));
+    subject_close(&subject);
+}
+
+/* --- generations that are skipped --- */
+
+static haft_id at_generation(haft_id id, uint64_t generation)
+{
+    return haft_id_pack(HAFT_LAYOUT_32_32, haft_id_index(HAFT_LAYOUT_32_32, id), generation, 0);
+}
+
+/* Of an id that was never issued: it is stale, and no more is known. */
+static void expect_untold(const struct subject *subject, haft_id id)
+{
+    expect_in(describe(subject, id), "(HAFT_STALE)");
+    expect_not_in(text, " at ");
+}
+
+enum jump { RESTORED, RESERVED_AT, RESTORED_FREE, JUMPS };
+
+static haft_status jump_to(haft_local *local, enum jump jump, haft_id id)
+{
+    return jump == RESTORED      ? haft_local_restore(local, id, NULL)
+           : jump == RESERVED_AT ? haft_local_reserve_at(local, id, NULL)
+                                 : haft_local_restore_free(local, id);
+}
+
+Test(places, of_another_life_are_not_told_where_a_chosen_id_skips_generations)
+{
+    for (enum jump jump = RESTORED; jump < JUMPS; jump++) {
+        struct subject subject = open_with_places(LOCAL);
+        const haft_id id = spawn(&subject);
+
+        sink(&subject, id);
+        assert_status(jump_to(subject.local, jump, at_generation(id, 5)), HAFT_OK);
+        expect_untold(&subject, at_generation(id, 4));
+        expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
+        haft_local_clear(subject.local);
+        subject_close(&subject);
+    }
+}
+
+Test(places, of_the_last_life_are_told_where_a_chosen_id_skips_none)
+{
+    for (enum jump jump = RESTORED; jump < JUMPS; jump++) {
+        struct subject subject = open_with_places(LOCAL);
+        const haft_id id = spawn(&subject);
+
+        sink(&subject, id);
+        assert_status(jump_to(subject.local, jump, at_generation(id, 2)), HAFT_OK);
+        expect_in(describe(&subject, id), "(HAFT_STALE), at sink+0x");
+        haft_local_clear(subject.local);
+        subject_close(&subject);
+    }
+}
+
+Test(places, of_another_life_are_not_told_of_a_slot_restored_as_exhausted)
+{
+    const haft_local_options options = {
+        .name = "ships", .capacity = 10, .layout = {8, 4, 0, 0}, .sites = true};
+    struct subject subject = {.kind = LOCAL};
+
+    assert_status(haft_local_open(&options, &subject.local), HAFT_OK);
+    const haft_id id = spawn_reserved(&subject);
+    const uint64_t index = haft_id_index(options.layout, id);
+
+    subject_abort(&subject, id);
+    assert_status(haft_local_restore_free(subject.local, haft_id_pack(options.layout, index, 0, 0)),
+                  HAFT_OK);
+    expect_in(describe(&subject, haft_id_pack(options.layout, index, 15, 0)), "(HAFT_EXHAUSTED)");
+    expect_not_in(text, " at ");
+    haft_local_close(subject.local);
+}
+
+Test(places, of_another_life_are_not_told_where_a_shared_table_restores_a_later_one)
+{
+    haft_table_options options = with_places();
+
+    options.restore_range = 1;
+    struct subject subject = subject_open(SHARED, &options);
+    const haft_id first = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 1, 0);
+
+    for (uint64_t generation = 1; generation < 8; generation += generation == 2 ? 4 : 1) {
+        const haft_id id = at_generation(first, generation);
+
+        assert_status(haft_restore(subject.shared.worker, id, NULL), HAFT_OK);
+        if (generation == 6) {
+            expect_untold(&subject, at_generation(first, 5));
+        } else if (generation > 1) { /* none was skipped */
+            expect_in(describe(&subject, at_generation(first, generation - 1)), ", at sink+0x");
+        }
+        sink(&subject, id);
+        subject_settle(&subject);
+    }
+    subject_close(&subject);
+}
+
+/* Some slots live more lives than others; all are free then. */
+static void use_unevenly(struct subject *subject, haft_id *all, uint64_t most)
+{
+    const uint64_t count = subject_fill(subject, all, most);
+
+    for (uint64_t i = 0; i < count; i++) {
+        sink(subject, all[i]);
+    }
+    for (int round = 0; round < 4; round++) {
+        subject_settle(subject);
+        for (int i = 0; i < 1000; i++) {
+            all[i] = spawn(subject);
+        }
+        for (int i = 0; i < 1000; i++) {
+            sink(subject, all[i]);
+        }
+    }
+    subject_settle(subject);
+}
+
+static void trim_subject(struct subject *subject)
+{
+    if (subject->kind == LOCAL) {
+        assert_status(haft_local_trim(subject->local, NULL), HAFT_OK);
+        return;
+    }
+    assert_status(haft_worker_close(subject->shared.worker), HAFT_OK);
+    assert_status(haft_trim(subject->shared.table, NULL), HAFT_OK);
+    subject->shared.worker = open_worker(subject->shared.table);
+}
+
+/* Slots `index` and generations of ids to come. */
+static uint64_t next_generation(const struct subject *subject, uint64_t index)
+{
+    haft_id id = HAFT_NIL;
+
+    if (subject->kind == LOCAL) {
+        haft_local_id_at(subject->local, index, &id);
+    } else {
+        haft_id_at(subject->shared.table, index, &id);
+    }
+    return haft_id_generation(HAFT_LAYOUT_32_32, id);
+}
+
+TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_where_a_trimmed_slot_goes_on_later)
+{
+    static haft_id all[2 * MANY];
+    static uint64_t before[2 * MANY];
+    haft_table_options options = with_places();
+    uint64_t skipped = 0;
+
+    options.capacity = MANY;
+    struct subject subject = subject_open(*kind, &options);
+
+    use_unevenly(&subject, all, 2 * MANY);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < 2 * MANY; index++) {
+        before[index] = next_generation(&subject, index);
+    }
+    trim_subject(&subject);
+    const uint64_t count = subject_fill(&subject, all, 2 * MANY);
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t now = haft_id_generation(HAFT_LAYOUT_32_32, all[i]);
+
+        if (now > before[haft_id_index(HAFT_LAYOUT_32_32, all[i])] && skipped++ == 0) {
+            expect_untold(&subject, at_generation(all[i], now - 1));
+        }
+        must(subject_free(&subject, all[i]) == HAFT_OK);
+    }
+    cr_expect(lt(u64, 0, skipped));
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_of_a_slot_that_was_recycled)
+{
+    haft_table_options options = with_places();
+
+    options.layout = (haft_layout){8, 2, 0, 0};
+    options.first_generation = 2;
+    struct subject subject = subject_open(*kind, &options);
+    haft_id id = HAFT_NIL;
+
+    do { /* until a slot has lived its two lives */
+        id = spawn(&subject);
+        sink(&subject, id);
+        subject_settle(&subject);
+    } while (haft_id_generation(options.layout, id) != 3);
+    describe(&subject, id);
+    expect_in(text, ", at sink+0x");
+    if (*kind == LOCAL) {
+        cr_expect(eq(u64, haft_local_recycle_exhausted(subject.local), 1));
+    } else {
+        assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
+    }
+    expect_untold(&subject, haft_id_pack(options.layout, haft_id_index(options.layout, id), 1, 0));
+    subject_close(&subject);
+}
+
+Test(places, that_a_rewind_has_forgotten_are_not_told_of_a_live_object)
+{
+    struct subject subject = open_with_places(LOCAL);
+    const haft_id id = spawn(&subject);
+    haft_history *history;
+
+    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
+    assert_status(haft_local_snapshot(subject.local, history, NULL), HAFT_OK);
+    assert_status(haft_local_rewind(subject.local, history, 0), HAFT_OK);
+    expect_in(describe(&subject, id), ": live (HAFT_OK)");
+    expect_not_in(text, " at ");
+    sink(&subject, id);
+    haft_history_close(history);
     subject_close(&subject);
 }
 
