@@ -66,13 +66,10 @@ static void forget_value(struct side *side, struct value *value)
     side->ends++;
 }
 
-/* While a slot is recycled, or the table is rewound, values without on_end have ended or will. */
-static bool may_have_ended(const struct side *side, uint64_t index)
+/* While the table is rewound, values without on_end have ended or will. */
+static bool may_have_ended(const struct side *side)
 {
-    const struct sides *sides = side->play->sides;
-
-    return !side->has_end &&
-           (sides->is_rewinding || (sides->is_recycling && index == sides->recycled_to));
+    return !side->has_end && side->play->sides->is_rewinding;
 }
 
 static void check_value(struct side *side, haft_id id)
@@ -80,8 +77,7 @@ static void check_value(struct side *side, haft_id id)
     struct value *value = value_of(side, id);
     const void *found = haft_side_get(haft_side_entries(side->side), id);
 
-    if (found == NULL && value != NULL &&
-        may_have_ended(side, haft_id_index(side->play->model.layout, id))) {
+    if (found == NULL && value != NULL && may_have_ended(side)) {
         forget_value(side, value);
         return;
     }
@@ -120,6 +116,22 @@ static void recycle_up_to(struct play *play, uint64_t end)
     }
 }
 
+/* Slot `index` is recycled, and a value ends: those without on_end have ended before, or will. */
+static void recycle_values(struct play *play, uint64_t index)
+{
+    must_be(play->model.slots[index].state == WORN,
+            "recycling ends the values of exhausted slots alone");
+    for (int i = 0; i < MOST_SIDES; i++) {
+        struct side *side = &play->sides->all[i];
+        struct value *value = &side->values[index];
+
+        if (value->id != 0 && !side->has_end &&
+            haft_side_get(haft_side_entries(side->side), (haft_id){value->id}) == NULL) {
+            forget_value(side, value);
+        }
+    }
+}
+
 static void on_end(void *bytes, haft_id id, void *arg)
 {
     struct side *side = arg;
@@ -133,6 +145,7 @@ static void on_end(void *bytes, haft_id id, void *arg)
     if (play->sides->is_recycling && play->depth == play->sides->recycling_depth &&
         index >= play->sides->recycled_to) {
         recycle_up_to(play, index);
+        recycle_values(play, index);
     }
     const bool was_rewinding = play->sides->is_rewinding;
     const bool was_recycling = play->sides->is_recycling;
@@ -324,7 +337,7 @@ static bool visit_value(haft_id id, void *object, void *bytes, void *arg)
 
         must_be(passed->id == 0 || passed->is_ending ||
                     !model_is_live(&side->play->model, (haft_id){passed->id}) ||
-                    may_have_ended(side, tour->next),
+                    may_have_ended(side),
                 "a walk leaves no value out");
     }
     tour->next++;

@@ -59,6 +59,8 @@ typedef struct haft_side haft_side;
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
  * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
+ * Values that it sets while its slot is recycled end too, as long as the slot is exhausted; if it
+ * recycles the slot itself, those of the slot's next object stay.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 

@@ -142,27 +142,36 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
-/* End the values of an exhausted slot.  Whether on_end has left the slot as it was. */
+static bool is_used_up(const haft_local *local, uint64_t index)
+{
+    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+    return word_index(&local->slots.format, word) == MARK_EXHAUSTED;
+}
+
+/*
+ * End the values of slot `index` while it is exhausted: after each, on_end may have set others, or
+ * recycled the slot and set values for its new object.  Whether it is exhausted still.
+ */
 static bool end_values_of(const haft_local *local, uint64_t index)
 {
-    const atomic_u64 *at = slots_word(&local->slots, index);
-
-    while (sides_forget(&local->sides, index)) { /* on_end may have set others */
+    while (is_used_up(local, index)) {
+        if (!sides_forget(&local->sides, index)) {
+            return true;
+        }
     }
-    return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
+    return false;
 }
 
 uint64_t haft_local_recycle_exhausted(haft_local *local)
 {
-    const struct word_format *format = &local->slots.format;
     uint64_t count = 0;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
-
-        if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
+        if (end_values_of(local, index)) {
             store_relaxed(HINT, &local->slots.recycled, 1);
-            local_push(local, index, format->first);
+            sites_forget(&local->slots.sites, index, index + 1);
+            local_push(local, index, local->slots.format.first);
             local->exhausted--;
             count++;
         }

@@ -181,21 +181,19 @@ static uint64_t forget_all(const haft_side *side)
     return count;
 }
 
-uint64_t sides_forget(const atomic_u64 *list, uint64_t index)
+bool sides_forget(const atomic_u64 *list, uint64_t index)
 {
-    uint64_t ended = 0;
-
     for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
         if (index >= load_relaxed(ONWARD, &side->used)) {
             continue;
         }
         if (side->is_shared) {
             store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
-        } else {
-            ended += forget(side, index);
+        } else if (forget(side, index)) {
+            return true;
         }
     }
-    return ended;
+    return false;
 }
 
 /* Again and again: in one side, on_end may have set values in another. */

@@ -49,9 +49,10 @@ void sides_remove(haft_side *side);
 
 /*
  * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * Returns how many values of a local table ended; on_end may set others meanwhile.
+ * Of a local table at most one value ends in a call, since on_end may change the table and its
+ * sides; returns whether one did.
  */
-uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
+bool sides_forget(const atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 void sides_forget_all(const atomic_u64 *list);

@@ -728,6 +728,41 @@ Test(local_side, a_slot_that_on_end_has_used_up_again_has_no_value_either)
     haft_local_close(meddler.local);
 }
 
+/* The slot's first life once more, which goes on. */
+static void live_on(struct meddler *meddler)
+{
+    must(haft_local_recycle_exhausted(meddler->local) == 1);
+    meddler->id = insert_in(meddler->local);
+    must(haft_side_set(meddler->behind, meddler->id, NULL, NULL) == HAFT_OK);
+}
+
+/* The side opened last is looked at first. */
+Test(local_side, a_value_that_on_end_sets_for_a_new_object_in_the_recycled_slot_stays)
+{
+    struct meddler meddler;
+    haft_side *after;
+    haft_id id = HAFT_NIL;
+
+    open_meddler(&meddler);
+    meddler.behind = meddler.side;
+    assert_status(haft_side_open_local(
+                      meddler.local,
+                      &(haft_side_options){.on_end = end_and_meddle, .end_arg = &meddler}, &after),
+                  HAFT_OK);
+    for (int life = 0; life < 3; life++) {
+        id = insert_in(meddler.local);
+        must(life != 2 || haft_side_set(after, id, NULL, NULL) == HAFT_OK);
+        must(haft_local_free(meddler.local, id) == HAFT_OK);
+    }
+    meddler.meddle = live_on;
+    cr_expect(eq(u64, haft_local_recycle_exhausted(meddler.local), 0));
+    cr_assert(eq(ptr, (void *)meddler.meddle, NULL), "on_end was called");
+    cr_expect(haft_is_live(haft_local_view(meddler.local), meddler.id));
+    cr_expect(ne(ptr, haft_side_get(haft_side_entries(meddler.behind), meddler.id), NULL));
+    haft_side_close(after);
+    close_meddler(&meddler);
+}
+
 static void set_behind(struct meddler *meddler)
 {
     must(haft_side_set(meddler->behind, meddler->id, NULL, NULL) == HAFT_OK);
