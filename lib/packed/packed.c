@@ -90,6 +90,7 @@ haft_status packed_make_ready(struct haft_packed *packed)
         }
         touch(packed->slots.view.base, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end,
               sizeof(haft_packed_slot));
+        sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end);
     }
     packed->ready = end;
     return HAFT_OK;

@@ -13,10 +13,8 @@ struct pages {
     long inserting;
 };
 
-static struct pages pages_for(uint64_t capacity, uint64_t growth_step, uint64_t inserts)
+static struct pages pages_with(haft_packed_options options, uint64_t inserts)
 {
-    const haft_packed_options options = {
-        .capacity = capacity, .object_size = 104, .growth_step = growth_step};
     haft_packed *warm = packed_open(&(haft_packed_options){.capacity = 1, .object_size = 104});
     haft_id id;
 
@@ -32,6 +30,13 @@ static struct pages pages_for(uint64_t capacity, uint64_t growth_step, uint64_t 
 
     packed_close(packed);
     return pages;
+}
+
+static struct pages pages_for(uint64_t capacity, uint64_t growth_step, uint64_t inserts)
+{
+    return pages_with(
+        (haft_packed_options){.capacity = capacity, .object_size = 104, .growth_step = growth_step},
+        inserts);
 }
 
 Test(packed_memory, an_empty_table_of_the_largest_capacity_costs_a_few_pages)
@@ -72,6 +77,17 @@ Test(packed_memory, a_fixed_table_touches_all_at_opening_and_none_later)
     cr_expect(lt(long, fixed.inserting, FEW));
     cr_expect(ge(long, capacity.opening, 3000));
     cr_expect(lt(long, capacity.inserting, FEW));
+}
+
+/* 16 bytes a slot: 3125 pages. */
+Test(packed_memory, a_fixed_table_touches_its_sites_at_opening_too)
+{
+    const struct pages fixed = pages_with(
+        (haft_packed_options){
+            .capacity = 800000, .object_size = 8, .growth_step = HAFT_PACKED_FIXED, .sites = true},
+        800000);
+
+    cr_expect(lt(long, fixed.inserting, FEW));
 }
 
 Test(packed_memory, objects_and_slots_are_as_they_were_when_a_step_begins)
