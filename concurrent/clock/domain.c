@@ -100,7 +100,7 @@ haft_status haft_domain_footprint_sized(const haft_domain_options *options, size
     status = status == HAFT_OK ? check_domain_options(&known) : status;
     const uint64_t bytes = status == HAFT_OK ? measure_domain(&known) : 0;
 
-    status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
+    status = given_is_possible(bytes) ? status : HAFT_NO_MEMORY;
     if (status == HAFT_OK) {
         *footprint = (haft_footprint){
             .bytes = bytes,

@@ -306,9 +306,13 @@ haft_status haft_table_footprint_sized(const haft_table_options *options, size_t
     }
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
+    const uint64_t bytes = measure_table(&known, wanted);
 
+    if (!given_is_possible(bytes)) {
+        return HAFT_NO_MEMORY;
+    }
     *footprint = (haft_footprint){
-        .bytes = measure_table(&known, wanted),
+        .bytes = bytes,
         .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
     };
     return HAFT_OK;

@@ -139,7 +139,8 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  * be given as `memory` and `memory_size`; its capacity is threads.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  */
 haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
                                         haft_footprint *footprint);

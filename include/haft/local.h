@@ -124,7 +124,8 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  * nothing here.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  * Threads   any.
  */
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,

@@ -185,7 +185,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  */
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint);

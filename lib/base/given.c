@@ -13,6 +13,11 @@ bool given_suffices(const struct given *given, uint64_t needed)
     return given->at != NULL ? given->left >= needed : given->left == 0;
 }
 
+bool given_is_possible(uint64_t bytes)
+{
+    return bytes <= PTRDIFF_MAX;
+}
+
 struct given given_to_measure(void)
 {
     return (struct given){NULL, UINT64_MAX, 0};

@@ -25,6 +25,9 @@ struct given given_of(void *memory, uint64_t size);
  */
 bool given_suffices(const struct given *given, uint64_t needed);
 
+/* Whether a block of memory can have as many bytes: there are addresses for it. */
+bool given_is_possible(uint64_t bytes);
+
 /* For measuring: nothing is written. */
 struct given given_to_measure(void);
 

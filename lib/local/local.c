@@ -155,8 +155,13 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
+    const uint64_t bytes = measure_local(&known, wanted);
+
+    if (!given_is_possible(bytes)) {
+        return HAFT_NO_MEMORY;
+    }
     *footprint = (haft_footprint){
-        .bytes = measure_local(&known, wanted),
+        .bytes = bytes,
         .capacity = capacity_that_fills(known, most),
     };
     return HAFT_OK;

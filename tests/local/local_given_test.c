@@ -123,6 +123,21 @@ static void open_everywhere(const haft_local_options *options, char *memory, uin
     }
 }
 
+/* 64 GiB: more than a block has where addresses are of 32 bits. */
+Test(given, footprint_of_more_than_there_are_addresses_is_no_memory)
+{
+    const haft_status expected = sizeof(size_t) < sizeof(uint64_t) ? HAFT_NO_MEMORY : HAFT_OK;
+    const haft_table_options table = {.capacity = 1 << 20, .object_size = 1 << 16, .workers = 1};
+    const haft_local_options local = {.capacity = 1 << 20, .object_size = 1 << 16};
+    haft_footprint footprint = {.bytes = 0};
+
+    cr_expect(eq(int, haft_table_footprint(&table, &footprint), expected));
+    cr_expect(eq(int, footprint.bytes == 0, expected != HAFT_OK));
+    footprint.bytes = 0;
+    cr_expect(eq(int, haft_local_footprint(&local, &footprint), expected));
+    cr_expect(eq(int, footprint.bytes == 0, expected != HAFT_OK));
+}
+
 /* Every option that takes memory; `memory` lies at no alignment at all. */
 Test(given, footprint_is_enough_wherever_it_begins_and_one_byte_less_is_not)
 {
