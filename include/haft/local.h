@@ -307,7 +307,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1).
+ * Cost      O(count).  Where the system can do so at once (Linux 5.14), memory is touched, by a
+ *           system call for each stretch of free slots.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 

@@ -11,6 +11,31 @@
 
 /* --- beforehand --- */
 
+/*
+ * Touch the next `most` slots of the list, which are at least as many: of one that was loaded or
+ * lies below a restored one, the word alone was written at most.  Slots that follow each other, up
+ * or down, are touched at once.
+ */
+static haft_status populate_listed(haft_local *local, uint64_t most)
+{
+    const struct slots *slots = &local->slots;
+    uint64_t next = *local_head(local);
+    haft_status status = HAFT_OK;
+
+    while (most != 0 && status == HAFT_OK) {
+        uint64_t first = next;
+        uint64_t end = next;
+
+        do {
+            first = next < first ? next : first;
+            end = next < end ? end : next + 1;
+            next = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, next)));
+        } while (--most != 0 && (next == end || next + 1 == first));
+        status = slots_populate(slots, first, end);
+    }
+    return status;
+}
+
 /* Touch the next `most` slots of the fresh runs, which are at least as many. */
 static haft_status populate_fresh(const haft_local *local, uint64_t most)
 {
@@ -47,6 +72,9 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     const uint64_t end = local->used + more - in_runs;
     haft_status status = slots_commit(&local->slots, end);
 
+    if (status == HAFT_OK) {
+        status = populate_listed(local, count < ready ? count : ready);
+    }
     if (status == HAFT_OK) {
         status = populate_fresh(local, in_runs);
     }

@@ -1,4 +1,5 @@
 /* How much fits: count, is_empty, available, and memory had beforehand. */
+#include "tests/slots/saving.h"
 #include "tests/support.h"
 #include <string.h>
 
@@ -90,6 +91,67 @@ Test(local_capacity, reserve_capacity_counts_free_slots_and_brings_trimmed_ones_
     expect_status(haft_local_reserve_capacity(local, 4000), HAFT_OK);
     cr_expect(lt(long, full + 900, resident_pages()));
     haft_local_close(local);
+}
+
+#define SLOT_PAGES 4
+static const haft_local_options of_four_pages = {.capacity = 2000,
+                                                 .object_size = SLOT_PAGES * 4096 - 8};
+
+/* A table that holds nothing, with free slots of which no byte was written, or the word alone. */
+enum past { LOADED, RESTORED_ABOVE, RESTORED_FREE, PASTS };
+
+static haft_local *open_with_past(enum past past)
+{
+    struct subject subject = {.kind = LOCAL, .local = open_local(of_four_pages)};
+    haft_local *local = open_local(of_four_pages);
+    struct bytes bytes = {0};
+    haft_id id = HAFT_NIL;
+
+    for (int i = 0; past == LOADED && i < 600; i++) {
+        must(haft_local_insert(subject.local, NULL, &id) == HAFT_OK);
+    }
+    haft_local_clear(subject.local);
+    if (past == LOADED) {
+        haft_file file = file_of(&bytes);
+
+        bytes = saved_of(&subject);
+        assert_status(haft_local_load(local, &file), HAFT_OK);
+        free(bytes.at);
+    } else if (past == RESTORED_ABOVE) {
+        id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 600, 1, 0);
+        assert_status(haft_local_restore(local, id, NULL), HAFT_OK);
+    } else {
+        haft_local_load_begin(local);
+        for (uint64_t i = 0; i < 600; i++) {
+            id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + i, 2, 0);
+            must(haft_local_restore_free(local, id) == HAFT_OK);
+        }
+        haft_local_load_end(local);
+    }
+    haft_local_close(subject.local);
+    return local;
+}
+
+Test(local_capacity, reserve_capacity_brings_in_the_memory_of_free_slots_never_written)
+{
+    need_wide_addresses();
+    for (enum past past = LOADED; past < PASTS; past++) {
+        haft_local *local = open_with_past(past);
+        haft_id id;
+        const long before = resident_pages();
+
+        expect_status(haft_local_reserve_capacity(local, 500), HAFT_OK);
+        const long between = resident_pages();
+
+        for (int i = 0; i < 500; i++) {
+            must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        }
+        cr_expect(ge(long, between - before, 500 * (SLOT_PAGES - 1) - 100), "%d", past);
+        cr_expect(le(long, between - before, 500 * SLOT_PAGES + 500), "%d", past);
+        cr_expect(lt(long, resident_pages() - between, 300), "%d", past);
+        haft_local_clear(local);
+        haft_local_close(local);
+    }
 }
 
 Test(local_capacity, reserve_capacity_beyond_what_is_available_is_full_and_none_is_ok)
