@@ -132,9 +132,14 @@ typedef struct haft_fill {
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
  * What the insertion or reservation that calls it gives back is written afterwards, except for the
  * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
- * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill does not close the
- * table, and a packed table's may do what its other callbacks may.  It is called neither within
+ * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
+ * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
+ *
+ * So a local table may be cleared when it is nearly full.  A reservation that calls on_fill counts
+ * in `in_use`, and is made when on_fill returns: before, its id is as one that was never issued,
+ * and no call gives it up or takes its slot.  An object that calls on_fill is live already: if
+ * on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

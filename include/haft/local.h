@@ -265,9 +265,10 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 }
 
 /*
- * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
- * earlier ids are stale for ever (with `wrap`, until generations begin again).  Objects that
- * on_destroy inserts meanwhile may stay; its reservations may be given up.
+ * haft_local_clear - free every live object, in order of index, and give every reservation up,
+ * except one whose call runs on_fill (haft/diagnose.h).  All earlier ids are stale for ever (with
+ * `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may stay; its
+ * reservations may be given up.
  *
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).

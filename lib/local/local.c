@@ -244,6 +244,18 @@ void local_look_at_fill(haft_local *local)
     }
 }
 
+void local_look_at_fill_for(haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    atomic_u64 *at = slots_word(&local->slots, word_index(format, id.bits));
+
+    if (local->slots.fill.warn_at != 0) {
+        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_FREE));
+        local_look_at_fill(local);
+        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_RESERVED));
+    }
+}
+
 static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
@@ -272,7 +284,7 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
     const haft_status status = reserve(local, &reserved, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill(local); /* on_fill may insert, into the caller's variables as well */
+        local_look_at_fill_for(local, reserved); /* on_fill may write to the caller's variables */
         *id = reserved;
         if (object != NULL) {
             *object = bytes;

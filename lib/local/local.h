@@ -17,7 +17,13 @@ void local_free(haft_local *local);
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);
 
-/* An object or a reservation has come: on_fill, if it is time for it. */
+/* An object or an exhausted slot has come: on_fill, if it is time for it. */
 void local_look_at_fill(haft_local *local);
+
+/*
+ * The same for the reservation of `id`.  Meanwhile no call reaches its slot: on_fill may clear the
+ * table.
+ */
+void local_look_at_fill_for(haft_local *local, haft_id id);
 
 #endif /* HAFT_LIB_LOCAL_H */

@@ -302,6 +302,98 @@ Test(fill, of_a_local_table_may_free_and_insert)
     haft_local_close(seen.local);
 }
 
+static void clear_all(void)
+{
+    haft_local_clear(seen.local);
+}
+
+static haft_id root;
+
+static void free_root(void)
+{
+    must(haft_local_free(seen.local, root) == HAFT_OK);
+}
+
+static void clear_with_root(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)arg;
+    if (id.bits == root.bits) {
+        haft_local_clear(seen.local);
+    }
+}
+
+/* With a warning at two. */
+static void open_cleared_by(void (*act)(void))
+{
+    open_local(HAFT_REUSE_LIFO, 2);
+    insert_local(0, 1);
+    seen.act = act;
+    root = seen.ids[0];
+    haft_local_set_destroy(seen.local, act == free_root ? clear_with_root : NULL, NULL);
+}
+
+/* It is the caller's alone: no other call is given the slot. */
+static void expect_reserved(haft_id id)
+{
+    haft_id other;
+    void *object;
+
+    cr_expect(eq(int, seen.calls, 1));
+    seen.act = NULL;
+    cr_expect(not(haft_is_live(haft_local_view(seen.local), root)));
+    expect_status(haft_local_diagnose(seen.local, id), HAFT_RESERVED);
+    cr_expect(eq(u64, haft_local_available(seen.local), CAPACITY - 1));
+    haft_local_publish(seen.local, id);
+    void *own = haft_resolve(haft_local_view(seen.local), id);
+
+    cr_expect(ne(ptr, own, NULL));
+    must(haft_local_reserve(seen.local, &other, &object) == HAFT_OK);
+    cr_expect(ne(ptr, object, own));
+    haft_local_abort(seen.local, other);
+    haft_local_set_destroy(seen.local, NULL, NULL);
+    haft_local_close(seen.local);
+}
+
+Test(fill, leaves_the_reservation_that_told_it_alone_where_it_clears_the_table)
+{
+    void (*const acts[])(void) = {clear_all, free_root};
+    haft_id id;
+
+    for (int i = 0; i < 2; i++) {
+        open_cleared_by(acts[i]);
+        assert_status(haft_local_reserve(seen.local, &id, NULL), HAFT_OK);
+        expect_reserved(id);
+
+        open_cleared_by(acts[i]);
+        id = haft_id_pack(HAFT_LAYOUT_32_32, 50, 3, 0);
+        assert_status(haft_local_reserve_at(seen.local, id, NULL), HAFT_OK);
+        expect_reserved(id);
+    }
+}
+
+static haft_status restored_inside;
+
+static void trim_and_restore(void)
+{
+    haft_local_clear(seen.local);
+    assert_status(haft_local_trim(seen.local, NULL), HAFT_OK);
+    restored_inside = haft_local_restore(seen.local, root, NULL);
+    insert_local(0, 1);
+}
+
+Test(fill, leaves_the_reservation_that_told_it_its_slot)
+{
+    open_cleared_by(trim_and_restore);
+    root = haft_id_pack(HAFT_LAYOUT_32_32, 50, 3, 0);
+    assert_status(haft_local_reserve_at(seen.local, root, NULL), HAFT_OK);
+    expect_status(restored_inside, HAFT_OCCUPIED);
+    expect_status(haft_local_diagnose(seen.local, root), HAFT_RESERVED);
+    cr_expect(eq(u64, haft_local_count(seen.local), 1));
+    haft_local_publish(seen.local, root);
+    haft_local_close(seen.local);
+}
+
 /* --- the shared table: by batches --- */
 
 static void open_table(uint64_t capacity, uint64_t warn_at, bool is_exact)
