@@ -87,8 +87,9 @@ typedef struct haft_local_options {
  */
 
 /*
- * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
- * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
+ * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
+ * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 128 KiB of
+ * them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
  * nothing.  More are address space, whose pages are touched when slots are first used.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is

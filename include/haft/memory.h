@@ -127,9 +127,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), sides, histories,
- * clones and loading (haft/side.h, haft/snapshot.h), recorders, exports, the report of leaks at
- * closing (for the C library's sort), and debug builds at closing, for the census; the last two do
- * without where they get no memory.
+ * clones, loading, and saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their
+ * recorders (haft/commands.h), exports, the report of leaks at closing (for the C library's sort),
+ * and debug builds at closing, for the census; the last two do without where they get no memory.
  */
 
 /*

@@ -197,7 +197,8 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
  *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
  *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
  *                              haft_local_diagnose(); a reserved id may have a value.  Also if
- *                              on_end, called for the entry's last value, has freed the object
+ *                              on_end, called for the entry's last value, has freed the object:
+ *                              that value has ended then
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
  *           the value is then found by threads that hold the id, as the object is.

@@ -66,11 +66,11 @@ typedef struct haft_worker haft_worker;
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
- * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
- * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
- * the callback may hold pointers.  A reservation in a callback finds slots that its thread has just
- * taken back, ready ones and fresh ones, but takes none back itself: so it may answer HAFT_BUSY
- * where one after the callback finds a slot.
+ * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
+ * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
+ * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
+ * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
+ * answer HAFT_BUSY where one after the callback finds a slot.
  *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period, 512 or more in each call; slots of closed workers

@@ -77,8 +77,9 @@
  *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
  *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                      untouched, if its objects are of another size or alignment,
- *                                      or one of the two has pins and the other has not
+ *                                      untouched, if its objects are of another size, less aligned
+ *                                      or farther apart than in a table of the type, or one of the
+ *                                      two has pins and the other has not
  *   name_local_close(ships)
  *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
  *   _for_each, _restore, _restore_free, _for_each_slot
@@ -101,7 +102,8 @@
  *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
  *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                        untouched, if its objects are of another size or alignment
+ *                                        untouched, if its objects are of another size or less
+ *                                        aligned than the type's
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
  *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
@@ -134,8 +136,9 @@
  *                                              HAFT_BAD_PINS
  *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
  *                                              `ships` untouched, if its objects are of another
- *                                              size or alignment, or one of the two has pins and
- *                                              the other has not
+ *                                              size, less aligned or farther apart than in a table
+ *                                              of the type, or one of the two has pins and the
+ *                                              other has not
  *   name_table_close(ships)
  *   name_diagnose, name_id_at, name_require
  *

@@ -35,7 +35,11 @@
     X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
     X(stalls, counter, stalls, "noticed")
 
-/* Of haft_local: a name of the list above has its meaning there. */
+/*
+ * Of haft_local: a name of the list above has its meaning there.  After haft_unshare() slots that a
+ * worker had drawn and not used count too: in `high_water`, and in `released` where they fill page
+ * runs, else in `free`.
+ */
 #define HAFT_LOCAL_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
