@@ -176,7 +176,7 @@ static haft_status restore_slot(struct model *model, haft_id id)
     if (slot->state != FREE && !is_untouched) {
         return HAFT_OCCUPIED;
     }
-    if (is_untouched && model->wraps) {
+    if (is_untouched && model->wraps && slot->generation == model->first) {
         return HAFT_OK;
     }
     return asked != 0 && asked < slot->generation ? HAFT_STALE : HAFT_OK;
