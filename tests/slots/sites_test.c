@@ -4,7 +4,6 @@
 #include <haft/memory.h>
 #include <haft/packed.h>
 #include <haft/share.h>
-#include <haft/snapshot.h>
 #include <haft/table.h>
 #include <haft/threads.h>
 #include <signal.h>
@@ -453,22 +452,6 @@ TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_of_a_slot_that_was_recyc
         assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
     }
     expect_untold(&subject, haft_id_pack(options.layout, haft_id_index(options.layout, id), 1, 0));
-    subject_close(&subject);
-}
-
-Test(places, that_a_rewind_has_forgotten_are_not_told_of_a_live_object)
-{
-    struct subject subject = open_with_places(LOCAL);
-    const haft_id id = spawn(&subject);
-    haft_history *history;
-
-    assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
-    assert_status(haft_local_snapshot(subject.local, history, NULL), HAFT_OK);
-    assert_status(haft_local_rewind(subject.local, history, 0), HAFT_OK);
-    expect_in(describe(&subject, id), ": live (HAFT_OK)");
-    expect_not_in(text, " at ");
-    sink(&subject, id);
-    haft_history_close(history);
     subject_close(&subject);
 }
 
