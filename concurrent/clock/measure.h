@@ -12,7 +12,7 @@
 #include "lib/base/os.h"
 
 struct measure {
-    struct os_mutex lock; /* of the two words after it, which belong together; only ever tried */
+    struct os_mutex lock; /* to write the two words after it; only ever tried */
     atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
     atomic_u64 since;     /* when it was noticed, ns */
     atomic_u64 reported;  /* the `ticket` of the stall reported last */
@@ -35,10 +35,10 @@ void measure_open(struct measure *measure);
  */
 bool measure_begin(struct measure *measure, uint64_t done);
 
-/* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
-uint64_t measure_lasted(struct measure *measure, uint64_t done);
-
-/* Which ticket's wait is measured, and since when; 0: none, or another thread has the lock. */
-uint64_t measure_read(struct measure *measure, uint64_t *since);
+/*
+ * Which ticket's wait is measured, and since when; 0: none.  It counts if `done` stands just before
+ * that ticket afterwards.  Wait-free.
+ */
+uint64_t measure_read(const struct measure *measure, uint64_t *since);
 
 #endif /* HAFT_CONCURRENT_MEASURE_H */

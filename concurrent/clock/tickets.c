@@ -42,32 +42,36 @@ uint64_t domain_backlog(const haft_domain *domain)
 }
 
 /*
- * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
- * the highest ticket done before, or `ticket` if that was done already.
+ * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  False
+ * if they were done already.  `since`: when the wait was noticed; 0: it was not.
  */
-static uint64_t finish(haft_domain *domain, uint64_t ticket)
+static bool finish(haft_domain *domain, uint64_t ticket, uint64_t *since)
 {
     uint64_t before = load_relaxed(RETRY, &domain->done);
 
     while (before < ticket) {
+        /* While `done` stands there, its measure stays. */
+        if (measure_read(&domain->measure, since) != before + 1) {
+            *since = 0;
+        }
         /* Weakened, a slot could be written again before its last readers' reads. */
         if (cas_release(ELAPSED, &domain->done, before, ticket)) {
-            return before;
+            return true;
         }
         before = load_relaxed(RETRY, &domain->done);
     }
-    return ticket;
+    return false;
 }
 
 void domain_end_grace(haft_domain *domain, uint64_t ticket)
 {
-    const uint64_t before = finish(domain, ticket);
+    uint64_t since;
 
-    if (before == ticket) {
+    if (!finish(domain, ticket, &since)) {
         return;
     }
     fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    const uint64_t lasted = measure_lasted(&domain->measure, before);
+    const uint64_t lasted = since != 0 ? os_now_ns() - since : 0;
     uint64_t longest = load_relaxed(COUNT, &domain->longest_ns);
 
     while (longest < lasted && !cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {

@@ -564,10 +564,34 @@ Test(stall, in_a_barrier_is_a_line_that_names_the_thread)
     close_shared(&shared);
 }
 
-/* --- a thread that looks for a stall as a grace period begins --- */
+/* --- a thread that has the measure as another one reads it --- */
+
+/* Of this grace period or of the next: neither keeps what the measure says from its readers. */
+Test(stall, measure_is_read_while_another_thread_begins_one)
+{
+    struct calls calls = {0};
+    struct shared shared = open_noting((struct setting){ANNOUNCED, HAFT_CLOCK_WORKERS}, &calls);
+
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK); /* the wait begins */
+    sleep_ms(2 * STALL_NS / 1000000);
+    os_mutex_lock(&shared.domain->measure.lock);
+    domain_notice_stall(shared.domain);
+    must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    must(haft_worker_flush(shared.worker) == HAFT_OK); /* ... and ends */
+    os_mutex_unlock(&shared.domain->measure.lock);
+    cr_expect(eq(int, calls.count, 1));
+    const haft_domain_stats stats = haft_domain_stats_get(shared.domain);
+
+    cr_expect(eq(u64, stats.backlog, 0));
+    cr_expect(ge(u64, stats.longest_grace_period_ns, STALL_NS));
+    close_shared(&shared);
+}
+
+/* --- a thread that has it as a grace period begins --- */
 
 /* The driver of a foreign clock begins a grace period once, and then it waits. */
-Test(stall, of_a_wait_that_began_while_another_thread_looked_is_reported)
+Test(stall, of_a_wait_that_began_while_another_thread_had_the_measure_is_reported)
 {
     struct calls calls = {0};
     struct shared shared = open_noting(MEMB_CALLER, &calls);

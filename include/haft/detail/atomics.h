@@ -70,6 +70,7 @@ typedef enum haft_edge {
     HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
+    HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     HAFT_EDGE_SIDE,      /* a side's value before the id that makes it findable */
     /* reasons for relaxed operations */
