@@ -147,24 +147,27 @@ static bool is_worth_closing(const haft_worker *worker)
            ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
-static bool close_if_worth(haft_worker *worker)
+/* Whether the worker has freed and given up nothing since it was asked before. */
+static bool was_idle(haft_worker *worker)
 {
-    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
     const uint64_t ended =
         load_relaxed(OWN, &worker->counters.freed) + load_relaxed(OWN, &worker->counters.aborted);
     const bool idle = ended == worker->ended_seen;
-    const bool waits = idle && hand_open_count(worker) != 0;
+
+    worker->ended_seen = ended;
+    return idle;
+}
+
+/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
+static bool close_if_worth(haft_worker *worker, bool idle)
+{
+    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
     const bool is_short = shortage != worker->shortage;
 
     if (idle || is_short || is_worth_closing(worker)) {
         retire_open(worker);
     }
-    if (waits && worker->table->sifts) {
-        domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
-    }
     worker->shortage = shortage;
-    worker->ended_seen = ended;
     return is_short && shortage != worker->shortage_before;
 }
 
@@ -206,13 +209,17 @@ static void pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
-    const bool is_short = close_if_worth(worker);
+    const bool idle = was_idle(worker);
+    const bool is_short = close_if_worth(worker, idle);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
     const bool eager = is_short || is_worth_a_look(table, backlog);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
+    if (idle && backlog != 0 && table->sifts) {
+        domain_hurry(domain); /* perhaps no other worker asks for these soon */
+    }
     if (eager) {
         domain_notice_stall(domain);
     }
@@ -225,7 +232,7 @@ static void pass_quiescent_point(haft_worker *worker)
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
 static void pass_in_inner_job(haft_worker *worker)
 {
-    close_if_worth(worker);
+    close_if_worth(worker, was_idle(worker));
     domain_hurry(worker->table->domain);
 }
 

@@ -223,6 +223,41 @@ Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
     close_shared(&shared);
 }
 
+/* Of an idle worker, until `count` objects are taken back, or for some seconds. */
+static void await_reclaims(struct shared *shared, const uint64_t *reclaims, uint64_t count)
+{
+    for (int n = 0; n < 5000 && *reclaims < count; n++) {
+        must(haft_worker_quiescent(shared->worker) == HAFT_OK);
+        sleep_ms(1);
+    }
+    cr_expect(eq(u64, *reclaims, count));
+}
+
+/* No other thread asks for grace periods, and the background thread wakes for many tickets. */
+Test(quiescent, of_an_idle_worker_wakes_the_thread_clock_for_each_slot_that_waits_for_on_reclaim)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        uint64_t reclaims = 0;
+        const haft_table_options counting = {.capacity = 1000,
+                                             .object_size = 8,
+                                             .on_reclaim = count_reclaimed,
+                                             .reclaim_arg = &reclaims};
+
+        if (settings[i].clock != HAFT_CLOCK_THREAD) {
+            continue;
+        }
+        struct shared shared = open_shared(settings[i], &counting);
+
+        insert_and_free(shared.worker, 32);
+        await_reclaims(&shared, &reclaims, 32);
+        must(haft_free_unregistered(shared.table, insert(shared.worker)) == HAFT_OK);
+        await_reclaims(&shared, &reclaims, 33);
+        insert_and_free(shared.worker, 200);
+        await_reclaims(&shared, &reclaims, 233);
+        close_shared(&shared);
+    }
+}
+
 Test(quiescent, does_not_answer_for_a_shortage_before_the_worker_was_opened)
 {
     const haft_table_options all = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
