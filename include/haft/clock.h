@@ -89,7 +89,9 @@ typedef struct haft_foreign_clock {
      * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
      * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
      * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
-     * child, as without haft_after_fork_child().
+     * child, as without haft_after_fork_child().  A domain that the child opens is not asked about:
+     * with false or NULL the child opens none with this clock, unless the parent's other threads
+     * were not registered with it.
      */
     bool (*after_fork)(void *ctx);
 

@@ -164,6 +164,12 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
  * and tables, and close these.
  *
+ * A domain that the child opens has the workers or the frame clock, or a foreign clock that can
+ * wait in the child: one whose after_fork() has answered true, or that no other thread of the
+ * parent was registered with at the fork.  The wait() of any other (liburcu's except bp) may wait
+ * for ever for threads that are gone, also where the parent had no domain with that clock:
+ * haft_domain_open() cannot tell.
+ *
  * To have them called around every fork:
  *
  *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);

@@ -306,6 +306,48 @@ TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_opens_closes_and_locks_as_ever)
     close_parent(&parent);
 }
 
+static int parents_row;
+
+/* The parent's foreign clock may know threads that are gone, unless its after_fork() is true. */
+static void use_new_domains(struct shared *shared, haft_id live)
+{
+    const int fit[] = {WORKERS, FRAME, parents_row};
+
+    (void)live;
+    for (int i = 0; i < 3; i++) {
+        const haft_domain_options with = options_of(fit[i]);
+        const bool stays_frame = with.clock == HAFT_CLOCK_FRAME;
+        struct shared own = {.worker = NULL};
+
+        if (fit[i] < BP_CALLS) {
+            continue;
+        }
+        haft_thread_offline(shared->domain);
+        require(haft_domain_open(&with, &own.domain) == HAFT_OK);
+        require(haft_table_open(own.domain, &options, &own.table) == HAFT_OK);
+        require(haft_worker_open(own.table, &own.worker) == HAFT_OK);
+        require(haft_free(own.worker, insert(own.worker)) == HAFT_OK);
+        end_grace(&own, stays_frame);
+        require(haft_domain_stats_get(own.domain).backlog == 0);
+        require(haft_free(own.worker, insert(own.worker)) == HAFT_OK);
+        require(haft_worker_close(own.worker) == HAFT_OK);
+        require(haft_table_close(own.table) == HAFT_OK);
+        require(haft_domain_close(own.domain) == HAFT_OK);
+        haft_thread_online(shared->domain);
+    }
+    close_all(shared);
+}
+
+TEST_ON_EACH_ROW(fork_, with_the_calls_the_child_has_domains_of_its_own)
+{
+    struct parent parent;
+
+    parents_row = *row;
+    open_parent(&parent, *row, &options);
+    fork_with_the_calls(use_new_domains, &parent.shared, parent.live);
+    close_parent(&parent);
+}
+
 static void *insert_and_free(void *arg)
 {
     struct shared *shared = arg;
