@@ -46,7 +46,10 @@ struct clock {
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
-    /* No grace period waits for the calling thread from here to there.  Both or none. */
+    /*
+     * No grace period waits for the calling thread from here to there.  Both or none.  A thread
+     * that is parked stays so.
+     */
     void (*offline)(haft_domain *domain);
     void (*online)(haft_domain *domain);
 
@@ -57,7 +60,7 @@ struct clock {
     struct standing *(*standing)(haft_domain *domain, bool wanted);
 
     /* The calling thread's standing has changed; its level was `before`. */
-    void (*settle)(haft_domain *domain, struct standing *standing, uint32_t before);
+    void (*settle)(haft_domain *domain, struct standing *standing, int32_t before);
 
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);

@@ -77,7 +77,7 @@ static void drive(haft_domain *domain)
     const uint64_t ticket = domain_requested(domain);
 
     while (!measure_begin(&domain->measure, domain_done(domain))) {
-        os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
+        os_yield(); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -121,9 +121,10 @@ struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
         too_many_clocks();
     }
     if (standing != NULL && foreign_has_online(&domain->foreign)) {
-        const uint32_t least = standing->level > 1 ? standing->level : 1;
+        const int32_t least = standing->level > 1 ? standing->level : 1;
+        const int32_t most = standing->level < 0 ? standing->level : 0;
 
-        standing->level = foreign_is_inside(&domain->foreign) ? least : 0;
+        standing->level = foreign_is_inside(&domain->foreign) ? least : most;
     }
     return standing;
 }
@@ -147,18 +148,18 @@ static void reader_enters(haft_domain *domain)
     }
 }
 
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before)
 {
-    if (before == 0 && standing->level != 0) {
+    if (before <= 0 && standing->level > 0) {
         assert(foreign_thread_is_registered(&domain->foreign) &&
                "haft_thread_register comes first");
         reader_enters(domain);
-    } else if (before != 0 && standing->level == 0) {
+    } else if (before > 0 && standing->level <= 0) {
         reader_leaves(domain);
     }
 }
 
-static uint32_t level_in(const haft_domain *domain)
+static int32_t level_in(const haft_domain *domain)
 {
     const struct standing *standing = find_standing(domain->foreign.ctx);
 
@@ -168,7 +169,7 @@ static uint32_t level_in(const haft_domain *domain)
 bool foreign_clock_in_section(const haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
-    const uint32_t level = level_in(domain);
+    const int32_t level = level_in(domain);
 
     if (foreign_has_online(foreign)) {
         return level > 1 && foreign_is_inside(foreign);
@@ -176,7 +177,7 @@ bool foreign_clock_in_section(const haft_domain *domain)
     if (level > 1 || !foreign_is_inside(foreign)) {
         return level > 1;
     }
-    if (level == 0) {
+    if (level <= 0) {
         return true;
     }
     /* Sections nest, and one is the job's: without it, is there another? */
@@ -191,7 +192,7 @@ bool foreign_clock_in_section(const haft_domain *domain)
 bool foreign_clock_pause(haft_domain *domain)
 {
     const bool holds = foreign_has_online(&domain->foreign) ? foreign_is_inside(&domain->foreign)
-                                                            : level_in(domain) != 0;
+                                                            : level_in(domain) > 0;
 
     if (holds) {
         reader_leaves(domain);
@@ -260,9 +261,12 @@ void foreign_clock_offline(haft_domain *domain)
     foreign_go_offline(&domain->foreign);
 }
 
+/* A thread that is parked stays so. */
 void foreign_clock_online(haft_domain *domain)
 {
-    foreign_go_online(&domain->foreign);
+    if (level_in(domain) != PARKED) {
+        foreign_go_online(&domain->foreign);
+    }
 }
 
 void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)

@@ -16,7 +16,7 @@ void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_
 void foreign_clock_offline(haft_domain *domain);
 void foreign_clock_online(haft_domain *domain);
 struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before);
 bool foreign_clock_in_section(const haft_domain *domain);
 void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
 const struct clock *foreign_clock_after_fork(haft_domain *domain);

@@ -266,7 +266,10 @@ static void release_if_unused(struct member *member)
     }
 }
 
-/* A job that has begun, or is parked, goes on as it was; without one the thread is online. */
+/*
+ * A job that has begun goes on as it was, and a thread that is parked stays so.  Else the thread is
+ * online: what it was offline from ended with its last worker.
+ */
 static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
 {
     struct member *own = need_member(domain);
@@ -280,10 +283,10 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
     }
     if (own->workers++ == 0) {
         store_relaxed(HINT, &own->number, os_thread_number());
-        if (own->standing.open == 0) {
+        if (own->standing.level == 0) {
             own->standing.level = 1;
         }
-        if (own->standing.level != 0 && is_away(own)) {
+        if (own->standing.level > 0 && is_away(own)) {
             come_back(domain, own);
         }
     }
@@ -311,37 +314,40 @@ static void leave(haft_worker *worker, struct member *member)
     release_if_unused(member);
 }
 
+/* A thread that is away has nothing to announce, but its slots may wait all the same. */
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
-    if (is_away(member)) {
-        return;
+    if (!is_away(member)) {
+        announce(domain, member);
     }
-    announce(domain, member);
     if (backlog >= BACKLOG_WORTH(BACKLOG_SLOTS)) {
         advance(domain);
     }
 }
 
-/* Offline, whatever jobs have begun; without a worker the thread is not online. */
+/* Offline, whatever jobs have begun; parked, or without a worker, the thread is not online. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->workers != 0) {
-        assert(own->standing.level <= 1 &&
+    if (own != NULL && own->workers != 0 && own->standing.level > 0) {
+        assert(own->standing.level == 1 &&
                "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;
         go_away(own);
     }
 }
 
+/* Without a worker only the level changes: the jobs that begin now are inner ones. */
 static void online(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->workers != 0 && own->standing.level == 0) {
+    if (own != NULL && own->standing.level == 0) {
         own->standing.level = 1;
-        come_back(domain, own);
+        if (own->workers != 0) {
+            come_back(domain, own);
+        }
     }
 }
 
@@ -353,13 +359,13 @@ static struct standing *standing(haft_domain *domain, bool wanted)
 }
 
 /* A thread without workers may not resolve, so it stays away. */
-static void settle_member(haft_domain *domain, struct standing *of, uint32_t before)
+static void settle_member(haft_domain *domain, struct standing *of, int32_t before)
 {
     struct member *own = (struct member *)((char *)of - offsetof(struct member, standing));
 
-    if (before == 0 && of->level != 0 && own->workers != 0) {
+    if (before <= 0 && of->level > 0 && own->workers != 0) {
         come_back(domain, own);
-    } else if (before != 0 && of->level == 0) {
+    } else if (before > 0 && of->level <= 0) {
         go_away(own);
     }
     release_if_unused(own);

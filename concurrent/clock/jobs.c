@@ -1,8 +1,8 @@
 /*
  * Jobs that wait for jobs.
  *
- * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
- * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
+ * A level counts what is begun; a state is the level before.  Going from 0 or PARKED to 1 and back
+ * is the clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
  */
 #include "concurrent/clock/jobs.h"
@@ -44,17 +44,28 @@ bool domain_in_inner_job(haft_domain *domain)
     return standing != NULL && standing->level > 1;
 }
 
-static void set_level(haft_domain *domain, struct standing *standing, uint32_t level)
+static void set_level(haft_domain *domain, struct standing *standing, int32_t level)
 {
-    const uint32_t before = standing->level;
+    const int32_t before = standing->level;
 
     standing->level = level;
     domain->clock->settle(domain, standing, before);
 }
 
+/* The level in a job that begins at `level`. */
+static int32_t level_inside(int32_t level)
+{
+    return level > 0 ? level + 1 : 1;
+}
+
 static haft_job_state state_of(const struct standing *standing)
 {
-    return (haft_job_state){thread_number(), standing->level, standing->open};
+    return (haft_job_state){thread_number(), (uint32_t)standing->level, standing->open};
+}
+
+static int32_t level_of(haft_job_state state)
+{
+    return (int32_t)state.level;
 }
 
 static haft_job_state unkept(uint32_t open)
@@ -90,7 +101,7 @@ haft_job_state haft_job_begin(haft_domain *domain)
     const haft_job_state state = state_of(standing);
 
     standing->open++;
-    set_level(domain, standing, state.level + 1);
+    set_level(domain, standing, level_inside(level_of(state)));
     return state;
 }
 
@@ -99,9 +110,9 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == state.level + 1 || standing->level == 0);
+        assert(standing->level == level_inside(level_of(state)) || standing->level == 0);
         standing->open = state.open;
-        set_level(domain, standing, state.level);
+        set_level(domain, standing, level_of(state));
     } else if (state.open == OPEN_UNKNOWN) {
         forgotten--;
     } else if (state.open == OPEN_COUNTED) {
@@ -109,13 +120,18 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     }
 }
 
-/* The calling thread's standing for a park: without jobs, too, it may be online. */
+/*
+ * The calling thread's standing for a park: without jobs, too, it may be online.  NULL: it is
+ * offline, and has none; or nothing but a job can bring it online.
+ */
 static struct standing *parked(haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const bool is_online = foreign_has_online(foreign) && foreign_is_inside(foreign);
+    struct standing *standing = is_online ? domain->clock->standing(domain, true) : present(domain);
+    const bool has_sections = domain->clock->is_foreign && !foreign_has_online(foreign);
 
-    return is_online ? domain->clock->standing(domain, true) : present(domain);
+    return standing != NULL && standing->open == 0 && has_sections ? NULL : standing;
 }
 
 haft_job_state haft_thread_park(haft_domain *domain)
@@ -129,7 +145,7 @@ haft_job_state haft_thread_park(haft_domain *domain)
     const haft_job_state state = state_of(standing);
 
     standing->open++;
-    set_level(domain, standing, 0);
+    set_level(domain, standing, PARKED);
     return state;
 }
 
@@ -138,8 +154,8 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == 0 && "jobs begun since the park end before unpark");
+        assert(standing->level <= 0 && "jobs begun since the park end before unpark");
         standing->open = state.open;
-        set_level(domain, standing, state.level);
+        set_level(domain, standing, level_of(state));
     }
 }

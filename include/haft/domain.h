@@ -80,7 +80,8 @@ typedef struct haft_stall {
 typedef struct haft_domain_options {
     /*
      * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
-     * is copied.  Workers, frame: NULL.
+     * is copied.  In the child of a fork: one that can wait there (haft/threads.h).  Workers,
+     * frame: NULL.
      */
     const haft_foreign_clock *foreign_clock;
     haft_clock clock;
@@ -155,13 +156,16 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
- *                               that can tell (liburcu's except qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a job, or parked in one, or with qsbr
+ *                               parked, also by way of another domain with the same foreign clock;
+ *                               or inside a section of a clock that can tell (liburcu's except
+ *                               qsbr).  Not with the frame clock
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
- *           workers and the frame clock that no haft_section_begin() is without its end.
+ *           workers and the frame clock that no haft_section_begin() is without its end, with the
+ *           frame clock no haft_job_begin() either.
  * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
@@ -172,8 +176,9 @@ haft_status haft_domain_close(haft_domain *domain);
  * haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (liburcu's except qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
+ *                               clock), or a section of a foreign clock that can tell (liburcu's
+ *                               except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
@@ -301,12 +306,13 @@ void haft_section_end(haft_domain *domain);
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
  *
- * A thread may be in jobs of at most 8 foreign clocks at once, where a park from online counts as
- * one; the ninth ends the process.
+ * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
+ * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
  *
  * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
- * last worker inside a job is online until the job ends.  With the frame clock both calls do
- * nothing but that debug builds count jobs as sections.
+ * last worker inside a job is online until the job ends; or it stays offline, if it was, until it
+ * opens a worker or calls haft_thread_online().  With the frame clock both calls do nothing but
+ * that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
  * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
@@ -317,8 +323,9 @@ void haft_section_end(haft_domain *domain);
  * Ordering  outermost end: release towards grace periods.
  * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
  *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, the thread opens no first worker on a domain (HAFT_NO_MEMORY) until the job
- *           ends.
+ *           refuses, or given memory has no room for the thread, the thread opens no first worker
+ *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
+ *           keeps haft_domain_wait() and haft_domain_close() from nothing.
  * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
  *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
  */
@@ -333,10 +340,11 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
- * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
- * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
- * they do nothing in a thread without workers and jobs: a first worker that it opens between the
- * two, outside of jobs, brings the thread online.
+ * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
+ * it haft_thread_offline() and haft_thread_online() do nothing.  With the frame clock both do
+ * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
+ * thread without workers and jobs: a first worker that it opens between the two, outside of jobs,
+ * brings the thread online.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -353,12 +361,14 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
  * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
- * not called in an inner job.  haft_thread_park() lets go in any job, and on every clock.  Inside a
+ * not called in an inner job.  A thread that is parked, in no job that began since, is offline
+ * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
  * callback may hold pointers; debug builds assert that they are not called there.
  *
- * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
- *           nothing happens).
+ * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
+ *           (else nothing happens).  It ends with the thread's last worker: the next one that the
+ *           thread opens brings it online.
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, except for waking a thread that waits for this one.
  * Cost      a full fence; workers clock: one store, and one shared operation to come online;

@@ -378,6 +378,26 @@ Test(foreign_clock, a_park_from_online_in_a_ninth_clock_ends_the_process, .signa
     haft_thread_park(shared.domain);
 }
 
+Test(foreign_clock, a_park_outside_of_jobs_is_none_of_the_eight)
+{
+    haft_job_state states[MOST_CLOCKS];
+
+    open_crowd();
+    for (int i = 0; i < MOST_CLOCKS; i++) {
+        states[i] = haft_thread_park(domains[i]);
+    }
+    expect_status(haft_domain_close(domains[0]), HAFT_OK); /* it knows of no park */
+    const haft_job_state job = haft_job_begin(domains[MOST_CLOCKS]);
+
+    haft_job_end(domains[MOST_CLOCKS], job);
+    for (int i = MOST_CLOCKS; i-- > 1;) {
+        haft_thread_unpark(domains[i], states[i]);
+    }
+    for (int i = 1; i <= MOST_CLOCKS; i++) {
+        expect_status(haft_domain_close(domains[i]), HAFT_OK);
+    }
+}
+
 static bool says_online(void *ctx)
 {
     (void)ctx;

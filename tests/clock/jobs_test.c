@@ -262,6 +262,84 @@ TEST_ON_EACH_CLOCK(jobs, parked_ones_hold_nothing_up_and_others_begin_anew)
     close_shared(&shared);
 }
 
+static void go_offline_and_online(struct shared *shared)
+{
+    haft_thread_offline(shared->domain);
+    haft_thread_online(shared->domain);
+}
+
+/* As in a function that blocks, which does not know of the park. */
+TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked)
+{
+    struct shared shared = open_idle(*setting);
+    const haft_job_state outer = haft_job_begin(shared.domain);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    go_offline_and_online(&shared);
+    EXPECT_FREE(&shared);
+    const haft_job_state anew = haft_job_begin(shared.domain);
+
+    go_offline_and_online(&shared);
+    EXPECT_HELD(&shared);
+    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
+    haft_job_end(shared.domain, anew);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, outer);
+    EXPECT_FREE(&shared);
+    haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked_that_was_offline)
+{
+    struct shared shared = open_idle(*setting);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    go_offline_and_online(&shared);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    EXPECT_FREE(&shared);
+    haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked_that_was_online)
+{
+    struct shared shared = open_shared(*setting, &options);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    go_offline_and_online(&shared);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    if (setting->sections != MEMB) {
+        EXPECT_HELD(&shared);
+    }
+    close_shared(&shared);
+}
+
+TEST_ON_EACH_CLOCK(jobs, a_park_in_one_that_is_offline_leaves_it_so_until_it_is_online)
+{
+    struct shared shared = open_idle(*setting);
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    if (setting->sections != MEMB) {
+        haft_thread_offline(shared.domain);
+        const haft_job_state parked = haft_thread_park(shared.domain);
+
+        go_offline_and_online(&shared);
+        haft_thread_unpark(shared.domain, parked);
+        EXPECT_FREE(&shared);
+        haft_thread_online(shared.domain);
+    }
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, job);
+    EXPECT_FREE(&shared);
+    haft_thread_online(shared.domain);
+    close_shared(&shared);
+}
+
 TEST_ON_EACH_CLOCK(jobs, on_a_thread_that_is_online_they_are_inner_ones)
 {
     struct shared shared = open_shared(*setting, &options);
@@ -401,6 +479,62 @@ Test(jobs, the_first_worker_after_offline_in_one_is_online)
     EXPECT_HELD(&shared);
     haft_job_end(shared.domain, job);
     EXPECT_FREE(&shared);
+    close_shared(&shared);
+}
+
+/* In a job: offline, the last close, and online again without a worker. */
+static void come_back_without_worker(struct shared *shared)
+{
+    shared->worker = open_worker(shared->table);
+    haft_thread_offline(shared->domain);
+    assert_status(haft_worker_close(shared->worker), HAFT_OK);
+    haft_thread_online(shared->domain);
+}
+
+Test(jobs, the_next_worker_after_offline_and_the_last_close_in_one_is_online)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    come_back_without_worker(&shared);
+    EXPECT_FREE(&shared);
+    shared.worker = open_worker(shared.table);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, job);
+    EXPECT_FREE(&shared);
+    close_shared(&shared);
+}
+
+Test(jobs, online_after_the_last_close_in_one_makes_the_next_ones_inner)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state outer = haft_job_begin(shared.domain);
+
+    come_back_without_worker(&shared);
+    const haft_job_state inner = haft_job_begin(shared.domain);
+
+    shared.worker = open_worker(shared.table);
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    haft_job_end(shared.domain, inner);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, outer);
+    EXPECT_FREE(&shared);
+    close_shared(&shared);
+}
+
+/* Offline lasts while the thread has workers. */
+Test(jobs, the_next_worker_in_one_that_is_offline_is_online)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    shared.worker = open_worker(shared.table);
+    haft_thread_offline(shared.domain);
+    EXPECT_FREE(&shared);
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    shared.worker = open_worker(shared.table);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, job);
     close_shared(&shared);
 }
 

@@ -164,6 +164,47 @@ Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_poin
     close_shared(&shared);
 }
 
+/* As of a pool's thread: offline, but it calls all the same. */
+static void reclaim_while_away(struct shared *shared, const uint64_t *reclaims)
+{
+    struct reader reader;
+    const uint64_t before = *reclaims;
+
+    reader_enter(&reader, shared);
+    pass_quiescent_points(shared);
+    cr_expect(eq(u64, *reclaims, before), "the reader has not announced itself");
+    reader_leave(&reader);
+    pass_quiescent_points(shared);
+    cr_expect(eq(u64, *reclaims, before + 1));
+    cr_expect(eq(u64, backlog(shared), 0));
+}
+
+Test(workers_clock, on_reclaim_runs_at_quiescent_points_between_jobs_and_while_parked)
+{
+    uint64_t reclaims = 0;
+    const haft_table_options counting = {.capacity = 1000,
+                                         .object_size = 8,
+                                         .on_reclaim = count_reclaimed,
+                                         .reclaim_arg = &reclaims};
+    struct shared shared = open_shared(workers, &counting);
+
+    haft_thread_offline(shared.domain);
+    haft_job_state job = haft_job_begin(shared.domain);
+
+    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    haft_job_end(shared.domain, job);
+    reclaim_while_away(&shared, &reclaims);
+
+    job = haft_job_begin(shared.domain);
+    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+
+    reclaim_while_away(&shared, &reclaims);
+    haft_thread_unpark(shared.domain, parked);
+    haft_job_end(shared.domain, job);
+    close_shared(&shared);
+}
+
 struct culprit {
     struct shared *shared;
     haft_worker *worker;

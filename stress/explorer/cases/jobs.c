@@ -141,6 +141,40 @@ const struct explored_case job_inner_late_case = {
     .tear_down = close_table,
 };
 
+/* --- job_back: a job opens a worker again after offline, the close of its last, and online --- */
+
+static void job_back_body(uint32_t thread)
+{
+    if (thread != 0) {
+        free_and_reuse();
+        return;
+    }
+    const haft_job_state job = haft_job_begin(fixture.domain);
+    haft_worker *own = open_worker();
+
+    haft_thread_offline(fixture.domain);
+    close_worker(own);
+    haft_thread_online(fixture.domain);
+    own = open_worker();
+    race_begin();
+    const struct object *object = haft_resolve(fixture.view, id);
+
+    require_kept(object);
+    close_worker(own);
+    require_kept(object);
+    race_end();
+    haft_job_end(fixture.domain, job);
+}
+
+const struct explored_case job_back_case = {
+    .name = "job_back",
+    .invariant = "what a job resolves stays, though the thread was offline with no worker before",
+    .threads = 2,
+    .set_up = set_up_workers,
+    .body = job_back_body,
+    .tear_down = close_table,
+};
+
 /* --- job_park: a parked job is waited for by none; jobs that begin meanwhile are outermost --- */
 
 static void await_turn(uint64_t turn)
@@ -163,6 +197,8 @@ static void park_until_waited(haft_worker *own)
     require_status(haft_worker_quiescent(own), HAFT_OK, "a quiescent point of an outermost job");
     require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting in an outermost job");
     haft_job_end(fixture.domain, anew);
+    haft_thread_offline(fixture.domain); /* as a function that blocks, which knows of no park */
+    haft_thread_online(fixture.domain);
     await_turn(2);
     haft_thread_unpark(fixture.domain, parked);
     require_status(haft_domain_wait(fixture.domain), HAFT_IN_SECTION, "waiting in an inner job");
