@@ -13,8 +13,7 @@
 
 /* The standing of a thread with a clock: see jobs.h. */
 struct standing {
-    int32_t
-        level; /* PARKED; 0: offline; 1: in a job, or online without one; more: in an inner job */
+    int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
 };
 #define PARKED (-1) /* offline too, and only a job or the end of the park brings it online */

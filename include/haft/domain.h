@@ -157,9 +157,9 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
  *             HAFT_IN_SECTION   the calling thread is inside a job, or parked in one, or with qsbr
- *                               parked, also by way of another domain with the same foreign clock;
- *                               or inside a section of a clock that can tell (liburcu's except
- *                               qsbr).  Not with the frame clock
+ *                               and the workers clock parked at all, also by way of another domain
+ *                               with the same foreign clock; or inside a section of a clock that
+ *                               can tell (liburcu's except qsbr).  Not with the frame clock
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
