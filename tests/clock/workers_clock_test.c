@@ -205,6 +205,25 @@ Test(workers_clock, on_reclaim_runs_at_quiescent_points_between_jobs_and_while_p
     close_shared(&shared);
 }
 
+Test(workers_clock, a_backlog_ends_at_a_quiescent_point_of_a_thread_that_is_offline)
+{
+    const haft_table_options many = {.capacity = 5000, .object_size = 8};
+    struct shared shared = open_shared(workers, &many);
+    struct reader reader;
+
+    reader_enter(&reader, &shared);
+    for (int n = 0; n < 2000; n++) {
+        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    }
+    haft_thread_offline(shared.domain);
+    assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(ge(u64, backlog(&shared), 1), "the reader has not announced itself");
+    reader_leave(&reader);
+    assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, backlog(&shared), 0));
+    close_shared(&shared);
+}
+
 struct culprit {
     struct shared *shared;
     haft_worker *worker;
