@@ -5,6 +5,7 @@
  * with the same key is refused at once, and apply has nothing to sort.
  */
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/clock.h"
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
@@ -81,6 +82,8 @@ static haft_status open_commands(haft_table *table, const haft_commands_options 
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
+    /* With other clocks a thread and its worker stay together. */
+    opened->worker->is_of_set = table->domain->clock == &frame_clock;
     *commands = opened;
     return HAFT_OK;
 }
@@ -106,6 +109,7 @@ void haft_commands_close(haft_commands *commands)
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
     }
+    commands->worker->is_of_set = false; /* first: after a fork it is closed with its thread */
     haft_worker_close(commands->worker);
     haft_arena_close(commands->arena);
     from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);

@@ -71,6 +71,19 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->in_hand, 0);
 }
 
+/*
+ * A command set that the program hands from thread to thread names in its worker the thread that
+ * used it last.  Of all threads that may use it next one is left.
+ */
+static void take_over_sets(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
+            roster_hand_over(worker);
+        }
+    }
+}
+
 /* Each worker holds nothing, and nothing of the budget if its thread is gone. */
 static void reset_workers(haft_table *table)
 {
@@ -328,6 +341,7 @@ static haft_worker *collector(const haft_table *table)
 
 void orphans_collect(haft_table *table)
 {
+    take_over_sets(table);
     struct orphans orphans = {.table = table, .worker = collector(table)};
 
     dissolve_lists(table);

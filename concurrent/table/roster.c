@@ -188,6 +188,7 @@ haft_worker *roster_take(haft_table *table, enum worker_state state)
 
 void roster_hand_over(haft_worker *worker)
 {
+    assert(worker_state(worker) == WORKER_OPEN && "its thread or set has not closed it");
     store_relaxed(OWN, &worker->state, own(WORKER_OPEN));
 }
 

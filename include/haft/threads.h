@@ -138,7 +138,12 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
  *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
  *     before, and may start threads that do;
- *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
+ *   - command sets (haft/commands.h) of a domain with the frame clock go on as well, with what has
+ *     been recorded: they are the forking thread's, whichever thread used them last.  But one that
+ *     another thread was opening or closing, or that it had a call with or with one of its
+ *     recorders, is half changed: the child leaves it alone.  Its worker may stay open, and then
+ *     its table cannot be closed;
+ *   - the other workers of the other threads are closed.  Every slot that is neither live, reserved,
  *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
  *     with a worker, between two, or in the middle of a call.  The statistics are right again,
  *     but count as freed those free slots of a local table that was shared which a thread had

@@ -1,6 +1,7 @@
 /* White-box.  Fork: what the child may do, for each flavour and clock, with others in the way. */
 #include "concurrent/clock/state.h"
 #include "tests/extra/forking.h"
+#include <haft/commands.h>
 #include <haft/diagnose.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
@@ -882,5 +883,61 @@ Test(fork_, the_child_s_thread_is_blamed_by_its_own_number)
     struct shared shared = open_shared_row(WORKERS, &options);
 
     fork_with_the_calls(expect_blame, &shared, insert(shared.worker));
+    close_shared(&shared);
+}
+
+/* --- a command set, from one thread to the next --- */
+
+static haft_commands *commands;
+
+static void create_one(void)
+{
+    haft_recorder *recorder;
+    haft_applied applied;
+    haft_id id;
+
+    require(haft_recorder_open(commands, 1, 4, &recorder) == HAFT_OK);
+    require(haft_recorder_create(recorder, &id, NULL) == HAFT_OK);
+    require(haft_commands_apply(commands, &applied) == HAFT_OK);
+    require(applied.created == 1 && applied.unused == 3);
+}
+
+static void *open_set(void *arg)
+{
+    const struct shared *shared = arg;
+
+    require(haft_commands_open(shared->table, NULL, &commands) == HAFT_OK);
+    create_one();
+    return NULL;
+}
+
+static void use_set(struct shared *shared, haft_id live)
+{
+    haft_worker *worker = open_worker(shared->table);
+
+    (void)live;
+    require(worker != haft_commands_worker(commands));
+    require(haft_table_stats_get(shared->table).workers == 3);
+    create_one();
+    require(haft_domain_tick(shared->domain) == HAFT_OK);
+    create_one();
+    require(haft_worker_close(worker) == HAFT_OK);
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_IN_USE);
+    haft_commands_close(commands);
+    require(haft_table_stats_get(shared->table).live == 4);
+    require(haft_table_close(shared->table) == HAFT_OK);
+    require(haft_domain_close(shared->domain) == HAFT_OK);
+}
+
+Test(fork_, a_command_set_goes_on_whichever_thread_used_it_last)
+{
+    struct shared shared = open_shared_row(FRAME, &options);
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, open_set, &shared) == 0);
+    pthread_join(thread, NULL);
+    fork_with_the_calls(use_set, &shared, insert(shared.worker));
+    haft_commands_close(commands);
     close_shared(&shared);
 }
