@@ -4,6 +4,9 @@
  * The child of a fork finds no lock held here: a process claims its export with one
  * compare-and-swap, and leaves the one that it inherits alone.
  *
+ * A thread that has the registry's lock, between the two calls around a fork, may write and close
+ * its export.  So no thread waits for that lock while it has the export's, or is to be joined.
+ *
  * Edges in this file.
  *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
  *           nothing travels with that
@@ -21,6 +24,7 @@
 #define DEFAULT_INTERVAL_MS 1000
 #define LEAST_INTERVAL_MS 10
 #define MOST_INTERVAL_MS 3600000
+#define AGAIN_NS 1000000 /* between two tries for the registry's lock */
 
 struct haft_export {
     uint64_t process; /* the one that opened it: see registry.h */
@@ -34,7 +38,10 @@ struct haft_export {
 
 static atomic_u64 open_in; /* the process that has an export open, or 0 */
 
-/* Under the lock, once there is a thread. */
+/*
+ * Under the export's lock, once there is a thread, and under the registry's, which it gives back
+ * before it writes.
+ */
 static haft_status write_file(haft_export *export)
 {
     size_t length;
@@ -42,6 +49,7 @@ static haft_status write_file(haft_export *export)
     export->head.sequence++;
     char *text = export_text(&export->head, &length);
 
+    registry_unlock();
     if (text == NULL) {
         return HAFT_NO_MEMORY;
     }
@@ -53,6 +61,15 @@ static haft_status write_file(haft_export *export)
 
 /* --- the thread --- */
 
+/* False: it is to stop.  The thread that wants that may have the registry's lock, and join it. */
+static bool take_registry_to_write(haft_export *export)
+{
+    while (!export->stopping && !registry_try_lock()) {
+        os_condition_wait(&export->stop_wanted, &export->lock, os_now_ns() + AGAIN_NS);
+    }
+    return !export->stopping;
+}
+
 static void write_until_stopped(void *arg)
 {
     haft_export *export = arg;
@@ -61,7 +78,8 @@ static void write_until_stopped(void *arg)
     while (!export->stopping) {
         const uint64_t next = os_now_ns() + export->head.interval_ms * (NS_PER_S / 1000);
 
-        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) && !export->stopping) {
+        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) &&
+            take_registry_to_write(export)) {
             write_file(export); /* if this fails, the next write may succeed */
         }
     }
@@ -97,6 +115,7 @@ static haft_export *new_export(const haft_export_options *options)
 /* The first file, and the thread that writes the others. */
 static haft_status start(haft_export *export)
 {
+    registry_lock();
     const haft_status status = write_file(export);
 
     if (status != HAFT_OK) {
@@ -176,12 +195,24 @@ static bool is_mine(const haft_export *export)
     return export->process == registry_process();
 }
 
+/* The thread that has one of the two locks may wait for the other: so it waits with neither. */
+static void take_locks_to_write(haft_export *export)
+{
+    os_mutex_lock(&export->lock);
+    while (!registry_try_lock()) {
+        os_mutex_unlock(&export->lock);
+        registry_lock();
+        registry_unlock();
+        os_mutex_lock(&export->lock);
+    }
+}
+
 haft_status haft_export_write(haft_export *opened)
 {
     if (!is_mine(opened)) {
         return HAFT_NO_FILE;
     }
-    os_mutex_lock(&opened->lock);
+    take_locks_to_write(opened);
     const haft_status status = write_file(opened);
 
     os_mutex_unlock(&opened->lock);

@@ -12,7 +12,7 @@
  *
  * A reader that asks whether the process runs takes a share of the lock for a moment; opening waits
  * for that.  The child of a fork would keep the lock when its parent has ended, so the child closes
- * it first of all.
+ * it first of all, and a new file that was being written.
  */
 #include "concurrent/export/export_file.h"
 #include "concurrent/clock/registry.h"
@@ -32,9 +32,14 @@
 #define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
 #define PAUSE_NS 1000000     /* then a reader that asked is done */
 
-/* The locked file of this process's one export, or -1.  Under the registry's lock, which each fork
- * takes: so a child knows of each lock that it has. */
+/*
+ * The locked file of this process's one export, and the new file that is being written; or -1.
+ * Each fork takes their lock, so a child knows of each that it has.  A thread that has it takes no
+ * other; the thread that forks takes it after the registry's, which openers of exports may have.
+ */
+static struct os_mutex files_lock;
 static int held = -1;
+static int being_written = -1;
 
 /* --- names --- */
 
@@ -58,17 +63,38 @@ static const char *name_of(const struct export_file *file)
 
 /* --- the lock --- */
 
-static void release(void)
+/* True unless the system found that something was not written. */
+static bool release(int *file)
 {
-    if (held >= 0) {
-        close(held);
-    }
-    held = -1;
+    const bool closed = *file < 0 || close(*file) == 0;
+
+    *file = -1;
+    return closed;
 }
 
-__attribute__((constructor)) static void watch_forks_of_files(void)
+static void lock_files(void)
 {
-    os_on_fork(NULL, NULL, release);
+    registry_lock();
+    os_mutex_lock(&files_lock);
+}
+
+static void unlock_files(void)
+{
+    os_mutex_unlock(&files_lock);
+    registry_unlock();
+}
+
+static void forget_files(void)
+{
+    release(&held);
+    release(&being_written);
+    unlock_files();
+}
+
+/* After the registry's handler, and before the program's: see registry.c. */
+__attribute__((constructor(102))) static void watch_forks_of_files(void)
+{
+    os_on_fork(lock_files, unlock_files, forget_files);
 }
 
 /* Another process's lock, or something of that name that is no lock. */
@@ -101,14 +127,14 @@ static int try_names(const struct export_file *file)
 {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-    registry_lock();
+    os_mutex_lock(&files_lock);
     held = openat(file->directory, file->locked, flags, OWNER_ONLY);
     const int error = held < 0 ? errno : lock_file(held);
 
     if (error != 0) {
-        release();
+        release(&held);
     }
-    registry_unlock();
+    os_mutex_unlock(&files_lock);
     return error;
 }
 
@@ -174,9 +200,9 @@ void export_file_remove(struct export_file *file)
 {
     unlinkat(file->directory, name_of(file), 0);
     unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
-    registry_lock();
-    release();
-    registry_unlock();
+    os_mutex_lock(&files_lock);
+    release(&held);
+    os_mutex_unlock(&files_lock);
     export_file_forget(file);
 }
 
@@ -201,15 +227,22 @@ static bool write_temporary(const struct export_file *file, const char *text, si
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
     unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
-    const int made = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+    os_mutex_lock(&files_lock);
+    const int opened = openat(file->directory, file->temporary, flags, OWNER_ONLY);
 
-    if (made < 0) {
+    being_written = opened;
+    os_mutex_unlock(&files_lock);
+    if (opened < 0) {
         return false;
     }
     const bool wrote =
-        fchmod(made, OWNER_ONLY) == 0 && write_all(made, text, length); /* whatever umask */
+        fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
 
-    return close(made) == 0 && wrote;
+    os_mutex_lock(&files_lock);
+    const bool closed = release(&being_written);
+
+    os_mutex_unlock(&files_lock);
+    return closed && wrote;
 }
 
 bool export_file_write(const struct export_file *file, const char *text, size_t length)

@@ -24,7 +24,7 @@ struct export_head {
     uint64_t sequence;
 };
 
-/* The file's text, to be freed, and its length; NULL: no memory. */
+/* Under the registry's lock: the file's text, to be freed, and its length; NULL: no memory. */
 char *export_text(const struct export_head *head, size_t *length);
 
 #endif /* HAFT_CONCURRENT_EXPORT_TEXT_H */

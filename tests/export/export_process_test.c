@@ -458,3 +458,73 @@ Test(export_process, lock_stays_the_parents_whatever_its_child_does)
     close(lock);
     haft_export_close(opened);
 }
+
+/* Between the calls around a fork, while the export's thread wants to write. */
+Test(export_process, is_written_and_closed_by_the_thread_that_forks_next)
+{
+    for (int i = 0; i < 3; i++) {
+        const haft_export_options often = {.directory = directory, .interval_ms = 10};
+        haft_export *opened;
+
+        must(haft_export_open(&often, &opened) == HAFT_OK);
+        haft_before_fork();
+        sleep_ms(30);
+        if (i != 1) {
+            expect_status(haft_export_write(opened), HAFT_OK);
+        }
+        if (i == 2) {
+            haft_after_fork_parent();
+            haft_before_fork();
+        }
+        haft_export_close(opened);
+        haft_after_fork_parent();
+    }
+    cr_expect(eq(int, (int)files_in_directory(), 0));
+}
+
+static void *write_again_and_again(void *opened)
+{
+    while (!atomic_load(&stop)) {
+        must(haft_export_write(opened) == HAFT_OK);
+    }
+    return NULL;
+}
+
+static int descriptors_of_exports(void)
+{
+    char name[64];
+    char path[256];
+    int count = 0;
+
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", i);
+        const ssize_t length = readlink(name, path, sizeof path - 1);
+
+        path[length > 0 ? length : 0] = '\0';
+        count += strstr(path, "haft-") != NULL;
+    }
+    return count;
+}
+
+Test(export_process, child_has_no_file_of_it_open)
+{
+    need_forks_beside_threads();
+    haft_export *opened = open_export();
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, write_again_and_again, opened) == 0);
+    for (int n = 0; n < 300; n++) {
+        const pid_t child = fork();
+        int status = -1;
+
+        if (child == 0) {
+            haft_export_close(opened);
+            _exit(descriptors_of_exports());
+        }
+        cr_assert(eq(int, waitpid(child, &status, 0), child));
+        cr_assert(zero(int, status));
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    haft_export_close(opened);
+}
