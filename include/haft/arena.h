@@ -167,7 +167,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  *
  * A size that does not fit into the block in use goes to the next one, and the rest of the former
  * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
- * size, and the block in use stays in use.
+ * size, and the block in use stays in use.  If a new one is made for it, the largest such block that
+ * was kept and is too small is freed: sizes that grow from reset to reset leave no trail of blocks.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
  *           larger than any memory, or `alignment` is not a power of two up to
@@ -301,7 +302,8 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first and the one in use.
+ * haft_arena_trim - free all empty blocks except the first, the one in use and those before it: a
+ * block whose only allocation was shrunk away or freed stays until a reset or rewind.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).

@@ -110,15 +110,34 @@ static struct block *take_spare(struct arena *arena, size_t extent, size_t align
     return block;
 }
 
+/* The largest kept one, which is too small, goes as a larger one comes: sizes may grow for ever. */
+static void drop_spare(struct arena *arena)
+{
+    struct block **largest = &arena->own_spare;
+
+    for (struct block **at = largest; *at != NULL; at = &(*at)->next) {
+        if ((*at)->end - (*at)->base > (*largest)->end - (*largest)->base) {
+            largest = at;
+        }
+    }
+    struct block *block = *largest;
+
+    if (block != NULL) {
+        *largest = block->next;
+        block_close(arena, block);
+    }
+}
+
 static char *take_own(struct arena *arena, size_t extent, size_t alignment)
 {
     struct block *block = take_spare(arena, extent, alignment);
 
     if (block == NULL) {
         block = block_open(arena, room_for(extent, alignment));
-    }
-    if (block == NULL) {
-        return NULL;
+        if (block == NULL) {
+            return NULL;
+        }
+        drop_spare(arena);
     }
     if (arena->own == NULL) {
         arena->own_oldest = block;

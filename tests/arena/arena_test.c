@@ -497,3 +497,20 @@ Test(arena_resize, that_cannot_be_is_NULL_and_leaves_it_as_it_was)
     cr_expect(zero(int, memcmp(&before, &after, sizeof before)));
     haft_arena_close(made);
 }
+
+Test(arena_blocks, sizes_that_grow_from_reset_to_reset_leave_no_trail_of_blocks)
+{
+    haft_arena *made = open_arena(&(haft_arena_options){.block_size = 4096});
+    size_t size = 10000;
+
+    for (int i = 0; i < 1000; i++) {
+        size += 32;
+        must(haft_arena_alloc(made, size) != NULL);
+        must(haft_arena_alloc(made, 2 * size) != NULL);
+        haft_arena_reset(made);
+    }
+    cr_expect(lt(sz, haft_arena_stats_get(made).capacity, 4 * size + 3 * 4096));
+    cr_expect(eq(sz, haft_arena_stats_get(made).high_water, 3 * size));
+    haft_arena_close(made);
+    expect_no_leaks();
+}
