@@ -941,3 +941,20 @@ Test(fork_, a_command_set_goes_on_whichever_thread_used_it_last)
     haft_commands_close(commands);
     close_shared(&shared);
 }
+
+/* --- the frame clock: ticks beside sections of threads that are gone --- */
+
+static void tick_without_the_calls(struct shared *shared, haft_id live)
+{
+    (void)live;
+    require(haft_domain_tick(shared->domain) == HAFT_OK);
+}
+
+Test(fork_, a_child_without_the_calls_ticks_whatever_sections_other_threads_had_open)
+{
+    struct parent parent;
+
+    open_parent(&parent, FRAME, &options);
+    fork_plainly(tick_without_the_calls, &parent.shared, parent.live);
+    close_parent(&parent);
+}
