@@ -59,10 +59,16 @@ static struct snapshot *take_earlier(GPtrArray *before, const struct snapshot *s
     return NULL;
 }
 
+/* Of one process: an export that is opened again counts from 1 again. */
+static bool is_same_writing(const struct snapshot *one, const struct snapshot *other)
+{
+    return one->written_ns == other->written_ns && one->sequence == other->sequence;
+}
+
 /* The one of both that is to be shown: nothing new means that rates stay as they were. */
 static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earlier)
 {
-    if (earlier != NULL && earlier->sequence == snapshot->sequence) {
+    if (earlier != NULL && is_same_writing(earlier, snapshot)) {
         snapshot_free(snapshot);
         return earlier;
     }
@@ -100,9 +106,7 @@ static bool is_unchanged(const struct snapshot *snapshot, const char *path)
 {
     struct snapshot *again = snapshot_read(path, NULL);
     const bool is_same = again != NULL && again->process == snapshot->process &&
-                         again->started == snapshot->started &&
-                         again->written_ns == snapshot->written_ns &&
-                         again->sequence == snapshot->sequence;
+                         again->started == snapshot->started && is_same_writing(again, snapshot);
 
     snapshot_free(again);
     return is_same;
