@@ -442,8 +442,9 @@ void plan_print(FILE *file, const struct plan *plan)
 {
     const struct plan_options *options = &plan->options;
 
-    fprintf(file, "const struct plan plan = {\n    .threads = %u,\n    .options =\n        {\n",
-            plan->threads);
+    fprintf(file, "const struct plan plan = {\n    .seed = %llu,\n    .threads = %u,\n",
+            (unsigned long long)plan->seed, plan->threads);
+    fprintf(file, "    .options =\n        {\n");
     fprintf(file, "            .clock = %s,\n", plan_clock_names[options->clock]);
 #define OPTION_TEXT(name)                                                                          \
     if (options->name != 0 && strcmp(#name, "clock") != 0) {                                       \
