@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -581,21 +580,6 @@ static void try_unshare(struct thread *thread, uint32_t call)
 }
 
 /* --- what the system does --- */
-
-void turn_memory_off(bool is_refused)
-{
-    static rlim_t most;
-    struct rlimit limit;
-
-    if (is_refused == play.is_refused) {
-        return;
-    }
-    require_that(getrlimit(RLIMIT_DATA, &limit) == 0, "getrlimit");
-    most = is_refused ? limit.rlim_cur : most;
-    limit.rlim_cur = is_refused ? 0 : most;
-    require_that(setrlimit(RLIMIT_DATA, &limit) == 0, "setrlimit");
-    play.is_refused = is_refused;
-}
 
 static void begin_refusing(void)
 {

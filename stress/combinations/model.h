@@ -136,8 +136,6 @@ struct play {
     haft_domain *domain;
     haft_table *table;
     haft_side *side; /* NULL: none */
-    char *given;     /* memory of the table, or of the one before */
-    char *given_domain;
     haft_view view;
     haft_layout layout;
     uint32_t register_count;

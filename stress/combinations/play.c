@@ -2,10 +2,7 @@
 #include "stress/combinations/play.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/watch.h"
-#include <haft/arena.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,77 +44,6 @@ static void ignore_leak(const haft_leak *leak, void *arg)
     (void)arg;
 }
 
-/* Garbage, which begins at no alignment at all; at `*kept` until the next. */
-static void *garbage(char **kept, uint64_t bytes)
-{
-    free(*kept);
-    *kept = malloc((size_t)bytes + 1);
-    if (*kept == NULL) {
-        fail("malloc", "no memory");
-    }
-    return memset(*kept + 1, 0xff, (size_t)bytes);
-}
-
-/* --- a heap that checks sizes; its blocks are dirty before and after --- */
-
-static size_t heap_lead(size_t alignment)
-{
-    return alignment > sizeof(uint64_t) * 2 ? alignment : sizeof(uint64_t) * 2;
-}
-
-/* The size and the lead stand before the block. */
-static void *heap_alloc(void *context, size_t size, size_t alignment)
-{
-    const haft_allocator from = haft_allocator_malloc();
-    const size_t lead = heap_lead(alignment);
-    char *whole = from.alloc(from.context, lead + size, lead);
-
-    (void)context;
-    if (whole == NULL) {
-        return NULL;
-    }
-    memset(whole, 0xff, lead + size);
-    ((uint64_t *)(void *)(whole + lead))[-1] = size;
-    ((uint64_t *)(void *)(whole + lead))[-2] = lead;
-    return whole + lead;
-}
-
-static void heap_free(void *context, void *block, size_t size)
-{
-    const haft_allocator from = haft_allocator_malloc();
-
-    (void)context;
-    if (block == NULL) {
-        return;
-    }
-    const uint64_t kept = ((uint64_t *)block)[-1];
-    const size_t lead = (size_t)((uint64_t *)block)[-2];
-
-    if (kept != size) {
-        fail("allocator", "a block of %" PRIu64 " bytes is freed as %zu", kept, size);
-    }
-    memset(block, 0xff, size);
-    from.free(from.context, (char *)block - lead, lead + size);
-}
-
-static void *heap_resize(void *context, void *block, size_t size, size_t new_size, size_t alignment)
-{
-    void *moved = heap_alloc(context, new_size, alignment);
-
-    if (moved != NULL && block != NULL) {
-        memcpy(moved, block, size < new_size ? size : new_size);
-        heap_free(context, block, size);
-    }
-    return moved;
-}
-
-static const haft_allocator heap = {.alloc = heap_alloc, .resize = heap_resize, .free = heap_free};
-
-const haft_allocator *heap_of_plan(void)
-{
-    return play.plan->options.heap ? &heap : NULL;
-}
-
 static void give_domain_memory(haft_domain_options *options)
 {
     haft_footprint footprint;
@@ -129,7 +55,7 @@ static void give_domain_memory(haft_domain_options *options)
     if (haft_domain_footprint(options, &footprint) != HAFT_OK) {
         fail("haft_domain_footprint", "no memory");
     }
-    options->memory = garbage(&play.given_domain, footprint.bytes);
+    options->memory = give(GIVEN_DOMAIN, footprint.bytes);
     options->memory_size = footprint.bytes;
 }
 
@@ -165,7 +91,7 @@ static void give_memory(const struct plan_options *from, haft_table_options *opt
     if (haft_table_footprint(options, &footprint) != HAFT_OK) {
         fail("haft_table_footprint", "no memory");
     }
-    options->memory = garbage(&play.given, footprint.bytes);
+    options->memory = give(GIVEN_TABLE, footprint.bytes);
     options->memory_size = footprint.bytes;
 }
 
@@ -207,11 +133,13 @@ void begin_table(void)
         .allocator = heap_of_plan(),
     };
     give_memory(from, &options);
+    const uint64_t taken = heap_taken();
     const haft_status status = haft_table_open(play.domain, &options, &play.table);
 
     if (status != HAFT_OK) {
         fail("haft_table_open", "%s", haft_status_name(status));
     }
+    require_that(!from->given || heap_taken() == taken, "a table in given memory takes other");
     play.view = haft_table_view(play.table);
     play.layout = layout;
     play.register_count = 2 * from->capacity + 8;
@@ -413,6 +341,7 @@ void play_begin(const struct plan *plan, bool at_once)
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i] = (struct thread){.number = i, .seat = &play.seats[at_once ? i : 0]};
     }
+    begin_memory();
     open_domain();
     begin_table();
     forget_table();
@@ -499,6 +428,7 @@ void play_end(void)
     if (haft_domain_close(play.domain) != HAFT_OK) {
         fail("a domain could not be closed", "%s", "");
     }
+    end_memory();
     note_made();
     current = NULL;
 }

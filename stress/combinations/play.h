@@ -22,8 +22,6 @@ void by_thread(uint32_t number, void (*call)(struct thread *thread));
 void begin_table(void);
 void end_table(void);
 
-const haft_allocator *heap_of_plan(void);
-
 /* The option waiting_bytes, for the plan's number of slots. */
 uint64_t waiting_bytes_of_plan(void);
 
@@ -49,7 +47,23 @@ void check_capacity(void);
 /* Closes the workers that only hold the budget. */
 void let_crowd_go(struct thread *thread);
 
-/* The system gives no memory, or as much as ever. */
+/* --- memory --- */
+
+/* The play begins; it has ended: all is given back. */
+void begin_memory(void);
+void end_memory(void);
+
+/* The allocator of plans that have one, else NULL; and the blocks taken from it so far. */
+const haft_allocator *heap_of_plan(void);
+uint64_t heap_taken(void);
+
+/* That many bytes for the domain or the table, until the next; nothing behind them was written. */
+enum given_to { GIVEN_DOMAIN, GIVEN_TABLE, GIVEN_COUNT };
+
+void *give(enum given_to to, uint64_t bytes);
+void check_given(void);
+
+/* The system and the allocator refuse memory, or give as much as ever. */
 void turn_memory_off(bool is_refused);
 
 #endif /* HAFT_COMBINATIONS_PLAY_H */

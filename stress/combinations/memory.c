@@ -1,0 +1,163 @@
+/*
+ * Memory of a play: the allocator that it may give the library, memory that it gives at once, and
+ * what the system refuses.
+ */
+#include "stress/combinations/calls.h"
+#include "stress/combinations/play.h"
+#include <haft/arena.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* --- an allocator that checks sizes and counts blocks, which are dirty before and after --- */
+
+#define REFUSED_IN 3 /* while the system refuses memory, every third block is not to be had */
+
+static struct {
+    _Atomic(uint64_t) taken; /* blocks, in this play */
+    _Atomic(uint64_t) back;
+    uint32_t asked; /* while the system refuses memory */
+} heap_blocks;
+
+static size_t heap_lead(size_t alignment)
+{
+    return alignment > sizeof(uint64_t) * 2 ? alignment : sizeof(uint64_t) * 2;
+}
+
+/* The size and the lead stand before the block. */
+static void *heap_alloc(void *context, size_t size, size_t alignment)
+{
+    const haft_allocator from = haft_allocator_malloc();
+    const size_t lead = heap_lead(alignment);
+
+    (void)context;
+    if (play.is_refused && heap_blocks.asked++ % REFUSED_IN == 0) {
+        return NULL;
+    }
+    char *whole = from.alloc(from.context, lead + size, lead);
+
+    if (whole == NULL) {
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&heap_blocks.taken, 1, memory_order_relaxed);
+    memset(whole, 0xff, lead + size);
+    ((uint64_t *)(void *)(whole + lead))[-1] = size;
+    ((uint64_t *)(void *)(whole + lead))[-2] = lead;
+    return whole + lead;
+}
+
+static void heap_free(void *context, void *block, size_t size)
+{
+    const haft_allocator from = haft_allocator_malloc();
+
+    (void)context;
+    if (block == NULL) {
+        return;
+    }
+    const uint64_t kept = ((uint64_t *)block)[-1];
+    const size_t lead = (size_t)((uint64_t *)block)[-2];
+
+    if (kept != size) {
+        fail("allocator", "a block of %" PRIu64 " bytes is freed as %zu", kept, size);
+    }
+    atomic_fetch_add_explicit(&heap_blocks.back, 1, memory_order_relaxed);
+    memset(block, 0xff, size);
+    from.free(from.context, (char *)block - lead, lead + size);
+}
+
+static void *heap_resize(void *context, void *block, size_t size, size_t new_size, size_t alignment)
+{
+    void *moved = heap_alloc(context, new_size, alignment);
+
+    if (moved != NULL && block != NULL) {
+        memcpy(moved, block, size < new_size ? size : new_size);
+        heap_free(context, block, size);
+    }
+    return moved;
+}
+
+static const haft_allocator heap = {.alloc = heap_alloc, .resize = heap_resize, .free = heap_free};
+
+const haft_allocator *heap_of_plan(void)
+{
+    return play.plan->options.heap ? &heap : NULL;
+}
+
+uint64_t heap_taken(void)
+{
+    return word_in(&heap_blocks.taken);
+}
+
+/* --- memory that a domain or a table is given --- */
+
+#define GUARD 0xa5
+#define GUARD_BYTES 64 /* behind it */
+
+static struct gift {
+    char *block; /* NULL: none */
+    uint64_t bytes;
+} given[GIVEN_COUNT];
+
+/* Garbage, which begins at no alignment at all. */
+void *give(enum given_to to, uint64_t bytes)
+{
+    struct gift *now = &given[to];
+
+    check_given();
+    free(now->block);
+    *now = (struct gift){malloc((size_t)bytes + 1 + GUARD_BYTES), bytes};
+    if (now->block == NULL) {
+        fail("malloc", "no memory");
+    }
+    memset(now->block + 1 + bytes, GUARD, GUARD_BYTES);
+    return memset(now->block + 1, 0xff, (size_t)bytes);
+}
+
+void check_given(void)
+{
+    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
+        for (uint32_t at = 0; given[i].block != NULL && at < GUARD_BYTES; at++) {
+            require_that((unsigned char)given[i].block[1 + given[i].bytes + at] == GUARD,
+                         "bytes behind given memory were written");
+        }
+    }
+}
+
+/* --- the play --- */
+
+void begin_memory(void)
+{
+    memset(&heap_blocks, 0, sizeof heap_blocks);
+    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
+        free(given[i].block);
+        given[i] = (struct gift){NULL, 0};
+    }
+}
+
+void end_memory(void)
+{
+    check_given();
+    if (word_in(&heap_blocks.taken) != word_in(&heap_blocks.back)) {
+        fail("blocks were not given back", "%" PRIu64 " of %" PRIu64,
+             word_in(&heap_blocks.taken) - word_in(&heap_blocks.back), word_in(&heap_blocks.taken));
+    }
+}
+
+/* --- the system --- */
+
+/* A limit of 1 and not of 0, with which Linux grants what the hard limit allows. */
+void turn_memory_off(bool is_refused)
+{
+    static rlim_t most;
+    struct rlimit limit;
+
+    if (is_refused == play.is_refused) {
+        return;
+    }
+    require_that(getrlimit(RLIMIT_DATA, &limit) == 0, "getrlimit");
+    most = is_refused ? limit.rlim_cur : most;
+    limit.rlim_cur = is_refused ? 1 : most;
+    require_that(setrlimit(RLIMIT_DATA, &limit) == 0, "setrlimit");
+    play.is_refused = is_refused;
+}
