@@ -14,47 +14,6 @@
 
 #define ROUNDS 6 /* of quiescent points and grace periods after which nothing waits any more */
 
-/* --- the census --- */
-
-static bool must_not_live(uint32_t state)
-{
-    return state == REGISTER_RECORDED ||
-           (state == REGISTER_ENDED && count_in(&play.ids_repeat) == 0);
-}
-
-static void check_registers(void)
-{
-    for (uint32_t i = 0; i < play.register_count; i++) {
-        const struct reg *reg = &play.registers[i];
-        const uint32_t state = count_in(&reg->state);
-        const bool is_live = haft_is_live(play.view, id_in(reg));
-
-        require_that(state != REGISTER_LIVE || is_live, "a live object is not found");
-        require_that(!is_live || !must_not_live(state), "a stale id lives, or one only recorded");
-    }
-}
-
-void check_census(void)
-{
-    haft_table_stats stats;
-
-    settle_doomed();
-    require_that(shim_census(play.table, &stats), "a slot is in no place, or in two");
-    if (stats.live != count_in(&play.live) || stats.reserved != count_in(&play.reserved) ||
-        stats.freed != word_in(&play.frees) - play.frees_before) {
-        fail("the statistics are wrong", "live %llu, reserved %llu, freed %llu; not %u, %u, %llu",
-             (unsigned long long)stats.live, (unsigned long long)stats.reserved,
-             (unsigned long long)stats.freed, count_in(&play.live), count_in(&play.reserved),
-             (unsigned long long)(word_in(&play.frees) - play.frees_before));
-    }
-}
-
-static void census(void)
-{
-    check_census();
-    check_registers();
-}
-
 /* --- slots that are free can be had --- */
 
 /* The worker that the thread has open, and the command set's. */
@@ -139,6 +98,8 @@ static void drain(const struct step *step)
 void pass_grace_period(struct thread *thread)
 {
     end_sections(thread);
+    const haft_domain_stats before = haft_domain_stats_get(play.domain);
+
     if (is_clock(PLAN_FRAME)) {
         const struct call_under_way outer = begin_call(CALL_TICK, HAFT_NIL);
 
@@ -147,6 +108,7 @@ void pass_grace_period(struct thread *thread)
     } else {
         require_that(haft_domain_wait(play.domain) == HAFT_OK, "haft_domain_wait");
     }
+    check_grace(&before);
 }
 
 static void quiescent_own(struct thread *thread)
@@ -203,7 +165,7 @@ static void check_busy(void)
     const uint32_t used = capacity_in_use();
     const uint32_t capacity = play.plan->options.capacity;
 
-    if (tried != HAFT_BUSY || pinned_and_freed() != 0 || count_in(&play.exhausted) != 0) {
+    if (tried != HAFT_BUSY || pinned_and_freed() != 0) {
         return;
     }
     if (used < capacity) {
@@ -228,8 +190,7 @@ static void check_progress(struct thread *thread, const struct step *step)
 
         by_thread(step->at % play.plan->threads, try_insert);
         if (tried != HAFT_BUSY) {
-            require_that(tried != HAFT_FULL || before >= play.plan->options.capacity ||
-                             count_in(&play.exhausted) != 0 ||
+            require_that(tried != HAFT_FULL || may_be_full(before) ||
                              callbacks != word_in(&play.callbacks),
                          "FULL below the capacity");
             return;
@@ -243,9 +204,6 @@ static void check_progress(struct thread *thread, const struct step *step)
 
 void check_capacity(void)
 {
-    if (count_in(&play.exhausted) != 0) {
-        return; /* slots are exhausted */
-    }
     begin_worker(current);
     for (uint32_t i = 0; i < play.plan->options.capacity; i++) {
         uint32_t rounds = 0;
@@ -255,12 +213,16 @@ void check_capacity(void)
             pass_grace_period(current);
             rounds++;
         }
+        if (tried == HAFT_FULL && may_be_full(i)) {
+            break;
+        }
         if (tried != HAFT_OK) {
             fail("slots were lost", "%u of %u can be had: %s", i, play.plan->options.capacity,
                  haft_status_name(tried));
         }
     }
-    census();
+    check_census();
+    check_registers();
     end_worker(current);
 }
 
@@ -517,6 +479,7 @@ static void share_again(haft_local *local)
 {
     const haft_share_options options = {
         .on_reclaim = play.plan->options.on_reclaim ? reclaim_callback : NULL,
+        .reclaim_arg = &play,
         .waiting_bytes = waiting_bytes_of_plan(),
         .never_wait = play.plan->options.never_wait,
     };
@@ -573,6 +536,7 @@ static void try_unshare(struct thread *thread, uint32_t call)
         }
         play.left = NULL;
         play.frees_before = word_in(&play.frees);
+        play.refused_before = word_in(&play.refused_frees);
         share_again(change(local, call));
         play.view = haft_table_view(play.table);
     }
@@ -645,7 +609,8 @@ static void try_fork(struct thread *thread)
         haft_after_fork_child();
         end_call(outer);
         go_on_forked();
-        census();
+        check_census();
+        check_registers();
         return;
     }
     haft_after_fork_parent();
@@ -658,7 +623,8 @@ static void look_over(struct thread *thread, const struct step *step)
 {
     end_call(begin_call(step->call, HAFT_NIL));
     if (step->call == CALL_CENSUS) {
-        census();
+        check_census();
+        check_registers();
     } else if (step->call == CALL_DRAIN) {
         drain(step);
     } else {

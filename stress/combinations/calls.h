@@ -10,7 +10,9 @@
  */
 void call_step(struct thread *thread, haft_worker *worker, const struct step *step);
 
-/* Callbacks of the table; `arg` is not used. */
+#define TABLE_NAME "played"
+
+/* Callbacks of the table; `arg` is the play. */
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
 void fill_callback(const haft_fill *fill, void *arg);
 
@@ -31,6 +33,10 @@ step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_tri
 
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */
 bool insert_one(haft_worker *worker, uint32_t at);
+
+/* Whether the thread may write to an object that lives; and does so, where it is all zeros. */
+bool may_stamp_zeros(const struct thread *thread);
+void stamp_zeros(struct reg *reg, haft_id id);
 
 /* Free what the register names. */
 void free_one(haft_worker *worker, struct reg *reg);
@@ -88,6 +94,9 @@ bool is_clock(enum plan_clock clock);
 
 /* Whether a wait could last for ever through no fault of the library's. */
 bool may_not_wait(const struct thread *thread);
+
+/* After a wait or a tick, before which the domain said that. */
+void check_grace(const haft_domain_stats *before);
 
 /* Whether the calling thread may resolve. */
 bool may_resolve(const struct thread *thread);

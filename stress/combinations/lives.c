@@ -25,7 +25,7 @@ void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t c
     if (play.at_once || in_callback(current) || callbacks != word_in(&play.callbacks)) {
         return; /* in a callback, the call around it may have a slot in hand */
     }
-    if (status == HAFT_FULL && before < options->capacity && count_in(&play.exhausted) == 0) {
+    if (status == HAFT_FULL && !may_be_full(before)) {
         fail("FULL below the capacity", "%u of %u", before, options->capacity);
     }
     if (options->exact_capacity && before >= options->capacity && status != HAFT_FULL) {
@@ -62,6 +62,10 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
+    if (worker == NULL && status == HAFT_OK) {
+        model_looked(before + 1);
+    }
+    require_that(status == HAFT_OK || (id->bits == 0 && *object == NULL), "an id of no object");
     return status;
 }
 
@@ -95,40 +99,75 @@ static bool reserve_one(haft_worker *worker, struct reg *reg, enum register_stat
     return true;
 }
 
+static haft_status insert_bytes(haft_worker *worker, const void *bytes, haft_id *id, bool waits)
+{
+    if (worker == NULL) {
+        return waits ? bare_insert_wait(play.table, bytes, id) : bare_insert(play.table, bytes, id);
+    }
+    return waits ? haft_insert_wait(worker, bytes, id) : haft_insert(worker, bytes, id);
+}
+
 /* By haft_insert(), which copies the object, so that it is stamped before it has an id. */
-static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id)
+static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id, bool waits)
 {
     const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
-    struct stamp bytes[4096 / sizeof(struct stamp)];
+    uint64_t bytes[4096 / sizeof(uint64_t)];
 
     model_stamp(reg, bytes);
-    const struct call_under_way outer = begin_call(bare_or(worker, CALL_INSERT), HAFT_NIL);
-    const haft_status status =
-        worker == NULL ? bare_insert(play.table, bytes, id) : haft_insert(worker, bytes, id);
+    const struct call_under_way outer =
+        begin_call(bare_or(worker, waits ? CALL_INSERT_WAIT : CALL_INSERT), HAFT_NIL);
+    const haft_status status = insert_bytes(worker, bytes, id, waits);
 
     end_call(outer);
-    check_insertion(status, false, before, callbacks);
+    check_insertion(status, waits, before, callbacks);
+    if (worker == NULL && status == HAFT_OK) {
+        model_looked(before + 1);
+    }
+    require_that(status == HAFT_OK || id->bits == 0, "an id of no object");
     return status;
 }
 
-bool insert_one(haft_worker *worker, uint32_t at)
+/* Of zeros, which become an object's bytes where no other thread can have met it yet. */
+static haft_status insert_zeros(haft_worker *worker, struct reg *reg, haft_id *id)
 {
-    struct reg *reg = claim_register(at);
+    const uint32_t before = capacity_in_use();
+    const uint64_t callbacks = word_in(&play.callbacks);
+    const struct call_under_way outer = begin_call(bare_or(worker, CALL_INSERT), HAFT_NIL);
+    const haft_status status = insert_bytes(worker, NULL, id, false);
+
+    end_call(outer);
+    check_insertion(status, false, before, callbacks);
+    if (status == HAFT_OK) {
+        stamp_zeros(reg, *id);
+    }
+    return status;
+}
+
+static bool insert_claimed(haft_worker *worker, struct reg *reg, uint32_t at, bool waits)
+{
     haft_id id = HAFT_NIL;
 
-    if (reg == NULL) {
-        return false;
-    }
     if (at % 2 == 0) {
-        return reserve_one(worker, reg, REGISTER_LIVE, false);
+        return reserve_one(worker, reg, REGISTER_LIVE, waits);
     }
-    if (insert_copy(worker, reg, &id) != HAFT_OK) {
+    const haft_status status = at % 8 == 1 && !waits && may_stamp_zeros(current)
+                                   ? insert_zeros(worker, reg, &id)
+                                   : insert_copy(worker, reg, &id, waits);
+
+    if (status != HAFT_OK) {
         unclaim_register(reg);
         return false;
     }
     model_issued(reg, id, REGISTER_LIVE);
     return true;
+}
+
+bool insert_one(haft_worker *worker, uint32_t at)
+{
+    struct reg *reg = claim_register(at);
+
+    return reg != NULL && insert_claimed(worker, reg, at, false);
 }
 
 void step_insert(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -160,47 +199,14 @@ void step_insert_wait(struct thread *thread, haft_worker *worker, const struct s
         reg = claim_register(step->at);
     }
     if (reg != NULL && is_refused) {
-        reserve_one(worker, reg, REGISTER_LIVE, true);
+        insert_claimed(worker, reg, step->at, true);
     } else if (reg != NULL) {
         pass_quiescent_point(thread);
         const uint64_t callbacks = word_in(&play.callbacks);
-        const bool inserted = reserve_one(worker, reg, REGISTER_LIVE, true);
+        const bool inserted = insert_claimed(worker, reg, step->at, true);
 
         require_that(inserted || play.at_once || callbacks != word_in(&play.callbacks),
-                     "haft_reserve_wait found no room");
-    }
-}
-
-void step_insert_many(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)thread;
-    struct reg *regs[16];
-    haft_id ids[16];
-    void *objects[16];
-    uint32_t wanted = 0;
-    haft_status why = HAFT_OK;
-
-    while (wanted < 16 && wanted < step->count &&
-           (regs[wanted] = claim_register(step->at + wanted)) != NULL) {
-        wanted++;
-    }
-    const struct call_under_way outer = begin_call(CALL_INSERT_MANY, HAFT_NIL);
-    const size_t got = haft_reserve_many(worker, ids, objects, wanted, &why);
-
-    require_that(got <= wanted && (got == wanted) == (why == HAFT_OK), "haft_reserve_many");
-    for (uint32_t i = 0; i < wanted; i++) {
-        if (i < got) {
-            model_stamp(regs[i], objects[i]);
-        }
-    }
-    haft_publish_many(worker, ids, got);
-    end_call(outer);
-    for (uint32_t i = 0; i < wanted; i++) {
-        if (i < got) {
-            model_issued(regs[i], ids[i], REGISTER_LIVE);
-        } else {
-            unclaim_register(regs[i]);
-        }
+                     "a call that waits found no room");
     }
 }
 
@@ -254,6 +260,7 @@ static haft_status free_id(haft_worker *worker, haft_id id, enum call call)
     const haft_status status = worker == NULL ? bare_free(play.table, id) : haft_free(worker, id);
 
     end_call(outer);
+    model_refused(status != HAFT_OK);
     return status;
 }
 
@@ -289,7 +296,7 @@ void step_free_stale(struct thread *thread, haft_worker *worker, const struct st
     (void)thread;
     struct reg *reg = find_register(step->at, REGISTER_ENDED);
 
-    if (reg != NULL && count_in(&play.ids_repeat) == 0) {
+    if (reg != NULL && !may_live_again(id_in(reg))) {
         const haft_id id = id_in(reg);
 
         if (count_in(&reg->state) != REGISTER_ENDED) {
@@ -300,71 +307,5 @@ void step_free_stale(struct thread *thread, haft_worker *worker, const struct st
         require_that(status == HAFT_STALE || status == HAFT_EXHAUSTED ||
                          (play.at_once && status != HAFT_OK),
                      "a stale id was freed");
-    }
-}
-
-void step_free_many(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)thread;
-    struct reg *regs[16];
-    haft_id ids[16];
-    haft_status statuses[16];
-    uint32_t wanted = 0;
-
-    while (wanted < 16 && wanted < step->count &&
-           (regs[wanted] = find_register(step->at + wanted, REGISTER_LIVE)) != NULL) {
-        ids[wanted] = id_in(regs[wanted]);
-        wanted++;
-    }
-    const struct call_under_way outer = begin_call(CALL_FREE_MANY, wanted != 0 ? ids[0] : HAFT_NIL);
-
-    haft_free_many(worker, ids, wanted, statuses);
-    end_call(outer);
-    for (uint32_t i = 0; i < wanted; i++) {
-        if (statuses[i] == HAFT_OK) {
-            model_freed(regs[i], ids[i]);
-        }
-    }
-}
-
-/* --- the rest --- */
-
-/* Its own slot's next life, or a later one. */
-static haft_id restored_id(const struct step *step)
-{
-    const uint32_t index = HAFT_FIRST_INDEX + step->at % play.plan->options.restore_range;
-    const haft_id last = {word_in(&play.issued[index])};
-    const uint64_t generation = haft_id_generation(play.layout, last) + step->count;
-    const uint64_t least = play.plan->options.first_generation;
-
-    return haft_id_pack(play.layout, index, generation < least ? least : generation,
-                        play.plan->options.tag_bits != 0);
-}
-
-void step_restore(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)thread;
-    const haft_id id = play.plan->options.restore_range != 0 ? restored_id(step) : HAFT_NIL;
-    struct reg *reg = id.bits != 0 ? claim_register(step->at) : NULL;
-    struct stamp bytes[4096 / sizeof(struct stamp)];
-
-    if (reg == NULL) {
-        return;
-    }
-    const uint32_t before = capacity_in_use();
-    const uint64_t callbacks = word_in(&play.callbacks);
-
-    model_stamp(reg, bytes);
-    const struct call_under_way outer = begin_call(CALL_RESTORE, id);
-    const haft_status status = haft_restore(worker, id, bytes);
-
-    end_call(outer);
-    if (status == HAFT_OK) {
-        if (play.plan->options.exact_capacity) {
-            check_insertion(status, false, before, callbacks);
-        }
-        model_issued(reg, id, REGISTER_LIVE);
-    } else {
-        unclaim_register(reg);
     }
 }

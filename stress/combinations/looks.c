@@ -7,14 +7,16 @@ static void check_found(const struct reg *reg, haft_id id, const void *object)
     if (!play.at_once && count_in(&reg->state) == REGISTER_LIVE) {
         require_that(object != NULL, "a live object was not found");
     }
-    if (!play.at_once && count_in(&reg->state) == REGISTER_ENDED &&
-        count_in(&play.ids_repeat) == 0) {
+    if (!play.at_once && count_in(&reg->state) == REGISTER_ENDED && !may_live_again(id)) {
         require_that(object == NULL, "a stale id was found");
     }
     if (!play.at_once && count_in(&reg->state) == REGISTER_RECORDED) {
         require_that(object == NULL, "a recorded object was found before it was published");
     }
-    if (object != NULL && count_in(&play.ids_repeat) == 0 && id.bits == id_in(reg).bits) {
+    const bool is_own =
+        play.at_once ? count_in(&play.ids_repeat) == 0 : count_in(&reg->state) == REGISTER_LIVE;
+
+    if (object != NULL && is_own && id.bits == id_in(reg).bits) {
         require_that(is_stamp_of(object, reg), "an id led to another object");
     }
 }
@@ -132,6 +134,14 @@ static haft_status expected_diagnosis(const struct reg *reg)
     }
 }
 
+/* No life comes after the one that the slot had last. */
+static bool may_be_exhausted(haft_id id)
+{
+    const haft_id last = {word_in(&play.issued[haft_id_index(play.layout, id)])};
+
+    return is_last_life(last);
+}
+
 void step_diagnose(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;
@@ -142,11 +152,11 @@ void step_diagnose(struct thread *thread, haft_worker *worker, const struct step
     const haft_status status = haft_diagnose(play.table, id_in(reg));
 
     end_call(outer);
-    if (play.at_once || count_in(&play.ids_repeat) != 0 ||
-        count_in(&reg->state) == REGISTER_CLAIMED) {
+    if (play.at_once || count_in(&reg->state) == REGISTER_CLAIMED ||
+        (expected == HAFT_STALE && may_live_again(id_in(reg)))) {
         return;
     }
-    if (!(expected == HAFT_STALE && status == HAFT_EXHAUSTED)) {
+    if (!(expected == HAFT_STALE && status == HAFT_EXHAUSTED && may_be_exhausted(id_in(reg)))) {
         expect(status, expected, "haft_diagnose");
     }
 }
@@ -159,10 +169,14 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
     const struct call_under_way outer = begin_call(CALL_TRIM, HAFT_NIL);
 
     count(&play.trimming, 1);
-    const haft_status status = haft_trim(play.table, NULL);
+    uint64_t released = 0;
+    const haft_status status = haft_trim(play.table, &released);
 
     count(&play.trimming, -1);
     end_call(outer);
+    if (!play.at_once && released != 0) {
+        play.has_trimmed = true;
+    }
     require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
                      (status == HAFT_NO_MEMORY && play.is_refused),
                  "haft_trim");
@@ -185,19 +199,36 @@ void step_reserve_capacity(struct thread *thread, haft_worker *worker, const str
                  "haft_reserve_capacity");
 }
 
+/* All that were exhausted, and no others: a callback may exhaust some at the same time. */
+static void check_recycled(haft_status status, uint64_t recycled, uint32_t most, uint64_t callbacks)
+{
+    if (play.at_once || callbacks != word_in(&play.callbacks)) {
+        return;
+    }
+    require_that(recycled <= most, "slots were recycled that had lives left");
+    require_that(status != HAFT_OK || haft_table_stats_get(play.table).exhausted == 0,
+                 "slots stay exhausted");
+}
+
 void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;
     (void)worker;
     (void)step;
-    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+    const uint32_t most = count_in(&play.exhausted);
+    const uint64_t callbacks = word_in(&play.callbacks);
+    uint64_t recycled = 0;
+
+    model_recycling();
     const struct call_under_way outer = begin_call(CALL_RECYCLE, HAFT_NIL);
 
     count(&play.trimming, 1);
-    const haft_status status = haft_recycle_exhausted(play.table, NULL);
+    const haft_status status = haft_recycle_exhausted(play.table, &recycled);
 
     count(&play.trimming, -1);
     end_call(outer);
+    model_recycled(recycled);
+    check_recycled(status, recycled, most, callbacks);
     require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
                      (status == HAFT_NO_MEMORY && play.is_refused),
                  "haft_recycle_exhausted");

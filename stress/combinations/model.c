@@ -1,5 +1,6 @@
 /* Registers, ownership and what threads hold: see model.h. */
 #include "stress/combinations/calls.h"
+#include <string.h>
 
 #define REGISTER_BITS 16
 #define CANARY UINT64_C(0x9E3779B97F4A7C15)
@@ -124,6 +125,19 @@ bool is_last_life(haft_id id)
 
 /* --- lives --- */
 
+#define STAMP_WORDS (sizeof(struct stamp) / sizeof(uint64_t))
+
+static uint32_t object_words(void)
+{
+    return play.plan->options.object_size / sizeof(uint64_t);
+}
+
+/* What word `at` of an object is, behind the stamp. */
+static uint64_t repeated(uint64_t value, uint32_t at)
+{
+    return value + at;
+}
+
 void model_stamp(struct reg *reg, void *object)
 {
     const uint64_t serial = atomic_fetch_add_explicit(&play.stamps, 1, memory_order_relaxed);
@@ -133,29 +147,135 @@ void model_stamp(struct reg *reg, void *object)
     atomic_store_explicit(&reg->stamp, value, memory_order_relaxed);
     if (play.plan->options.object_size != 0) {
         *stamp = (struct stamp){value, value * CANARY};
+        for (uint32_t i = STAMP_WORDS; i < object_words(); i++) {
+            ((uint64_t *)object)[i] = repeated(value, i);
+        }
     }
+}
+
+static bool is_whole(const struct stamp *stamp)
+{
+    for (uint32_t i = STAMP_WORDS; i < object_words(); i++) {
+        if (((const uint64_t *)stamp)[i] != repeated(stamp->value, i)) {
+            return false;
+        }
+    }
+    return stamp->canary == stamp->value * CANARY;
 }
 
 bool is_stamp_of(const struct stamp *stamp, const struct reg *reg)
 {
     return play.plan->options.object_size == 0 ||
-           (stamp->canary == stamp->value * CANARY &&
-            (stamp->value & ((1u << REGISTER_BITS) - 1)) == register_number(reg));
+           ((stamp->value & ((1u << REGISTER_BITS) - 1)) == register_number(reg) &&
+            is_whole(stamp));
+}
+
+/* Turns: no other thread has met the object. */
+bool may_stamp_zeros(const struct thread *thread)
+{
+    return !play.at_once && may_resolve(thread);
+}
+
+void stamp_zeros(struct reg *reg, haft_id id)
+{
+    uint64_t *words = haft_resolve(play.view, id);
+
+    require_that(words != NULL, "a live object was not found");
+    for (uint32_t i = 0; i < object_words(); i++) {
+        require_that(words[i] == 0, "an object of no bytes is not zero");
+    }
+    model_stamp(reg, words);
+}
+
+/* --- generations --- */
+
+static uint64_t first_generation(void)
+{
+    const uint64_t first = play.plan->options.first_generation;
+
+    return first != 0 ? first : 1;
+}
+
+uint64_t next_generation(uint32_t index)
+{
+    const haft_id last = {word_in(&play.issued[index])};
+    const uint64_t generation = haft_id_generation(play.layout, last);
+
+    if (last.bits == 0) {
+        return first_generation();
+    }
+    if (generation != haft_field_max(play.layout.generation_bits)) {
+        return generation + 1;
+    }
+    return play.plan->options.wrap                ? 1
+           : count_in(&play.recycled[index]) != 0 ? first_generation()
+                                                  : 0;
+}
+
+/* The next one: but restored ids skip some, and so do slots whose memory was released. */
+static bool may_follow_in_turns(haft_id id)
+{
+    const uint32_t index = haft_id_index(play.layout, id);
+    const uint64_t generation = haft_id_generation(play.layout, id);
+    const uint64_t next = next_generation(index);
+
+    return count_in(&play.owned[index]) == 0 && next != 0 &&
+           (generation == next || (generation > next && (is_aside(id) || play.has_trimmed)));
 }
 
 /* Threads at once only wrap where slots have many lives: an id comes again after others. */
-static bool may_follow(haft_id id, haft_id last)
+static bool may_follow_at_once(haft_id id, haft_id last)
 {
-    const uint32_t index = haft_id_index(play.layout, id);
-
-    if (!play.at_once && count_in(&play.owned[index]) != 0) {
-        return false;
-    }
-    if (play.at_once && play.plan->options.wrap) {
+    if (play.plan->options.wrap) {
         return id.bits != last.bits;
     }
     return last.bits == 0 || count_in(&play.ids_repeat) != 0 ||
            haft_id_generation(play.layout, id) > haft_id_generation(play.layout, last);
+}
+
+/* So may ids that no register knows yet: a command set's, and those of the call around a callback. */
+bool may_live_again(haft_id id)
+{
+    const uint32_t index = haft_id_index(play.layout, id);
+
+    if (play.at_once || play.set.commands != NULL || in_callback(current)) {
+        return count_in(&play.ids_repeat) != 0;
+    }
+    return count_in(&play.owned[index]) != 0 && word_in(&play.issued[index]) == id.bits;
+}
+
+void model_recycling(void)
+{
+    const uint32_t end = UINT32_C(1) << play.plan->options.index_bits;
+
+    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+    if (!play.at_once) {
+        play.has_recycled = true;
+    }
+    for (uint32_t i = HAFT_FIRST_INDEX; i < end; i++) {
+        const haft_id last = {word_in(&play.issued[i])};
+
+        if (last.bits != 0 && is_last_life(last) && count_in(&play.owned[i]) == 0) {
+            atomic_store_explicit(&play.recycled[i], 1, memory_order_relaxed);
+        }
+    }
+}
+
+void model_recycled(uint64_t slots)
+{
+    count(&play.exhausted, -(int)slots);
+}
+
+/* It holds all that it has, but for slots that are exhausted or that workers may hold back. */
+bool may_be_full(uint32_t used)
+{
+    const uint64_t exhausted = count_in(&play.exhausted);
+    const uint64_t slots =
+        haft_table_stats_get(play.table).limit - play.plan->options.restore_range;
+
+    return used >= play.plan->options.capacity ||
+           (exhausted != 0 &&
+            (play.at_once || used + exhausted + shim_held_back(play.table) >= slots));
 }
 
 static void check_issued(haft_id id)
@@ -163,14 +283,57 @@ static void check_issued(haft_id id)
     const uint32_t index = haft_id_index(play.layout, id);
 
     require_that(index >= HAFT_FIRST_INDEX && index < MOST_INDICES, "an id with no such slot");
+    const bool may_follow = play.at_once || may_follow_in_turns(id);
     const haft_id last = {
         atomic_exchange_explicit(&play.issued[index], id.bits, memory_order_relaxed)};
 
-    if (!may_follow(id, last)) {
+    if (!may_follow || (play.at_once && !may_follow_at_once(id, last))) {
         fail("a slot was handed out twice", "id %llx after %llx", (unsigned long long)id.bits,
              (unsigned long long)last.bits);
     }
     atomic_store_explicit(&play.owned[index], 1, memory_order_relaxed);
+    atomic_store_explicit(&play.recycled[index], 0, memory_order_relaxed);
+    atomic_store_explicit(&play.reclaimed[index], 0, memory_order_relaxed);
+}
+
+void model_most_used(void)
+{
+    const uint64_t used =
+        count_in(&play.live) + count_in(&play.reserved) - count_in(&play.live_restored);
+
+    if (!play.at_once && used > play.most_used) {
+        play.most_used = used;
+    }
+}
+
+static void note_least_used(void)
+{
+    const uint32_t used = capacity_in_use();
+
+    if (!play.at_once && used < play.least_used) {
+        play.least_used = used;
+    }
+}
+
+void model_warned(void)
+{
+    const uint32_t warn_at = play.plan->options.warn_at;
+
+    if (!play.at_once) {
+        require_that(!play.has_warned || play.least_used <= warn_at - (warn_at + 7) / 8,
+                     "on_fill comes again before the table was emptier");
+        play.has_warned = true;
+        play.least_used = capacity_in_use();
+    }
+}
+
+void model_looked(uint32_t used)
+{
+    const uint32_t warn_at = play.plan->options.warn_at;
+
+    require_that(play.at_once || in_callback(current) || warn_at == 0 || used < warn_at ||
+                     play.has_warned,
+                 "on_fill does not come");
 }
 
 void model_issued(struct reg *reg, haft_id id, enum register_state state)
@@ -185,6 +348,7 @@ void model_issued(struct reg *reg, haft_id id, enum register_state state)
     if (is_aside(id)) {
         count(&play.live_restored, 1);
     }
+    model_most_used();
     if (state == REGISTER_RESERVED) { /* released, to claim_reserved() */
         atomic_store_explicit(&reg->state, state, memory_order_release);
     } else {
@@ -221,6 +385,7 @@ void model_freed(struct reg *reg, haft_id id)
     } else {
         fail("an object was freed twice", "id %llx", (unsigned long long)id.bits);
     }
+    note_least_used();
 }
 
 bool model_doom(struct reg *reg, haft_id id)
@@ -240,13 +405,21 @@ void model_aborted(struct reg *reg)
 {
     note_end(id_in(reg));
     count(&play.reserved, -1);
+    note_least_used();
     atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_relaxed);
+}
+
+void model_refused(uint64_t frees)
+{
+    atomic_fetch_add_explicit(&play.refused_frees, frees, memory_order_relaxed);
 }
 
 void model_given_up(haft_id id)
 {
+    check_issued(id);
     note_end(id);
     count(&play.reserved, -1);
+    note_least_used();
 }
 
 static void check_reclaimed_object(haft_id id, const struct stamp *object)
@@ -264,35 +437,38 @@ static void check_reclaimed_object(haft_id id, const struct stamp *object)
                  "on_reclaim for an object that was not freed");
 }
 
-void model_reclaimed(haft_id id, const struct stamp *object)
+void model_reclaimed(haft_id id, struct stamp *object)
 {
     const uint32_t index = haft_id_index(play.layout, id);
     const uint64_t last =
         atomic_exchange_explicit(&play.reclaimed[index], id.bits, memory_order_relaxed);
 
-    require_that(last != id.bits || count_in(&play.ids_repeat) != 0,
-                 "on_reclaim twice for one object");
+    require_that(last != id.bits, "on_reclaim twice for one object");
     atomic_fetch_add_explicit(&play.reclaims, 1, memory_order_relaxed);
     if (play.plan->options.object_size != 0) {
         check_reclaimed_object(id, object);
+        memset(object, 0xdd, play.plan->options.object_size);
     }
 }
 
 /* --- what a thread holds --- */
 
+static void hold_words(struct seat *seat, const struct stamp *stamp, uint32_t words)
+{
+    if (seat->held_count < MOST_HELD) {
+        seat->held[seat->held_count++] = (struct held){stamp, stamp->value, words};
+    }
+}
+
 void hold_value(struct thread *thread, const struct stamp *value)
 {
-    struct seat *seat = thread->seat;
-
-    if (seat->held_count < MOST_HELD) {
-        seat->held[seat->held_count++] = (struct held){value, value->value};
-    }
+    hold_words(thread->seat, value, STAMP_WORDS);
 }
 
 void hold(struct thread *thread, const struct stamp *object)
 {
     if (play.plan->options.object_size != 0) {
-        hold_value(thread, object);
+        hold_words(thread->seat, object, object_words());
     }
 }
 
@@ -310,9 +486,12 @@ void check_held(const struct seat *seat)
 {
     for (uint32_t i = 0; i < seat->held_count; i++) {
         const struct held *held = &seat->held[i];
+        const uint32_t last = held->words - 1;
 
         require_that(held->object->value == held->value &&
-                         held->object->canary == held->value * CANARY,
+                         held->object->canary == held->value * CANARY &&
+                         (last < STAMP_WORDS ||
+                          ((const uint64_t *)held->object)[last] == repeated(held->value, last)),
                      "an object changed under its reader");
     }
 }

@@ -51,7 +51,7 @@ struct reg {
     _Atomic(uint32_t) intents; /* threads about to pin: the register is not taken */
 };
 
-/* What an object's bytes say; objects of size 0 say nothing. */
+/* What an object's first bytes say, and the others repeat; objects of size 0 say nothing. */
 struct stamp {
     uint64_t value; /* its register's number, and a count above it */
     uint64_t canary;
@@ -60,6 +60,7 @@ struct stamp {
 struct held {
     const struct stamp *object;
     uint64_t value;
+    uint32_t words; /* of the object */
 };
 
 /* A job that has begun, or a park. */
@@ -139,15 +140,23 @@ struct play {
     haft_view view;
     haft_layout layout;
     uint32_t register_count;
-    _Atomic(uint32_t) ids_repeat; /* or may from now on */
-    _Atomic(uint64_t) callbacks;  /* calls of on_reclaim and on_fill */
-    haft_worker *left;            /* an implicit worker that no thread will close */
-    _Atomic(uint32_t) exhausted;  /* slots, or about to be: last lives that have ended */
+    _Atomic(uint32_t) ids_repeat; /* or may from now on, in some slot */
+    bool has_recycled;
+    bool has_trimmed;            /* then a slot may skip generations */
+    _Atomic(uint64_t) callbacks; /* calls of on_reclaim and on_fill */
+    haft_worker *left;           /* an implicit worker that no thread will close */
+    _Atomic(uint32_t) exhausted; /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
     _Atomic(uint32_t) live_restored;
     _Atomic(uint32_t) reserved;
     _Atomic(uint64_t) frees;
     uint64_t frees_before; /* the table was shared for the last time */
+    _Atomic(uint64_t) refused_frees;
+    uint64_t refused_before; /* then */
+    uint64_t most_used;      /* slots outside the restore range, at one time; in turns */
+    bool has_warned;         /* on_fill was called; in turns */
+    uint32_t least_used;     /* since then, that count for the capacity */
+    uint64_t grace_periods;  /* of the domain, when it was asked last */
     _Atomic(uint64_t) reclaims;
     _Atomic(uint64_t) stamps;
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
@@ -170,6 +179,7 @@ struct play {
     _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
     _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved, where threads take turns */
     _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
+    _Atomic(uint32_t) recycled[MOST_INDICES]; /* its last life had ended when slots were recycled */
 };
 
 extern struct play play;
@@ -204,6 +214,18 @@ void model_published(struct reg *reg);
 void model_freed(struct reg *reg, haft_id id);
 void model_aborted(struct reg *reg);
 
+/* on_fill was called: not again before few are in use. */
+void model_warned(void);
+
+/* An insertion without a worker has looked at the fill, with that many in use. */
+void model_looked(uint32_t used);
+
+/* So many slots are in use now: notes the most. */
+void model_most_used(void);
+
+/* So many frees were refused. */
+void model_refused(uint64_t frees);
+
 /* A reservation that no register knows was given up. */
 void model_given_up(haft_id id);
 
@@ -213,11 +235,25 @@ bool model_doom(struct reg *reg, haft_id id);
 /* And was, or was not.  All threads stand still. */
 void model_end_doomed(struct reg *reg, bool is_live);
 
-/* on_reclaim was given an id. */
-void model_reclaimed(haft_id id, const struct stamp *object);
+/* on_reclaim was given an id; it writes to the object, which nobody reads. */
+void model_reclaimed(haft_id id, struct stamp *object);
 
 bool is_aside(haft_id id); /* of the restore range */
 bool is_last_life(haft_id id);
+
+/* Whether the id, of a register whose object has ended, may be that of another object by now: in
+ * turns only if it is. */
+bool may_live_again(haft_id id);
+
+/* Slots are about to be recycled; and that many have been. */
+void model_recycling(void);
+void model_recycled(uint64_t slots);
+
+/* Whether a table whose slots are exhausted may say that it is full, with that many in use. */
+bool may_be_full(uint32_t used);
+
+/* The least generation of the slot's next life: 0, it has none. */
+uint64_t next_generation(uint32_t index);
 haft_id id_in(const struct reg *reg);
 
 /* --- what a thread holds --- */

@@ -122,6 +122,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
     options->never_wait = one_in(chance, 4);
     options->heap = one_in(chance, 3);
+    options->stall = one_in(chance, 3);
 }
 
 /* --- steps --- */

@@ -134,13 +134,14 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(given)                                                                                  \
     OPTION(heap)                                                                                   \
     OPTION(side)                                                                                   \
-    OPTION(filled)
+    OPTION(filled)                                                                                 \
+    OPTION(stall)
 
 /*
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
  * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
- * beside the objects.  `waiting_slots`: waiting_bytes, as a number of slots.  The rest is
- * haft_table_options.
+ * beside the objects.  `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace
+ * period is late after a nanosecond.  The rest is haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;

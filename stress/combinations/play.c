@@ -32,10 +32,12 @@ static haft_clock clock_of_plan(void)
     return clocks[play.plan->options.clock];
 }
 
-static void ignore_stall(const haft_stall *stall, void *arg)
+/* It may come while the domain opens, of a thread that is none of the plan's. */
+static void check_stall(const haft_stall *stall, void *arg)
 {
-    (void)stall;
-    (void)arg;
+    require_that(arg == &play && stall->waited_ns != 0, "on_stall's arguments");
+    require_that(current == NULL || !in_callback(current), "on_stall runs within a callback");
+    require_that(haft_domain_wait(stall->domain) == HAFT_IN_CALLBACK, "a call in on_stall");
 }
 
 static void ignore_leak(const haft_leak *leak, void *arg)
@@ -67,7 +69,9 @@ static void open_domain(void)
                          : is_qsbr()      ? backend_qsbr()
                                           : NULL,
         .clock = clock_of_plan(),
-        .on_stall = ignore_stall,
+        .on_stall = check_stall,
+        .stall_arg = &play,
+        .stall_ns = play.plan->options.stall ? 1 : 0,
         .allocator = heap_of_plan(),
     };
 
@@ -114,6 +118,7 @@ void begin_table(void)
     const haft_layout layout = {(uint8_t)from->index_bits, (uint8_t)from->generation_bits,
                                 (uint8_t)from->tag_bits, 0};
     haft_table_options options = {
+        .name = TABLE_NAME,
         .capacity = from->capacity,
         .object_size = from->object_size,
         .layout = layout,
@@ -124,8 +129,10 @@ void begin_table(void)
         .exact_capacity = from->exact_capacity,
         .restore_range = from->restore_range,
         .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
+        .reclaim_arg = &play,
         .warn_at = from->warn_at,
         .on_fill = from->warn_at != 0 ? fill_callback : NULL,
+        .fill_arg = &play,
         .sites = from->sites,
         .on_leak = ignore_leak,
         .waiting_bytes = waiting_bytes_of_plan(),
@@ -151,11 +158,16 @@ void forget_table(void)
 {
     memset(play.registers, 0, play.register_count * sizeof *play.registers);
     memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
+    memset(play.recycled, 0, sizeof *play.recycled << play.plan->options.index_bits);
     memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
     memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
     play.crowd_count = 0;
+    play.has_trimmed = play.has_recycled = false;
+    play.most_used = 0;
+    play.has_warned = false;
     play.exhausted = play.live = play.live_restored = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
+    play.refused_frees = play.refused_before = 0;
     play.left = NULL;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i].worker = NULL;
@@ -332,7 +344,7 @@ void play_begin(const struct plan *plan, bool at_once)
     play.left = NULL;
     play.side = NULL;
     play.is_closing = play.is_shared_again = play.is_forked = play.has_forked = false;
-    play.callbacks = play.stamps = 0;
+    play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
     memset(&gathering, 0, sizeof gathering);
@@ -410,6 +422,10 @@ void play_end(void)
     quiet = *play.plan;
     quiet.reclaim_count = quiet.fill_count = 0;
     play.plan = &quiet;
+    if (play.at_once) { /* what is known in turns only */
+        play.has_trimmed = true;
+        play.most_used = UINT32_MAX;
+    }
     play.at_once = false;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i].seat = &play.seats[0];

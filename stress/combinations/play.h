@@ -29,8 +29,10 @@ uint64_t waiting_bytes_of_plan(void);
 void begin_closing(void);
 haft_status play_close_table(void);
 
-/* Each slot is in one place, and the counters agree: while no call is under way. */
+/* Each slot is in one place, and the counters agree; what registers name lives or does not: while
+ * no call is under way. */
 void check_census(void);
+void check_registers(void);
 
 /* A table has ended: the model begins anew. */
 void forget_table(void);

@@ -182,6 +182,7 @@ static haft_status open_recorder(uint64_t key, uint64_t creations, haft_recorder
     const uint64_t made = shim_reserved(set->commands) + taken - kept;
 
     count(&play.reserved, (int)made);
+    model_most_used();
     if (status == HAFT_SAME_KEY || (status == HAFT_OK && made == 0)) {
         return status;
     }
@@ -600,6 +601,7 @@ static void apply(struct thread *thread)
     end_call(outer);
     check_applied(&answer);
     note_destroyed(answer.destroyed);
+    model_refused(answer.duplicates);
     free_all();
 }
 

@@ -20,6 +20,7 @@
 
 /* Calls without a worker. */
 #define bare_insert haft_insert_unregistered
+#define bare_insert_wait haft_insert_wait_unregistered
 #define bare_reserve_wait haft_reserve_wait_unregistered
 #define bare_reserve haft_reserve_unregistered
 #define bare_publish haft_publish_unregistered
@@ -42,6 +43,12 @@ static inline bool shim_budget_is_spent(const haft_table *table)
 {
     return table->budget_size >= 2 &&
            atomic_load_explicit(&table->budget, memory_order_relaxed) < 2;
+}
+
+/* Slots beyond what is in use that open workers may hold back, at most. */
+static inline uint64_t shim_held_back(const haft_table *table)
+{
+    return table->budget_size - atomic_load_explicit(&table->budget, memory_order_relaxed);
 }
 
 /* Reservations that serve the command set's next recorder. */

@@ -374,11 +374,15 @@ void step_wait(struct thread *thread, haft_worker *worker, const struct step *st
     } else if (!may_not_wait(thread)) {
         pass_quiescent_point(thread);
         const struct call_under_way outer = begin_call(CALL_WAIT, HAFT_NIL);
+        const haft_domain_stats before = haft_domain_stats_get(play.domain);
         const haft_status status = haft_domain_wait(play.domain);
 
         end_call(outer);
         require_that(status == HAFT_OK || (status == HAFT_BUSY && is_clock(PLAN_FRAME)),
                      "haft_domain_wait");
+        if (status == HAFT_OK) {
+            check_grace(&before);
+        }
     }
 }
 
