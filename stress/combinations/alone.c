@@ -5,6 +5,7 @@
 #include "stress/combinations/watch.h"
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <string.h>
@@ -266,6 +267,44 @@ static void await(sem_t *semaphore)
     }
 }
 
+#define LOOKS 16        /* while the table closes */
+#define MOST_YIELDS 256 /* until it does */
+
+static void await_closing(void)
+{
+    for (uint32_t i = 0; i < MOST_YIELDS && !play.is_closing; i++) {
+        sched_yield();
+    }
+}
+
+/* An object that lives stays itself until the reader is done, also while its table closes. */
+static void look_until_end(const struct reg *reg, const struct stamp *object)
+{
+    await_closing();
+    for (uint32_t i = 0; i < LOOKS; i++) {
+        require_that(object == NULL || is_stamp_of(object, reg), "an object changed under a guest");
+        sched_yield();
+    }
+    if (has_sections()) {
+        haft_section_end(play.domain);
+    }
+    haft_thread_unregister(play.domain);
+}
+
+static void read_and_leave(struct guest *guest)
+{
+    struct reg *reg = find_register(guest->step->at, REGISTER_LIVE);
+
+    if (has_sections()) {
+        haft_section_begin(play.domain);
+    }
+    const struct stamp *object = reg != NULL ? haft_resolve(play.view, id_in(reg)) : NULL;
+
+    sem_post(&guest->is_ready);
+    await(&guest->may_leave);
+    look_until_end(reg, object);
+}
+
 static void *visit(void *arg)
 {
     struct guest *guest = arg;
@@ -276,6 +315,10 @@ static void *visit(void *arg)
     seat = (struct seat){.workers = 1, .level = is_clock(PLAN_WORKERS)};
     thread = (struct thread){.seat = &seat, .is_implicit = true};
     current = &thread;
+    const bool reads = step.call == CALL_GUEST_LEAVING && (has_sections() || is_qsbr());
+    if (reads) {
+        haft_thread_register(play.domain);
+    }
     require_that(haft_worker_current(play.table, &thread.worker) == HAFT_OK, "haft_worker_current");
     step.call = CALL_INSERT;
     call_step(&thread, thread.worker, &step);
@@ -283,6 +326,10 @@ static void *visit(void *arg)
     call_step(&thread, thread.worker, &step);
     if (guest->step->call == CALL_GUEST_LATE) {
         stay();
+    }
+    if (reads) {
+        read_and_leave(guest);
+        return NULL;
     }
     sem_post(&guest->is_ready);
     await(&guest->may_leave);
@@ -414,10 +461,49 @@ static void go_on_after_close(haft_status status)
     }
 }
 
-static void try_close(struct thread *thread)
+static void give_up_reservations(void)
+{
+    struct reg *reg;
+
+    while ((reg = claim_reserved(0)) != NULL) {
+        model_aborted(reg);
+        bare_abort(play.table, id_in(reg));
+    }
+}
+
+static void unpin_all(void)
+{
+    struct reg *reg;
+
+    while ((reg = find_pinned(0)) != NULL) {
+        reg->pins--;
+        expect(haft_unpin(play.table, id_in(reg)), HAFT_OK, "haft_unpin");
+    }
+}
+
+/* Nothing keeps the table from ending any more. */
+static void let_table_go(struct thread *thread)
+{
+    end_sections(thread);
+    end_set(thread);
+    let_crowd_go(thread);
+    close_left();
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        if (!play.threads[i].is_implicit) {
+            end_worker(&play.threads[i]);
+        }
+    }
+    give_up_reservations();
+    unpin_all();
+}
+
+static void try_close(struct thread *thread, const struct step *step)
 {
     if (play.at_once) {
         return;
+    }
+    if (step->at % 2 == 0) {
+        let_table_go(thread);
     }
     const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
 
@@ -444,6 +530,10 @@ static haft_status close_beside(struct guest *guest, pthread_t thread)
 static void try_close_beside_guest(struct thread *thread, const struct step *step)
 {
     struct guest guest;
+
+    if (step->at % 2 == 0) {
+        let_table_go(thread);
+    }
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
     const pthread_t leaving = receive(&guest, step);
 
@@ -507,15 +597,21 @@ static haft_local *change(haft_local *local, uint32_t call)
     }
 }
 
-static void try_unshare(struct thread *thread, uint32_t call)
+static void try_unshare(struct thread *thread, const struct step *step)
 {
     haft_local *local;
 
-    if (play.at_once || count_in(&play.reserved) != 0 || play.plan->options.restore_range != 0 ||
+    if (play.at_once || play.plan->options.restore_range != 0 ||
         play.plan->options.exact_capacity || play.plan->options.warn_at != 0) {
         return; /* shared again, the table would not be the plan's */
     }
-    const struct call_under_way outer = begin_call(call, HAFT_NIL);
+    if (step->at % 2 == 0) {
+        let_table_go(thread);
+    }
+    if (count_in(&play.reserved) != 0) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
 
     leave_section(thread, unshare_in_section);
     begin_closing();
@@ -537,7 +633,7 @@ static void try_unshare(struct thread *thread, uint32_t call)
         play.left = NULL;
         play.frees_before = word_in(&play.frees);
         play.refused_before = word_in(&play.refused_frees);
-        share_again(change(local, call));
+        share_again(change(local, step->call));
         play.view = haft_table_view(play.table);
     }
     begin_side();
@@ -658,10 +754,10 @@ void call_alone(struct thread *thread, const struct step *step)
     case CALL_REWIND:
     case CALL_SAVE_LOAD:
     case CALL_CLONE:
-        try_unshare(thread, step->call);
+        try_unshare(thread, step);
         break;
     case CALL_TABLE_CLOSE:
-        try_close(thread);
+        try_close(thread, step);
         break;
     case CALL_CROWD:
         let_crowd_come(thread);
