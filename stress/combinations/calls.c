@@ -97,11 +97,12 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
     check_held(thread->seat);
 }
 
-/* While a table closes, callbacks end: else they could make work for one another for ever. */
+/* While a table closes, callbacks end: else they could make work for one another for ever.  What
+ * they reserve or pin would keep it open. */
 static bool may_call(uint32_t call)
 {
-    return !play.is_closing ||
-           (call != CALL_BARE_RESERVE && play.closing_steps++ < MOST_CLOSING_STEPS);
+    return !play.is_closing || (call != CALL_BARE_RESERVE && call != CALL_PIN &&
+                                play.closing_steps++ < MOST_CLOSING_STEPS);
 }
 
 /* The plan's next step for a callback; none if it has none. */

@@ -4,7 +4,7 @@
 /* What a live register's id leads to is its object, as long as the register is not another's. */
 static void check_found(const struct reg *reg, haft_id id, const void *object)
 {
-    if (!play.at_once && count_in(&reg->state) == REGISTER_LIVE) {
+    if (!play.at_once && !in_callback(current) && count_in(&reg->state) == REGISTER_LIVE) {
         require_that(object != NULL, "a live object was not found");
     }
     if (!play.at_once && count_in(&reg->state) == REGISTER_ENDED && !may_live_again(id)) {
@@ -75,6 +75,14 @@ static bool take_pin(struct reg *reg)
     return false;
 }
 
+/* One of them is about to be given back. */
+static void check_pins(const struct reg *reg)
+{
+    const uint32_t pins = haft_pins(play.table, id_in(reg));
+
+    require_that(play.at_once ? pins != 0 : pins == count_in(&reg->pins) + 1, "haft_pins");
+}
+
 void step_unpin(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;
@@ -89,6 +97,7 @@ void step_unpin(struct thread *thread, haft_worker *worker, const struct step *s
         const struct call_under_way outer = begin_call(CALL_UNPIN, id_in(reg));
         const uint64_t callbacks = current->callbacks;
 
+        check_pins(reg);
         expect(haft_unpin(play.table, id_in(reg)), HAFT_OK, "haft_unpin");
         end_call(outer);
         require_that(current->callbacks == callbacks, "haft_unpin ran a callback");
@@ -115,7 +124,8 @@ void step_scan(struct thread *thread, haft_worker *worker, const struct step *st
 
         haft_scan(play.table, HAFT_EVERYTHING, count_visit, &visited);
         end_call(outer);
-        require_that(play.at_once || visited == count_in(&play.live), "a scan's visits");
+        require_that(play.at_once || in_callback(thread) || visited == count_in(&play.live),
+                     "a scan's visits");
     }
 }
 
@@ -142,9 +152,30 @@ static bool may_be_exhausted(haft_id id)
     return is_last_life(last);
 }
 
+/* In turns: the id that the slot has, or will have. */
+static void check_id_at(uint32_t index)
+{
+    const haft_id issued = {word_in(&play.issued[index])};
+    const uint64_t next = next_generation(index);
+    haft_id id = {UINT64_MAX};
+    const haft_status status = haft_id_at(play.table, index, &id);
+
+    if (count_in(&play.owned[index]) != 0) {
+        require_that((status == HAFT_OK || status == HAFT_RESERVED) && id.bits == issued.bits,
+                     "haft_id_at of a slot in use");
+    } else if (status == HAFT_EXHAUSTED) {
+        require_that(id.bits == 0 && may_be_exhausted(issued), "haft_id_at: exhausted");
+    } else {
+        const uint64_t generation = haft_id_generation(play.layout, id);
+
+        require_that((status == HAFT_STALE || status == HAFT_NEVER_ISSUED) && next != 0 &&
+                         (generation == next || (generation > next && play.has_trimmed)),
+                     "haft_id_at of a free slot");
+    }
+}
+
 void step_diagnose(struct thread *thread, haft_worker *worker, const struct step *step)
 {
-    (void)thread;
     (void)worker;
     const struct reg *reg = &play.registers[step->at % play.register_count];
     const haft_status expected = expected_diagnosis(reg);
@@ -158,6 +189,9 @@ void step_diagnose(struct thread *thread, haft_worker *worker, const struct step
     }
     if (!(expected == HAFT_STALE && status == HAFT_EXHAUSTED && may_be_exhausted(id_in(reg)))) {
         expect(status, expected, "haft_diagnose");
+    }
+    if (id_in(reg).bits != 0 && !in_callback(thread) && play.set.commands == NULL) {
+        check_id_at((uint32_t)haft_id_index(play.layout, id_in(reg)));
     }
 }
 

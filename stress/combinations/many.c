@@ -40,11 +40,12 @@ static size_t reserve_many(haft_worker *worker, struct many *many, haft_status *
 
 static size_t insert_many(haft_worker *worker, struct many *many, haft_status *why)
 {
-    static _Thread_local uint64_t objects[MOST_AT_ONCE * MOST_OBJECT / sizeof(uint64_t)];
-    char *at = (char *)objects;
+    /* A callback of the call may insert too. */
+    static _Thread_local uint64_t copied[2][MOST_AT_ONCE * MOST_OBJECT / sizeof(uint64_t)];
+    char *objects = (char *)copied[in_callback(current)];
 
     for (uint32_t i = 0; i < many->wanted; i++) {
-        model_stamp(many->regs[i], at + i * play.plan->options.object_size);
+        model_stamp(many->regs[i], objects + i * play.plan->options.object_size);
     }
     return haft_insert_many(worker, objects, many->ids, many->wanted, why);
 }

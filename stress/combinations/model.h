@@ -178,6 +178,7 @@ struct play {
     struct reg registers[MOST_REGISTERS];
     _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
     _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved, where threads take turns */
+    uint64_t valued[MOST_INDICES];             /* the id that has a value; in turns */
     _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
     _Atomic(uint32_t) recycled[MOST_INDICES]; /* its last life had ended when slots were recycled */
 };

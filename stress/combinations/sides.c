@@ -1,10 +1,12 @@
 /* A side of the table, in plans that have one: a value knows the id that it was set for. */
 #include "stress/combinations/calls.h"
+#include <string.h>
 
 void begin_side(void)
 {
     const haft_side_options options = {.value_size = sizeof(struct stamp)};
 
+    memset(play.valued, 0, sizeof *play.valued << play.plan->options.index_bits);
     if (play.plan->options.side) {
         require_that(haft_side_open(play.table, &options, &play.side) == HAFT_OK, "haft_side_open");
     }
@@ -73,7 +75,39 @@ void step_side_set(struct thread *thread, haft_worker *worker, const struct step
     require_that(status == HAFT_OK || status == HAFT_OCCUPIED, "haft_side_set");
     require_that(play.at_once || has_value == (status == HAFT_OCCUPIED), "haft_side_set again");
     require_that(place == value_of(id), "the place of a value");
+    if (!play.at_once) {
+        play.valued[haft_id_index(play.layout, id)] = id.bits;
+    }
     check_value(thread, place, id);
+}
+
+static bool has_value(haft_id id)
+{
+    return play.valued[haft_id_index(play.layout, id)] == id.bits;
+}
+
+static bool count_value(haft_id id, void *object, void *value, void *arg)
+{
+    require_that(object != NULL && is_value_stamp(value, id), "a value is another id's");
+    ++*(uint32_t *)arg;
+    return true;
+}
+
+/* In turns each live object that was given a value has it. */
+static void check_all_values(const struct thread *thread)
+{
+    uint32_t visited = 0;
+    uint32_t known = 0;
+
+    const uint64_t calls = haft_side_for_each(play.side, count_value, &visited);
+
+    require_that(calls == visited, "haft_side_for_each counts its calls");
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        const struct reg *reg = &play.registers[i];
+
+        known += count_in(&reg->state) == REGISTER_LIVE && has_value(id_in(reg));
+    }
+    require_that(play.at_once || in_callback(thread) || visited == known, "a walk over values");
 }
 
 void step_side_find(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -93,7 +127,12 @@ void step_side_find(struct thread *thread, haft_worker *worker, const struct ste
     require_that(value == NULL || object != NULL, "a value without its object");
     require_that(play.at_once || object != NULL || haft_resolve(play.view, id) == NULL,
                  "a side finds no object");
+    require_that(play.at_once || object == NULL || (value != NULL) == has_value(id),
+                 "an object has its value");
     if (value != NULL) {
         check_value(thread, value, id);
+    }
+    if (step->at % 4 == 0) {
+        check_all_values(thread);
     }
 }
