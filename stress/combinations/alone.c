@@ -356,8 +356,10 @@ static void *visit(void *arg)
     require_that(haft_worker_current(play.table, &thread.worker) == HAFT_OK, "haft_worker_current");
     step.call = CALL_INSERT;
     call_step(&thread, thread.worker, &step);
-    step.call = CALL_FREE;
-    call_step(&thread, thread.worker, &step);
+    if (!reads) { /* else its table would wait for the freed ones */
+        step.call = CALL_FREE;
+        call_step(&thread, thread.worker, &step);
+    }
     if (guest->step->call == CALL_GUEST_LATE) {
         stay();
     }
@@ -567,6 +569,7 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
 
     if (step->at % 2 == 0) {
         let_table_go(thread);
+        pass_grace_period(thread);
     }
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
     const pthread_t leaving = receive(&guest, step);
