@@ -15,7 +15,8 @@
  *     not within itself, not in haft_unpin(), and without a worker exactly while the table closes.
  *   - what waits, or takes something apart, answers HAFT_IN_CALLBACK in a callback, and
  *     HAFT_IN_SECTION in a read section that the clock can tell, or an inner job.
- * Where threads take turns with whole calls, the model also says what each call answers.
+ * Where threads take turns with whole calls, the model also says what each call answers, and the
+ * generation of each slot's next id.
  */
 #ifndef HAFT_COMBINATIONS_MODEL_H
 #define HAFT_COMBINATIONS_MODEL_H
@@ -236,7 +237,7 @@ bool model_doom(struct reg *reg, haft_id id);
 /* And was, or was not.  All threads stand still. */
 void model_end_doomed(struct reg *reg, bool is_live);
 
-/* on_reclaim was given an id; it writes to the object, which nobody reads. */
+/* on_reclaim was given an id; it writes to the object, which no reader has any more. */
 void model_reclaimed(haft_id id, struct stamp *object);
 
 bool is_aside(haft_id id); /* of the restore range */

@@ -48,39 +48,6 @@ static void check_value(struct thread *thread, const struct stamp *value, haft_i
     }
 }
 
-void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)worker;
-    const struct reg *reg = find_register(step->at, REGISTER_LIVE);
-    struct stamp stamp;
-    void *place = NULL;
-
-    if (play.side == NULL || reg == NULL || !may_resolve(thread)) {
-        return;
-    }
-    const haft_id id = id_in(reg);
-
-    if (haft_resolve(play.view, id) == NULL) {
-        return;
-    }
-    value_stamp(&stamp, id);
-    const bool has_value = value_of(id) != NULL;
-    const struct call_under_way outer = begin_call(CALL_SIDE_SET, id);
-    const haft_status status = haft_side_set(play.side, id, &stamp, &place);
-
-    end_call(outer);
-    if (play.at_once && status == HAFT_BUSY) {
-        return;
-    }
-    require_that(status == HAFT_OK || status == HAFT_OCCUPIED, "haft_side_set");
-    require_that(play.at_once || has_value == (status == HAFT_OCCUPIED), "haft_side_set again");
-    require_that(place == value_of(id), "the place of a value");
-    if (!play.at_once) {
-        play.valued[haft_id_index(play.layout, id)] = id.bits;
-    }
-    check_value(thread, place, id);
-}
-
 static bool has_value(haft_id id)
 {
     return play.valued[haft_id_index(play.layout, id)] == id.bits;
@@ -108,6 +75,55 @@ static void check_all_values(const struct thread *thread)
         known += count_in(&reg->state) == REGISTER_LIVE && has_value(id_in(reg));
     }
     require_that(play.at_once || in_callback(thread) || visited == known, "a walk over values");
+}
+
+static void set_value(struct thread *thread, const struct reg *reg)
+{
+    const haft_id id = id_in(reg);
+    struct stamp stamp;
+    void *place = NULL;
+
+    if (haft_resolve(play.view, id) == NULL) {
+        return;
+    }
+    value_stamp(&stamp, id);
+    const bool had_value = value_of(id) != NULL;
+    const struct call_under_way outer = begin_call(CALL_SIDE_SET, id);
+    const haft_status status = haft_side_set(play.side, id, &stamp, &place);
+
+    end_call(outer);
+    if (play.at_once && status == HAFT_BUSY) {
+        return;
+    }
+    require_that(status == HAFT_OK || status == HAFT_OCCUPIED, "haft_side_set");
+    require_that(play.at_once || had_value == (status == HAFT_OCCUPIED), "haft_side_set again");
+    require_that(place == value_of(id), "the place of a value");
+    if (!play.at_once) {
+        play.valued[haft_id_index(play.layout, id)] = id.bits;
+    }
+    check_value(thread, place, id);
+}
+
+#define MOST_SET 16 /* by a step: neighbours too */
+
+void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    const uint32_t most = play.at_once || step->count == 0 ? 1 : step->count;
+
+    if (play.side == NULL || !may_resolve(thread)) {
+        return;
+    }
+    for (uint32_t i = 0; i < most && i < MOST_SET; i++) {
+        const struct reg *reg = find_register(step->at + i, REGISTER_LIVE);
+
+        if (reg != NULL) {
+            set_value(thread, reg);
+        }
+    }
+    if (step->at % 4 == 0) {
+        check_all_values(thread);
+    }
 }
 
 void step_side_find(struct thread *thread, haft_worker *worker, const struct step *step)
