@@ -139,7 +139,7 @@ static uint32_t rounds_by(enum drive drive)
 }
 
 /* The quiescent points of a worker that was told HAFT_BUSY wait, or have the clock's thread wait,
- * which takes a time of its own. */
+ * which comes when it comes. */
 static enum drive choose_drive(const struct step *step)
 {
     const bool has_thread =

@@ -233,7 +233,8 @@ static bool may_follow_at_once(haft_id id, haft_id last)
            haft_id_generation(play.layout, id) > haft_id_generation(play.layout, last);
 }
 
-/* So may ids that no register knows yet: a command set's, and those of the call around a callback. */
+/* Ids that no register knows yet may repeat too: a command set's, and those that the call around a
+ * callback has in hand. */
 bool may_live_again(haft_id id)
 {
     const uint32_t index = haft_id_index(play.layout, id);
@@ -266,7 +267,7 @@ void model_recycled(uint64_t slots)
     count(&play.exhausted, -(int)slots);
 }
 
-/* It holds all that it has, but for slots that are exhausted or that workers may hold back. */
+/* All its slots are in use, exhausted, or may be held back by workers. */
 bool may_be_full(uint32_t used)
 {
     const uint64_t exhausted = count_in(&play.exhausted);

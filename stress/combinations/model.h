@@ -222,10 +222,10 @@ void model_warned(void);
 /* An insertion without a worker has looked at the fill, with that many in use. */
 void model_looked(uint32_t used);
 
-/* So many slots are in use now: notes the most. */
+/* Notes the most slots that were in use at one time. */
 void model_most_used(void);
 
-/* So many frees were refused. */
+/* That number of frees was refused. */
 void model_refused(uint64_t frees);
 
 /* A reservation that no register knows was given up. */
