@@ -517,20 +517,34 @@ static void unpin_all(void)
     }
 }
 
-/* Nothing keeps the table from ending any more. */
-static void let_table_go(struct thread *thread)
+/* Nothing keeps the table from ending any more.  The threads whose workers were closed, a bit
+ * each. */
+static uint32_t let_table_go(struct thread *thread)
 {
+    uint32_t closed = 0;
+
     end_sections(thread);
     end_set(thread);
     let_crowd_go(thread);
     close_left();
     for (uint32_t i = 0; i < play.plan->threads; i++) {
-        if (!play.threads[i].is_implicit) {
+        if (play.threads[i].worker != NULL && !play.threads[i].is_implicit) {
             end_worker(&play.threads[i]);
+            closed |= UINT32_C(1) << i;
         }
     }
     give_up_reservations();
     unpin_all();
+    return closed;
+}
+
+static void open_workers_again(uint32_t closed)
+{
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        if ((closed >> i & 1) != 0) {
+            begin_worker(&play.threads[i]);
+        }
+    }
 }
 
 static void try_close(struct thread *thread, const struct step *step)
@@ -538,9 +552,7 @@ static void try_close(struct thread *thread, const struct step *step)
     if (play.at_once) {
         return;
     }
-    if (step->at % 2 == 0) {
-        let_table_go(thread);
-    }
+    const uint32_t closed = step->at % 2 == 0 ? let_table_go(thread) : 0;
     const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
 
     leave_section(thread, close_in_section);
@@ -548,6 +560,7 @@ static void try_close(struct thread *thread, const struct step *step)
 
     end_call(outer);
     go_on_after_close(status);
+    open_workers_again(closed);
 }
 
 /* With the workers clock a guest that is still there keeps the table open. */
@@ -566,9 +579,10 @@ static haft_status close_beside(struct guest *guest, pthread_t thread)
 static void try_close_beside_guest(struct thread *thread, const struct step *step)
 {
     struct guest guest;
+    uint32_t closed = 0;
 
     if (step->at % 2 == 0) {
-        let_table_go(thread);
+        closed = let_table_go(thread);
         pass_grace_period(thread);
     }
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
@@ -581,6 +595,7 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
     play.has_guest = false;
     end_call(outer);
     go_on_after_close(status);
+    open_workers_again(closed);
 }
 
 static void have_guest(struct thread *thread, const struct step *step)
@@ -642,10 +657,10 @@ static void try_unshare(struct thread *thread, const struct step *step)
         play.plan->options.exact_capacity || play.plan->options.warn_at != 0) {
         return; /* shared again, the table would not be the plan's */
     }
-    if (step->at % 2 == 0) {
-        let_table_go(thread);
-    }
+    const uint32_t closed = step->at % 2 == 0 ? let_table_go(thread) : 0;
+
     if (count_in(&play.reserved) != 0) {
+        open_workers_again(closed);
         return;
     }
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
@@ -674,6 +689,7 @@ static void try_unshare(struct thread *thread, const struct step *step)
         play.view = haft_table_view(play.table);
     }
     begin_side();
+    open_workers_again(closed);
 }
 
 /* --- what the system does --- */

@@ -132,6 +132,17 @@ static uint32_t object_words(void)
     return play.plan->options.object_size / sizeof(uint64_t);
 }
 
+#define MOST_REPEATED 32 /* words of an object that repeat its stamp, and the last one */
+
+/* The next of them. */
+static uint32_t repeated_after(uint32_t at)
+{
+    const uint32_t last = object_words() - 1;
+    const uint32_t next = at + 1 + object_words() / MOST_REPEATED;
+
+    return at < last && next > last ? last : next;
+}
+
 /* What word `at` of an object is, behind the stamp. */
 static uint64_t repeated(uint64_t value, uint32_t at)
 {
@@ -147,7 +158,7 @@ void model_stamp(struct reg *reg, void *object)
     atomic_store_explicit(&reg->stamp, value, memory_order_relaxed);
     if (play.plan->options.object_size != 0) {
         *stamp = (struct stamp){value, value * CANARY};
-        for (uint32_t i = STAMP_WORDS; i < object_words(); i++) {
+        for (uint32_t i = STAMP_WORDS; i < object_words(); i = repeated_after(i)) {
             ((uint64_t *)object)[i] = repeated(value, i);
         }
     }
@@ -155,7 +166,7 @@ void model_stamp(struct reg *reg, void *object)
 
 static bool is_whole(const struct stamp *stamp)
 {
-    for (uint32_t i = STAMP_WORDS; i < object_words(); i++) {
+    for (uint32_t i = STAMP_WORDS; i < object_words(); i = repeated_after(i)) {
         if (((const uint64_t *)stamp)[i] != repeated(stamp->value, i)) {
             return false;
         }

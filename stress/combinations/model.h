@@ -52,7 +52,8 @@ struct reg {
     _Atomic(uint32_t) intents; /* threads about to pin: the register is not taken */
 };
 
-/* What an object's first bytes say, and the others repeat; objects of size 0 say nothing. */
+/* What an object's first bytes say, and others up to its last repeat; objects of size 0 say
+ * nothing. */
 struct stamp {
     uint64_t value; /* its register's number, and a count above it */
     uint64_t canary;
