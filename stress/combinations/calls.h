@@ -127,6 +127,9 @@ void forget_workers(struct seat *seat);
 
 /* The level of a seat without workers and jobs is 0 with the workers clock. */
 void settle_level(struct seat *seat);
+
+/* Offline by a park, and not in a job since. */
+bool seat_is_parked(const struct seat *seat);
 uint32_t known_jobs(const struct seat *seat);
 void end_jobs(struct thread *thread); /* those that began after its last section */
 

@@ -4,6 +4,7 @@
  * A seat's level is 0 where no grace period waits for it, 1 in an outermost job or online without
  * one, and more in inner jobs.  The states that the library returns must say the same.
  */
+#include "concurrent/clock/state.h"
 #include "stress/combinations/calls.h"
 
 /* The thread had nothing to keep a state in, as haft_job_begin() and haft_thread_park() allow. */
@@ -29,9 +30,15 @@ void settle_level(struct seat *seat)
     }
 }
 
-static bool is_parked(const struct seat *seat)
+/* Of the jobs and parks that the library remembers, the last. */
+bool seat_is_parked(const struct seat *seat)
 {
-    return seat->job_count != 0 && seat->jobs[seat->job_count - 1].is_park;
+    uint32_t i = seat->job_count;
+
+    while (i != 0 && is_unknown(seat->jobs[i - 1].state)) {
+        i--;
+    }
+    return i != 0 && seat->jobs[i - 1].is_park;
 }
 
 /* Whether the pointers that the seat has become void at this level; frames end with a tick. */
@@ -42,9 +49,11 @@ static bool voids(const struct seat *seat, uint32_t level)
 
 static void push(struct seat *seat, haft_job_state state, bool is_park)
 {
+    const uint32_t level = seat_is_parked(seat) ? (uint32_t)PARKED : seat->level;
+
     seat->jobs[seat->job_count++] = (struct job){state, is_park, seat->level, seat->depth};
     if (!is_unknown(state)) {
-        require_that(is_clock(PLAN_FRAME) || state.level == seat->level, "the level of a job");
+        require_that(is_clock(PLAN_FRAME) || state.level == level, "the level of a job");
         seat->level = is_park ? 0 : seat->level + 1;
     }
 }
@@ -111,7 +120,7 @@ void step_job_begin(struct thread *thread, haft_worker *worker, const struct ste
         end_job(seat);
         return;
     }
-    if (step->at % 2 != 0 && seat->level <= 1 && !is_parked(seat)) {
+    if (step->at % 2 != 0 && seat->level <= 1 && !seat_is_parked(seat)) {
         go_offline(thread);
     }
     begin_job(seat);
@@ -121,7 +130,7 @@ void step_job_end(struct thread *thread, haft_worker *worker, const struct step 
 {
     (void)worker;
     (void)step;
-    if (!in_callback(thread) && may_end_job(thread->seat) && !is_parked(thread->seat)) {
+    if (!in_callback(thread) && may_end_job(thread->seat) && !seat_is_parked(thread->seat)) {
         end_job(thread->seat);
     }
 }
@@ -148,7 +157,7 @@ void step_unpark(struct thread *thread, haft_worker *worker, const struct step *
 {
     (void)worker;
     (void)step;
-    if (!in_callback(thread) && may_end_job(thread->seat) && is_parked(thread->seat)) {
+    if (!in_callback(thread) && may_end_job(thread->seat) && seat_is_parked(thread->seat)) {
         end_job(thread->seat);
     }
 }

@@ -186,7 +186,7 @@ void go_online(struct thread *thread)
 {
     if (goes_offline(thread->seat)) {
         haft_thread_online(play.domain);
-        thread->seat->level = 1;
+        thread->seat->level = seat_is_parked(thread->seat) ? 0 : 1;
     }
 }
 
@@ -216,7 +216,8 @@ bool is_done(haft_status status, const char *call)
 
 void note_worker_opened(struct seat *seat)
 {
-    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && !seat_is_parked(seat) &&
+        seat->level == 0) {
         seat->level = 1;
     }
 }
@@ -346,9 +347,8 @@ void step_offline_online(struct thread *thread, haft_worker *worker, const struc
     (void)worker;
     (void)step;
     const struct seat *seat = thread->seat;
-    const bool is_parked = seat->job_count != 0 && seat->jobs[seat->job_count - 1].is_park;
 
-    if (goes_offline(seat) && !in_callback(thread) && seat->level <= 1 && !is_parked) {
+    if (goes_offline(seat) && !in_callback(thread) && seat->level <= 1) {
         const struct call_under_way outer = begin_call(CALL_OFFLINE_ONLINE, HAFT_NIL);
 
         go_offline(thread);
