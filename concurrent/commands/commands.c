@@ -178,10 +178,34 @@ static haft_status make_recorder(haft_commands *commands)
     return HAFT_OK;
 }
 
+/* Those that a refused recorder left are born where the next one is opened. */
+static void note_births(const haft_commands *commands, size_t count, const void *caller)
+{
+    const struct slots *slots = &commands->table->slots;
+
+    for (size_t i = 0; i < commands->reserved_count && i < count; i++) {
+        const haft_id id = commands->reserved[commands->reserved_from + i];
+
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
+    }
+}
+
+/* Reservations begin where their memory does. */
+static void move_reserved(haft_commands *commands)
+{
+    if (commands->reserved_from != 0) {
+        memmove(commands->reserved, commands->reserved + commands->reserved_from,
+                commands->reserved_count * sizeof *commands->reserved);
+        commands->reserved_from = 0;
+    }
+}
+
 /* Reserve until there are `count` reservations; those there are stay if this fails. */
 static haft_status reserve_ids(haft_commands *commands, size_t count, const void *caller)
 {
+    note_births(commands, count, caller);
     if (commands->reserved_count < count) {
+        move_reserved(commands);
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
                                  count, sizeof *commands->reserved);
 
@@ -208,10 +232,9 @@ static haft_id *take_reserved(haft_commands *commands, size_t count)
     haft_id *ids = haft_arena_new_array(commands->arena, haft_id, count);
 
     if (ids != NULL && count != 0) {
+        memcpy(ids, commands->reserved + commands->reserved_from, count * sizeof *ids);
+        commands->reserved_from += count;
         commands->reserved_count -= count;
-        memcpy(ids, commands->reserved, count * sizeof *ids);
-        memmove(commands->reserved, commands->reserved + count,
-                commands->reserved_count * sizeof *ids);
     }
     return ids;
 }

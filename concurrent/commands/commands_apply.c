@@ -31,23 +31,24 @@ static void make_calls(haft_recorder *recorder, haft_commands *commands, haft_ap
     commands->calling = NULL;
 }
 
-static void count_not_live(const haft_table *table, haft_id id, haft_applied *applied)
+/* As a refused free: a duplicate is one, too. */
+static void count_not_live(haft_worker *worker, haft_id id, haft_applied *applied)
 {
-    const haft_status status = haft_diagnose(table, id);
+    const haft_status status = haft_diagnose(worker->table, id);
     const bool was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
 
     applied->stale += was_freed;
     applied->refused += !was_freed;
+    count_up(&worker->counters.refused_frees, 1);
 }
 
 /* The first walk: ids that are not live become nil. */
-static void drop_not_live(const haft_recorder *recorder, const haft_table *table,
-                          haft_applied *applied)
+static void drop_not_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
 {
     for (struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
         for (uint64_t i = 0; i < piece->count; i++) {
             if (!haft_is_live(recorder->view, piece->ids[i])) {
-                count_not_live(table, piece->ids[i], applied);
+                count_not_live(worker, piece->ids[i], applied);
                 piece->ids[i] = HAFT_NIL;
             }
         }
@@ -84,7 +85,7 @@ static void carry_out(haft_commands *commands, const void *caller, haft_applied 
         make_calls(recorders[i], commands, applied);
     }
     for (size_t i = 0; i < open; i++) {
-        drop_not_live(recorders[i], commands->table, applied);
+        drop_not_live(recorders[i], commands->worker, applied);
     }
     for (size_t i = 0; i < open; i++) {
         destroy_live(recorders[i], commands->worker, caller, applied);
@@ -105,9 +106,10 @@ uint64_t commands_give_up(haft_commands *commands, const void *caller)
         recorder->is_open = false;
     }
     for (size_t i = 0; i < commands->reserved_count; i++) {
-        worker_abort(commands->worker, commands->reserved[i], caller);
+        worker_abort(commands->worker, commands->reserved[commands->reserved_from + i], caller);
     }
     commands->open = 0;
+    commands->reserved_from = 0;
     commands->reserved_count = 0;
     return given_up;
 }

@@ -54,7 +54,8 @@ struct haft_commands {
     size_t made;
     size_t room; /* for pointers */
 
-    haft_id *reserved; /* for the next recorder; oldest first */
+    haft_id *reserved; /* for the next recorder; oldest first, from `reserved_from` on */
+    size_t reserved_from;
     size_t reserved_count;
     size_t reserved_room;
 

@@ -20,7 +20,7 @@ uint64_t shim_each_unused(const haft_commands *commands, void (*call)(haft_id id
         }
     }
     for (size_t i = 0; i < commands->reserved_count; i++) {
-        call(commands->reserved[i]);
+        call(commands->reserved[commands->reserved_from + i]);
     }
     return unused;
 }

@@ -282,6 +282,25 @@ Test(recorder_open, what_could_be_reserved_for_a_refused_one_serves_several_each
     stage_close(&stage);
 }
 
+Test(recorder_open, what_a_refused_one_left_serves_in_order_beside_others_that_are_refused)
+{
+    struct stage stage;
+    haft_recorder *refused = NULL;
+
+    stage_open(&stage, &options);
+    expect_status(haft_recorder_open(stage.commands, 9, 129, &refused), HAFT_FULL);
+    haft_recorder *recorder = open_recorder(&stage, 1, 100);
+    const haft_id first = record_create(recorder);
+
+    expect_status(haft_recorder_open(stage.commands, 9, 29, &refused), HAFT_FULL);
+    recorder = open_recorder(&stage, 2, 20);
+    cr_expect(eq(u64, record_create(recorder).bits, first.bits + 100));
+    recorder = open_recorder(&stage, 3, 8);
+    cr_expect(eq(u64, record_create(recorder).bits, first.bits + 120));
+    cr_expect(eq(u64, end_frame(&stage).unused, 125));
+    stage_close(&stage);
+}
+
 Test(recorder_open, what_could_be_reserved_for_a_refused_one_is_given_up_at_apply)
 {
     struct stage stage;

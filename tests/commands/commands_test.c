@@ -181,6 +181,32 @@ Test(destroy, of_what_was_freed_before_is_stale_each_time_and_leaves_the_new_ten
     stage_close(&stage);
 }
 
+Test(destroy, of_what_is_not_live_counts_as_a_refused_free_each_time)
+{
+    struct stage stage;
+
+    stage_open(&stage, &options);
+    const haft_id live = insert_at_once(&stage);
+    const haft_id gone = insert_at_once(&stage);
+
+    must(haft_free(haft_commands_worker(stage.commands), gone) == HAFT_OK);
+    haft_recorder *recorder = open_recorder(&stage, 1, 0);
+
+    for (int i = 0; i < 5; i++) {
+        record_destroy(recorder, live);
+        record_destroy(recorder, gone);
+    }
+    record_destroy(recorder, HAFT_NIL);
+    const haft_applied applied = end_frame(&stage);
+
+    cr_expect(eq(u64, applied.destroyed, 1));
+    cr_expect(eq(u64, applied.duplicates, 4));
+    cr_expect(eq(u64, applied.stale, 5));
+    cr_expect(eq(u64, applied.refused, 1));
+    cr_expect(eq(u64, haft_table_stats_get(stage.shared.table).refused_frees, 10));
+    stage_close(&stage);
+}
+
 Test(destroy, of_what_names_nothing_is_refused)
 {
     struct stage stage;

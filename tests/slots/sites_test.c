@@ -199,6 +199,29 @@ Test(places, of_commands_where_the_recorder_was_opened_and_the_set_applied)
     subject_close(&subject);
 }
 
+Test(places, of_what_a_refused_recorder_left_are_those_of_the_next)
+{
+    struct subject subject = open_with_places(SHARED);
+    haft_commands *commands;
+    haft_recorder *refused;
+    haft_id created;
+
+    assert_status(haft_commands_open(subject.shared.table, NULL, &commands), HAFT_OK);
+    const haft_id other = spawn(&subject);
+    const uint64_t most = haft_table_stats_get(subject.shared.table).limit;
+
+    expect_status(haft_recorder_open(commands, 9, most, &refused), HAFT_FULL);
+    haft_recorder *recorder = spawn_later(commands);
+
+    assert_status(haft_recorder_create(recorder, &created, NULL), HAFT_OK);
+    expect_in(describe(&subject, created), "; reserved at spawn_later+0x");
+    carry_out(commands);
+    haft_commands_close(commands);
+    sink(&subject, created);
+    sink(&subject, other);
+    subject_close(&subject);
+}
+
 Test(places, that_are_not_known_are_not_told)
 {
     struct subject subject = open_with_places(LOCAL);
