@@ -167,8 +167,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  *
  * A size that does not fit into the block in use goes to the next one, and the rest of the former
  * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
- * size, and the block in use stays in use.  If a new one is made for it, the largest such block that
- * was kept and is too small is freed: sizes that grow from reset to reset leave no trail of blocks.
+ * size, and the block in use stays in use.  If a new one is made for it, the largest such block
+ * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
  *           larger than any memory, or `alignment` is not a power of two up to
