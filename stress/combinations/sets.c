@@ -601,7 +601,7 @@ static void apply(struct thread *thread)
     end_call(outer);
     check_applied(&answer);
     note_destroyed(answer.destroyed);
-    model_refused(answer.duplicates);
+    model_refused(answer.duplicates + answer.stale + answer.refused);
     free_all();
 }
 
