@@ -228,6 +228,11 @@ static size_t at_least(size_t size, size_t least)
     return size < least ? least : size;
 }
 
+static bool is_power_of_two(size_t alignment)
+{
+    return alignment != 0 && (alignment & (alignment - 1)) == 0;
+}
+
 /* Whether malloc() serves this alignment: never where free() cannot free aligned blocks. */
 static bool malloc_does(size_t alignment)
 {
@@ -237,7 +242,7 @@ static bool malloc_does(size_t alignment)
 static void *malloc_alloc(void *context, size_t size, size_t alignment)
 {
     (void)context;
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > SIZE_MAX - alignment) {
+    if (!is_power_of_two(alignment) || size > SIZE_MAX - alignment) {
         return NULL;
     }
     if (malloc_does(alignment)) {
@@ -252,7 +257,7 @@ static void *malloc_resize(void *context, void *memory, size_t old_size, size_t 
                            size_t alignment)
 {
     assert(memory != NULL || old_size == 0);
-    if (memory != NULL && alignment != 0 && malloc_does(alignment)) {
+    if (memory != NULL && is_power_of_two(alignment) && malloc_does(alignment)) {
         return realloc(memory, at_least(new_size, 1));
     }
     void *moved = malloc_alloc(context, new_size, alignment);
@@ -296,6 +301,9 @@ HAFT_INTERNAL struct given given_of(void *memory, uint64_t size);
  * size 0.  Asked before any is taken: of too little memory not a byte is written.
  */
 HAFT_INTERNAL bool given_suffices(const struct given *given, uint64_t needed);
+
+/* Whether a block of memory can have as many bytes: there are addresses for it. */
+HAFT_INTERNAL bool given_is_possible(uint64_t bytes);
 
 /* For measuring: nothing is written. */
 HAFT_INTERNAL struct given given_to_measure(void);
@@ -378,6 +386,11 @@ HAFT_INTERNAL struct given given_of(void *memory, uint64_t size)
 HAFT_INTERNAL bool given_suffices(const struct given *given, uint64_t needed)
 {
     return given->at != NULL ? given->left >= needed : given->left == 0;
+}
+
+HAFT_INTERNAL bool given_is_possible(uint64_t bytes)
+{
+    return bytes <= PTRDIFF_MAX;
 }
 
 HAFT_INTERNAL struct given given_to_measure(void)
@@ -2543,6 +2556,13 @@ HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill);
 /* Go on from a count of changes that fill_seen() gave.  One thread uses the table. */
 HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen);
 
+/* Whether on_fill has run since the fill was low. */
+HAFT_INTERNAL bool fill_has_warned(uint64_t seen);
+
+/* That has warned, and `in_use` slots are in use: if these are few, the table may warn again; true.
+ * Any threads. */
+HAFT_INTERNAL bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use);
+
 /*
  * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
  * with a warn_at.  Calls on_fill if there are enough.  Any threads.
@@ -2721,8 +2741,9 @@ static inline uint64_t runs_least(const struct runs *runs)
  * haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on.  A record is for people to
- * read.
+ * its way out after its life has ended and before the slot is handed on; and cleared where the
+ * slot's next generation is not the one after that life: so the record of a slot that is in no life
+ * is of the generation before the one in its word.  A record is for people to read.
  *
  * Edges in this file.
  *   HINT   a site that is read too early or too late makes a line of text say less
@@ -2755,8 +2776,11 @@ HAFT_INTERNAL haft_status sites_commit(struct sites *sites, uint64_t end);
 /* Have the system find memory for those from `first` on; they are writable. */
 HAFT_INTERNAL haft_status sites_populate(const struct sites *sites, uint64_t first, uint64_t end);
 
-/* Nothing is known of the slots below `end` any more.  One thread uses the table. */
-HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end);
+/*
+ * Nothing is known of the slots from `first` on, below `end`, any more: they go on at another
+ * generation than the one after the life recorded.  They are the calling thread's.
+ */
+HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t first, uint64_t end);
 
 static inline void sites_note_birth(const struct sites *sites, uint64_t index, const void *caller)
 {
@@ -2784,7 +2808,8 @@ static inline void sites_note_death(const struct sites *sites, uint64_t index, c
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
- *                  haft_local, the word is g[FREE] while a destructor runs)
+ *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
+ *                  for the reservation of g)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -3177,39 +3202,52 @@ HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const stru
 /*
  * The warning before a table is full.
  *
- * A thread looks when an object comes, not when one goes: the count that it finds then says how low
- * the fill had fallen.  A count is used only if the fill's state has not changed since before it
- * was taken; so no count from before the warning makes the table warn again.  Local and packed
- * tables look here, at each object; a shared one once a batch (concurrent/table/stats.c).
+ * Local and packed tables look at each object that comes: the count says how low the fill had
+ * fallen.  A shared table looks once a batch, of objects that come and of those that have gone
+ * (concurrent/table/stats.c).  A count is used only if the fill's state has not changed since
+ * before it was taken; so no count from before the warning makes the table warn again.
  *
  * Edges in this file.
- *   RETRY   the state, decided by its compare-and-swap: the thread that changes it warns
+ *   TALLY   fill_look (release) -> fill_seen (acquire)   the counts by which a thread has warned, to
+ *           those of a thread that knows of the warning
+ *   RETRY   the state, decided by its compare-and-swap: that the fill is low promises nothing
+ *   OWN     one thread uses the table
  */
 
 HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill)
 {
-    return load_relaxed(RETRY, &fill->warned);
+    /* Weakened, a thread that knows of a warning could count objects as they were before. */
+    return load_acquire(TALLY, &fill->warned);
 }
 
 HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen)
 {
-    store_relaxed(RETRY, &fill->warned, seen);
+    store_relaxed(OWN, &fill->warned, seen);
+}
+
+HAFT_INTERNAL bool fill_has_warned(uint64_t seen)
+{
+    return seen % 2 != 0;
+}
+
+HAFT_INTERNAL bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use)
+{
+    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
+
+    return in_use <= low && cas_relaxed(RETRY, &fill->warned, seen, seen + 1);
 }
 
 HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
                              uint64_t capacity)
 {
     const haft_fill said = {table, in_use, capacity};
-    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
 
-    if (seen % 2 != 0 && in_use - 1 <= low) { /* it has warned, and may again */
-        if (!cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
-            return;
-        }
+    if (fill_has_warned(seen) && fill_look_at_low(fill, seen, in_use - 1)) {
         seen++;
     }
-    if (seen % 2 == 0 && in_use >= fill->warn_at &&
-        cas_relaxed(RETRY, &fill->warned, seen, seen + 1)) {
+    /* Weakened, the same. */
+    if (!fill_has_warned(seen) && in_use >= fill->warn_at &&
+        cas_release(TALLY, &fill->warned, seen, seen + 1)) {
         fill->on_fill(&said, fill->arg);
     }
 }
@@ -4652,9 +4690,10 @@ HAFT_INTERNAL void sides_remove(haft_side *side);
 
 /*
  * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * Returns how many values of a local table ended; on_end may set others meanwhile.
+ * Of a local table at most one value ends in a call, since on_end may change the table and its
+ * sides; returns whether one did.
  */
-HAFT_INTERNAL uint64_t sides_forget(const atomic_u64 *list, uint64_t index);
+HAFT_INTERNAL bool sides_forget(const atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 HAFT_INTERNAL void sides_forget_all(const atomic_u64 *list);
@@ -4844,21 +4883,19 @@ static uint64_t forget_all(const haft_side *side)
     return count;
 }
 
-HAFT_INTERNAL uint64_t sides_forget(const atomic_u64 *list, uint64_t index)
+HAFT_INTERNAL bool sides_forget(const atomic_u64 *list, uint64_t index)
 {
-    uint64_t ended = 0;
-
     for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
         if (index >= load_relaxed(ONWARD, &side->used)) {
             continue;
         }
         if (side->is_shared) {
             store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
-        } else {
-            ended += forget(side, index);
+        } else if (forget(side, index)) {
+            return true;
         }
     }
-    return ended;
+    return false;
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
@@ -5122,10 +5159,11 @@ HAFT_INTERNAL haft_status sites_populate(const struct sites *sites, uint64_t fir
                                   : reservation_populate(&sites->memory, first * size, end * size);
 }
 
-HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t end)
+HAFT_INTERNAL void sites_forget(const struct sites *sites, uint64_t first, uint64_t end)
 {
-    if (sites->records != NULL) {
-        memset(sites->records, 0, (size_t)end * sizeof sites->records[0]);
+    for (uint64_t index = first; sites->records != NULL && index < end; index++) {
+        sites_note_birth(sites, index, NULL);
+        sites_note_death(sites, index, NULL);
     }
 }
 
@@ -5214,12 +5252,16 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
 
 static void tell_here(struct text *text, const struct site *site, haft_status status)
 {
+    const void *born = site_of(&site->born);
+
     if (status == HAFT_DEAD) {
         text_add(text, ", at ");
         site_tell(text, site_of(&site->died));
     }
-    text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
-    site_tell(text, site_of(&site->born));
+    if (born != NULL) {
+        text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+        site_tell(text, born);
+    }
 }
 
 /* What is known of an id with that status: "; freed at ..., allocated at ...". */
@@ -5598,8 +5640,14 @@ HAFT_INTERNAL void local_free(haft_local *local);
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 HAFT_INTERNAL uint64_t local_next_life(const haft_local *local, uint64_t word);
 
-/* An object or a reservation has come: on_fill, if it is time for it. */
+/* An object or an exhausted slot has come: on_fill, if it is time for it. */
 HAFT_INTERNAL void local_look_at_fill(haft_local *local);
+
+/*
+ * The same for the reservation of `id`.  Meanwhile no call reaches its slot: on_fill may clear the
+ * table.
+ */
+HAFT_INTERNAL void local_look_at_fill_for(haft_local *local, haft_id id);
 
 /*
  * lib/local/local_list.h - the free slots of a table of one thread.
@@ -5828,8 +5876,13 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     if (status != HAFT_OK) {
         return status;
     }
+    const uint64_t bytes = measure_local(&known, wanted);
+
+    if (!given_is_possible(bytes)) {
+        return HAFT_NO_MEMORY;
+    }
     *footprint = (haft_footprint){
-        .bytes = measure_local(&known, wanted),
+        .bytes = bytes,
         .capacity = capacity_that_fills(known, most),
     };
     return HAFT_OK;
@@ -5912,6 +5965,18 @@ HAFT_INTERNAL void local_look_at_fill(haft_local *local)
     }
 }
 
+HAFT_INTERNAL void local_look_at_fill_for(haft_local *local, haft_id id)
+{
+    const struct word_format *format = &local->slots.format;
+    atomic_u64 *at = slots_word(&local->slots, word_index(format, id.bits));
+
+    if (local->slots.fill.warn_at != 0) {
+        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_FREE));
+        local_look_at_fill(local);
+        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_RESERVED));
+    }
+}
+
 static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
@@ -5940,7 +6005,7 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
     const haft_status status = reserve(local, &reserved, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill(local); /* on_fill may insert, into the caller's variables as well */
+        local_look_at_fill_for(local, reserved); /* on_fill may write to the caller's variables */
         *id = reserved;
         if (object != NULL) {
             *object = bytes;
@@ -6423,7 +6488,7 @@ HAFT_INTERNAL void local_become(haft_local *local, const struct image *image)
     const uint64_t used = numbers[LOCAL_USED];
 
     slots_unpoison_all(&local->slots, used > local->used ? used : local->used);
-    sites_forget(&local->slots.sites, local->used);
+    sites_forget(&local->slots.sites, HAFT_FIRST_INDEX, local->used);
     become_parts(local, image);
     become_slots(&local->slots, numbers);
     local->capacity = numbers[LOCAL_CAPACITY];
@@ -6719,6 +6784,31 @@ HAFT_INTERNAL void local_rebuild(haft_local *local)
 
 /* --- beforehand --- */
 
+/*
+ * Touch the next `most` slots of the list, which are at least as many: of one that was loaded or
+ * lies below a restored one, the word alone was written at most.  Slots that follow each other, up
+ * or down, are touched at once.
+ */
+static haft_status populate_listed(haft_local *local, uint64_t most)
+{
+    const struct slots *slots = &local->slots;
+    uint64_t next = *local_head(local);
+    haft_status status = HAFT_OK;
+
+    while (most != 0 && status == HAFT_OK) {
+        uint64_t first = next;
+        uint64_t end = next;
+
+        do {
+            first = next < first ? next : first;
+            end = next < end ? end : next + 1;
+            next = word_index(&slots->format, load_relaxed(OWN, slots_word(slots, next)));
+        } while (--most != 0 && (next == end || next + 1 == first));
+        status = slots_populate(slots, first, end);
+    }
+    return status;
+}
+
 /* Touch the next `most` slots of the fresh runs, which are at least as many. */
 static haft_status populate_fresh(const haft_local *local, uint64_t most)
 {
@@ -6755,6 +6845,9 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     const uint64_t end = local->used + more - in_runs;
     haft_status status = slots_commit(&local->slots, end);
 
+    if (status == HAFT_OK) {
+        status = populate_listed(local, count < ready ? count : ready);
+    }
     if (status == HAFT_OK) {
         status = populate_fresh(local, in_runs);
     }
@@ -6819,6 +6912,7 @@ static uint64_t choose_runs(haft_local *local)
         if (floor != 0) {
             runs_set_link(runs, run, RUN_CHOSEN);
             runs_set_floor(runs, run, floor);
+            sites_forget(&local->slots.sites, runs_first(runs, run), runs_end(runs, run));
             chosen++;
         } else if (link == RUN_KEPT) {
             runs_set_link(runs, run, RUN_IN_USE);
@@ -6920,6 +7014,19 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     return HAFT_OK;
 }
 
+/* If `id` is not of the slot's next life, its allocation sites are of none before that id. */
+static void forget_sites(const haft_local *local, haft_id id)
+{
+    const struct slots *slots = &local->slots;
+    const uint64_t index = word_index(&slots->format, id.bits);
+    const uint64_t begin =
+        slots_begin_at(slots, index, load_relaxed(OWN, slots_word(slots, index)));
+
+    if (word_generation(&slots->format, begin) != word_generation(&slots->format, id.bits)) {
+        sites_forget(&slots->sites, index, index + 1);
+    }
+}
+
 /*
  * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
  * not be free afterwards.
@@ -6938,6 +7045,7 @@ static haft_status claim_slot(haft_local *local, haft_id id, bool fills)
     }
     if (status == HAFT_OK) {
         local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        forget_sites(local, id);
         local_claim(local, index);
     }
     return status;
@@ -6971,7 +7079,7 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill(local);
+        local_look_at_fill_for(local, id);
         if (object != NULL) {
             *object = bytes;
         }
@@ -7013,27 +7121,36 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     return status;
 }
 
-/* End the values of an exhausted slot.  Whether on_end has left the slot as it was. */
+static bool is_used_up(const haft_local *local, uint64_t index)
+{
+    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
+
+    return word_index(&local->slots.format, word) == MARK_EXHAUSTED;
+}
+
+/*
+ * End the values of slot `index` while it is exhausted: after each, on_end may have set others, or
+ * recycled the slot and set values for its new object.  Whether it is exhausted still.
+ */
 static bool end_values_of(const haft_local *local, uint64_t index)
 {
-    const atomic_u64 *at = slots_word(&local->slots, index);
-
-    while (sides_forget(&local->sides, index)) { /* on_end may have set others */
+    while (is_used_up(local, index)) {
+        if (!sides_forget(&local->sides, index)) {
+            return true;
+        }
     }
-    return word_index(&local->slots.format, load_relaxed(OWN, at)) == MARK_EXHAUSTED;
+    return false;
 }
 
 uint64_t haft_local_recycle_exhausted(haft_local *local)
 {
-    const struct word_format *format = &local->slots.format;
     uint64_t count = 0;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
-
-        if (word_index(format, word) == MARK_EXHAUSTED && end_values_of(local, index)) {
+        if (end_values_of(local, index)) {
             store_relaxed(HINT, &local->slots.recycled, 1);
-            local_push(local, index, format->first);
+            sites_forget(&local->slots.sites, index, index + 1);
+            local_push(local, index, local->slots.format.first);
             local->exhausted--;
             count++;
         }
@@ -7868,6 +7985,7 @@ HAFT_INTERNAL haft_status packed_make_ready(struct haft_packed *packed)
         }
         touch(packed->slots.view.base, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end,
               sizeof(haft_packed_slot));
+        sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX + begin, HAFT_FIRST_INDEX + end);
     }
     packed->ready = end;
     return HAFT_OK;
@@ -8320,7 +8438,7 @@ HAFT_INTERNAL void packed_become(haft_packed *packed, const struct image *image)
     if (packed->count > count) {
         packed_poison(packed, count, packed->count - count);
     }
-    sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX + packed->used);
+    sites_forget(&packed->slots.sites, HAFT_FIRST_INDEX, HAFT_FIRST_INDEX + packed->used);
     packed->slots.format.first = numbers[PACKED_FIRST];
     packed->used = numbers[PACKED_USED];
     packed->count = count;
@@ -9779,15 +9897,34 @@ static struct block *take_spare(struct arena *arena, size_t extent, size_t align
     return block;
 }
 
+/* The largest kept one, which is too small, goes as a larger one comes: sizes may grow for ever. */
+static void drop_spare(struct arena *arena)
+{
+    struct block **largest = &arena->own_spare;
+
+    for (struct block **at = largest; *at != NULL; at = &(*at)->next) {
+        if ((*at)->end - (*at)->base > (*largest)->end - (*largest)->base) {
+            largest = at;
+        }
+    }
+    struct block *block = *largest;
+
+    if (block != NULL) {
+        *largest = block->next;
+        block_close(arena, block);
+    }
+}
+
 static char *take_own(struct arena *arena, size_t extent, size_t alignment)
 {
     struct block *block = take_spare(arena, extent, alignment);
 
     if (block == NULL) {
         block = block_open(arena, room_for(extent, alignment));
-    }
-    if (block == NULL) {
-        return NULL;
+        if (block == NULL) {
+            return NULL;
+        }
+        drop_spare(arena);
     }
     if (arena->own == NULL) {
         arena->own_oldest = block;
@@ -9996,8 +10133,12 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
 /* Tickets for which the thread clock wakes: half of what one worker lets wait. */
 #define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS / 2)
 
-/* Due batches taken back at one quiescent point: a bound on its pause. */
-#define RECLAIMED_BATCHES 4
+/* Due slots taken back at one quiescent point, and up to a batch more: a bound on its pause. */
+#define RECLAIMED_SLOTS (4 * BATCH_SLOTS)
+
+/* Ready batches that a worker keeps, as it keeps an extent: the depot has the others, where each
+ * search looks before it draws fresh slots. */
+#define READY_BATCHES (EXTENT_SLOTS / BATCH_SLOTS)
 
 /* Batches of unpinned slots taken back at once. */
 #define UNPINNED_MOST 512
@@ -10669,7 +10810,10 @@ struct clock {
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
-    /* No grace period waits for the calling thread from here to there.  Both or none. */
+    /*
+     * No grace period waits for the calling thread from here to there.  Both or none.  A thread
+     * that is parked stays so.
+     */
     void (*offline)(haft_domain *domain);
     void (*online)(haft_domain *domain);
 
@@ -10680,7 +10824,7 @@ struct clock {
     struct standing *(*standing)(haft_domain *domain, bool wanted);
 
     /* The calling thread's standing has changed; its level was `before`. */
-    void (*settle)(haft_domain *domain, struct standing *standing, uint32_t before);
+    void (*settle)(haft_domain *domain, struct standing *standing, int32_t before);
 
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
@@ -10718,7 +10862,7 @@ HAFT_INTERNAL void foreign_clock_offline(haft_domain *domain);
 HAFT_INTERNAL void foreign_clock_online(haft_domain *domain);
 HAFT_INTERNAL struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
 HAFT_INTERNAL
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before);
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before);
 HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain);
 HAFT_INTERNAL
 void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
@@ -10855,7 +10999,7 @@ static inline void foreign_quiescent(const haft_foreign_clock *clock)
  */
 
 struct measure {
-    struct os_mutex lock; /* of the two words after it, which belong together; only ever tried */
+    struct os_mutex lock; /* to write the two words after it; only ever tried */
     atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
     atomic_u64 since;     /* when it was noticed, ns */
     atomic_u64 reported;  /* the `ticket` of the stall reported last */
@@ -10878,11 +11022,11 @@ HAFT_INTERNAL void measure_open(struct measure *measure);
  */
 HAFT_INTERNAL bool measure_begin(struct measure *measure, uint64_t done);
 
-/* How long the grace period behind `done` was measured; 0: it was not.  Lock-free. */
-HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done);
-
-/* Which ticket's wait is measured, and since when; 0: none, or another thread has the lock. */
-HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since);
+/*
+ * Which ticket's wait is measured, and since when; 0: none.  It counts if `done` stands just before
+ * that ticket afterwards.  Wait-free.
+ */
+HAFT_INTERNAL uint64_t measure_read(const struct measure *measure, uint64_t *since);
 
 /*
  * concurrent/clock/stall.h - grace periods that last too long, and their report.
@@ -10912,9 +11056,10 @@ HAFT_INTERNAL void domain_notice_stall(haft_domain *domain);
 
 /* The standing of a thread with a clock: see jobs.h. */
 struct standing {
-    uint32_t level; /* 0: offline; 1: in a job, or online without one; more: in an inner job */
-    uint32_t open;  /* jobs begun and not ended, and parks not taken back */
+    int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
+    uint32_t open; /* jobs begun and not ended, and parks not taken back */
 };
+#define PARKED (-1) /* offline too, and only a job or the end of the park brings it online */
 
 /* Of the clocks that wait for a foreign one. */
 struct foreign_driver {
@@ -11065,7 +11210,7 @@ static void drive(haft_domain *domain)
     const uint64_t ticket = domain_requested(domain);
 
     while (!measure_begin(&domain->measure, domain_done(domain))) {
-        os_yield(); /* a thread that looks for a stall holds the measure's lock for moments */
+        os_yield(); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -11109,9 +11254,10 @@ HAFT_INTERNAL struct standing *foreign_clock_standing(haft_domain *domain, bool 
         too_many_clocks();
     }
     if (standing != NULL && foreign_has_online(&domain->foreign)) {
-        const uint32_t least = standing->level > 1 ? standing->level : 1;
+        const int32_t least = standing->level > 1 ? standing->level : 1;
+        const int32_t most = standing->level < 0 ? standing->level : 0;
 
-        standing->level = foreign_is_inside(&domain->foreign) ? least : 0;
+        standing->level = foreign_is_inside(&domain->foreign) ? least : most;
     }
     return standing;
 }
@@ -11136,18 +11282,18 @@ static void reader_enters(haft_domain *domain)
 }
 
 HAFT_INTERNAL
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, uint32_t before)
+void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before)
 {
-    if (before == 0 && standing->level != 0) {
+    if (before <= 0 && standing->level > 0) {
         assert(foreign_thread_is_registered(&domain->foreign) &&
                "haft_thread_register comes first");
         reader_enters(domain);
-    } else if (before != 0 && standing->level == 0) {
+    } else if (before > 0 && standing->level <= 0) {
         reader_leaves(domain);
     }
 }
 
-static uint32_t level_in(const haft_domain *domain)
+static int32_t level_in(const haft_domain *domain)
 {
     const struct standing *standing = find_standing(domain->foreign.ctx);
 
@@ -11157,7 +11303,7 @@ static uint32_t level_in(const haft_domain *domain)
 HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
-    const uint32_t level = level_in(domain);
+    const int32_t level = level_in(domain);
 
     if (foreign_has_online(foreign)) {
         return level > 1 && foreign_is_inside(foreign);
@@ -11165,7 +11311,7 @@ HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain)
     if (level > 1 || !foreign_is_inside(foreign)) {
         return level > 1;
     }
-    if (level == 0) {
+    if (level <= 0) {
         return true;
     }
     /* Sections nest, and one is the job's: without it, is there another? */
@@ -11180,7 +11326,7 @@ HAFT_INTERNAL bool foreign_clock_in_section(const haft_domain *domain)
 HAFT_INTERNAL bool foreign_clock_pause(haft_domain *domain)
 {
     const bool holds = foreign_has_online(&domain->foreign) ? foreign_is_inside(&domain->foreign)
-                                                            : level_in(domain) != 0;
+                                                            : level_in(domain) > 0;
 
     if (holds) {
         reader_leaves(domain);
@@ -11250,9 +11396,12 @@ HAFT_INTERNAL void foreign_clock_offline(haft_domain *domain)
     foreign_go_offline(&domain->foreign);
 }
 
+/* A thread that is parked stays so. */
 HAFT_INTERNAL void foreign_clock_online(haft_domain *domain)
 {
-    foreign_go_online(&domain->foreign);
+    if (level_in(domain) != PARKED) {
+        foreign_go_online(&domain->foreign);
+    }
 }
 
 HAFT_INTERNAL
@@ -11366,6 +11515,12 @@ static const struct clock *frame_after_fork(haft_domain *domain)
     return domain->clock; /* it waits for no thread */
 }
 
+/* In the child of a fork, sections of threads that are gone stay counted. */
+static inline bool no_section_is_open(const haft_domain *domain)
+{
+    return sections_open(domain) == 0 || domain_check_process(domain) != HAFT_OK;
+}
+
 haft_status haft_domain_tick(haft_domain *domain)
 {
     if (domain->clock != &frame_clock) {
@@ -11374,9 +11529,9 @@ haft_status haft_domain_tick(haft_domain *domain)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
-    assert(sections_open(domain) == 0 && "sections end before the tick");
+    assert(no_section_is_open(domain) && "sections end before the tick");
     domain_end_grace(domain, domain_requested(domain));
-    assert(sections_open(domain) == 0 && "no section begins during the tick");
+    assert(no_section_is_open(domain) && "no section begins during the tick");
     return HAFT_OK;
 }
 
@@ -11766,7 +11921,10 @@ static void release_if_unused(struct member *member)
     }
 }
 
-/* A job that has begun, or is parked, goes on as it was; without one the thread is online. */
+/*
+ * A job that has begun goes on as it was, and a thread that is parked stays so.  Else the thread is
+ * online: what it was offline from ended with its last worker.
+ */
 static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
 {
     struct member *own = need_member(domain);
@@ -11780,10 +11938,10 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
     }
     if (own->workers++ == 0) {
         store_relaxed(HINT, &own->number, os_thread_number());
-        if (own->standing.open == 0) {
+        if (own->standing.level == 0) {
             own->standing.level = 1;
         }
-        if (own->standing.level != 0 && is_away(own)) {
+        if (own->standing.level > 0 && is_away(own)) {
             come_back(domain, own);
         }
     }
@@ -11811,37 +11969,40 @@ static void leave(haft_worker *worker, struct member *member)
     release_if_unused(member);
 }
 
+/* A thread that is away has nothing to announce, but its slots may wait all the same. */
 static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
-    if (is_away(member)) {
-        return;
+    if (!is_away(member)) {
+        announce(domain, member);
     }
-    announce(domain, member);
     if (backlog >= BACKLOG_WORTH(BACKLOG_SLOTS)) {
         advance(domain);
     }
 }
 
-/* Offline, whatever jobs have begun; without a worker the thread is not online. */
+/* Offline, whatever jobs have begun; parked, or without a worker, the thread is not online. */
 static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->workers != 0) {
-        assert(own->standing.level <= 1 &&
+    if (own != NULL && own->workers != 0 && own->standing.level > 0) {
+        assert(own->standing.level == 1 &&
                "an inner job parks: offline voids the outer job's pointers");
         own->standing.level = 0;
         go_away(own);
     }
 }
 
+/* Without a worker only the level changes: the jobs that begin now are inner ones. */
 static void online(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->workers != 0 && own->standing.level == 0) {
+    if (own != NULL && own->standing.level == 0) {
         own->standing.level = 1;
-        come_back(domain, own);
+        if (own->workers != 0) {
+            come_back(domain, own);
+        }
     }
 }
 
@@ -11853,13 +12014,13 @@ static struct standing *standing(haft_domain *domain, bool wanted)
 }
 
 /* A thread without workers may not resolve, so it stays away. */
-static void settle_member(haft_domain *domain, struct standing *of, uint32_t before)
+static void settle_member(haft_domain *domain, struct standing *of, int32_t before)
 {
     struct member *own = (struct member *)((char *)of - offsetof(struct member, standing));
 
-    if (before == 0 && of->level != 0 && own->workers != 0) {
+    if (before <= 0 && of->level > 0 && own->workers != 0) {
         come_back(domain, own);
-    } else if (before != 0 && of->level == 0) {
+    } else if (before > 0 && of->level <= 0) {
         go_away(own);
     }
     release_if_unused(own);
@@ -11945,14 +12106,17 @@ HAFT_INTERNAL const struct clock workers_clock = {
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
  * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * writing an export and a fork take it, and a take-back that serves another table: while a thread
- * has it, none of these comes or goes.  That thread may take it again.
+ * recycling in a table with sides, writing an export and a fork take it; a take-back that serves
+ * another table tries to: while a thread has it, none of these comes or goes.  That thread may take
+ * it again.
  */
 
 HAFT_INTERNAL void registry_add_domain(haft_domain *domain);
 HAFT_INTERNAL void registry_remove_domain(haft_domain *domain);
 
+/* registry_try_lock: false if another thread has it. */
 HAFT_INTERNAL void registry_lock(void);
+HAFT_INTERNAL bool registry_try_lock(void);
 HAFT_INTERNAL void registry_unlock(void);
 
 /* Under the lock: for (d = first_open_domain(); d; d = d->next_open). */
@@ -12055,7 +12219,7 @@ haft_status haft_domain_footprint_sized(const haft_domain_options *options, size
     status = status == HAFT_OK ? check_domain_options(&known) : status;
     const uint64_t bytes = status == HAFT_OK ? measure_domain(&known) : 0;
 
-    status = bytes == UINT64_MAX ? HAFT_NO_MEMORY : status;
+    status = given_is_possible(bytes) ? status : HAFT_NO_MEMORY;
     if (status == HAFT_OK) {
         *footprint = (haft_footprint){
             .bytes = bytes,
@@ -12245,8 +12409,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
 /*
  * Jobs that wait for jobs.
  *
- * A level counts what is begun; a state is the level before.  Going from 0 to 1 and back is the
- * clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
+ * A level counts what is begun; a state is the level before.  Going from 0 or PARKED to 1 and back
+ * is the clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
  */
 
@@ -12281,17 +12445,28 @@ HAFT_INTERNAL bool domain_in_inner_job(haft_domain *domain)
     return standing != NULL && standing->level > 1;
 }
 
-static void set_level(haft_domain *domain, struct standing *standing, uint32_t level)
+static void set_level(haft_domain *domain, struct standing *standing, int32_t level)
 {
-    const uint32_t before = standing->level;
+    const int32_t before = standing->level;
 
     standing->level = level;
     domain->clock->settle(domain, standing, before);
 }
 
+/* The level in a job that begins at `level`. */
+static int32_t level_inside(int32_t level)
+{
+    return level > 0 ? level + 1 : 1;
+}
+
 static haft_job_state state_of(const struct standing *standing)
 {
-    return (haft_job_state){thread_number(), standing->level, standing->open};
+    return (haft_job_state){thread_number(), (uint32_t)standing->level, standing->open};
+}
+
+static int32_t level_of(haft_job_state state)
+{
+    return (int32_t)state.level;
 }
 
 static haft_job_state unkept(uint32_t open)
@@ -12327,7 +12502,7 @@ haft_job_state haft_job_begin(haft_domain *domain)
     const haft_job_state state = state_of(standing);
 
     standing->open++;
-    set_level(domain, standing, state.level + 1);
+    set_level(domain, standing, level_inside(level_of(state)));
     return state;
 }
 
@@ -12336,9 +12511,9 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == state.level + 1 || standing->level == 0);
+        assert(standing->level == level_inside(level_of(state)) || standing->level == 0);
         standing->open = state.open;
-        set_level(domain, standing, state.level);
+        set_level(domain, standing, level_of(state));
     } else if (state.open == OPEN_UNKNOWN) {
         forgotten--;
     } else if (state.open == OPEN_COUNTED) {
@@ -12346,13 +12521,18 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
     }
 }
 
-/* The calling thread's standing for a park: without jobs, too, it may be online. */
+/*
+ * The calling thread's standing for a park: without jobs, too, it may be online.  NULL: it is
+ * offline, and has none; or nothing but a job can bring it online.
+ */
 static struct standing *parked(haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const bool is_online = foreign_has_online(foreign) && foreign_is_inside(foreign);
+    struct standing *standing = is_online ? domain->clock->standing(domain, true) : present(domain);
+    const bool has_sections = domain->clock->is_foreign && !foreign_has_online(foreign);
 
-    return is_online ? domain->clock->standing(domain, true) : present(domain);
+    return standing != NULL && standing->open == 0 && has_sections ? NULL : standing;
 }
 
 haft_job_state haft_thread_park(haft_domain *domain)
@@ -12366,7 +12546,7 @@ haft_job_state haft_thread_park(haft_domain *domain)
     const haft_job_state state = state_of(standing);
 
     standing->open++;
-    set_level(domain, standing, 0);
+    set_level(domain, standing, PARKED);
     return state;
 }
 
@@ -12375,9 +12555,9 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level == 0 && "jobs begun since the park end before unpark");
+        assert(standing->level <= 0 && "jobs begun since the park end before unpark");
         standing->open = state.open;
-        set_level(domain, standing, state.level);
+        set_level(domain, standing, level_of(state));
     }
 }
 
@@ -12386,8 +12566,14 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
 /*
  * How long a grace period has been waited for.
  *
+ * A measure is written under a lock, `since` before `ticket`, and read without it.  A reader may
+ * find the `since` of a later measure with the `ticket` before.  That one's grace period has ended
+ * then, which the reader sees when it looks at `done` afterwards.
+ *
  * Edges in this file.
- *   HINT    a first look at the measure; under its lock both words are whole
+ *   MEASURE  measure_begin (release) -> measure_read (acquire)   `since` of a ticket; the end of
+ *            the grace period before, if `since` is later
+ *   HINT     a first look at the measure
  */
 
 #define DEFAULT_STALL_NS NS_PER_S
@@ -12416,30 +12602,21 @@ HAFT_INTERNAL bool measure_begin(struct measure *measure, uint64_t done)
         return false;
     }
     if (load_relaxed(HINT, &measure->ticket) <= done) { /* a late thread measures nothing */
-        store_relaxed(HINT, &measure->since, os_now_ns());
-        store_relaxed(HINT, &measure->ticket, done + 1);
+        /* Weakened, a reader could count it for the grace period before, which has ended. */
+        store_release(MEASURE, &measure->since, os_now_ns());
+        /* Weakened, a reader could count from when the grace period before began. */
+        store_release(MEASURE, &measure->ticket, done + 1);
     }
     os_mutex_unlock(&measure->lock);
     return true;
 }
 
-HAFT_INTERNAL uint64_t measure_read(struct measure *measure, uint64_t *since)
+HAFT_INTERNAL uint64_t measure_read(const struct measure *measure, uint64_t *since)
 {
-    if (load_relaxed(HINT, &measure->ticket) == 0 || !os_mutex_try_lock(&measure->lock)) {
-        return 0;
-    }
-    const uint64_t ticket = load_relaxed(HINT, &measure->ticket);
+    const uint64_t ticket = load_acquire(MEASURE, &measure->ticket);
 
-    *since = load_relaxed(HINT, &measure->since);
-    os_mutex_unlock(&measure->lock);
+    *since = load_acquire(MEASURE, &measure->since);
     return ticket;
-}
-
-HAFT_INTERNAL uint64_t measure_lasted(struct measure *measure, uint64_t done)
-{
-    uint64_t since = 0;
-
-    return measure_read(measure, &since) == done + 1 ? os_now_ns() - since : 0;
 }
 
 /* concurrent/clock/registry.c */
@@ -12469,6 +12646,15 @@ HAFT_INTERNAL void registry_lock(void)
     if (times_taken++ == 0) {
         os_mutex_lock(&domains_lock);
     }
+}
+
+HAFT_INTERNAL bool registry_try_lock(void)
+{
+    if (times_taken == 0 && !os_mutex_try_lock(&domains_lock)) {
+        return false;
+    }
+    times_taken++;
+    return true;
 }
 
 HAFT_INTERNAL void registry_unlock(void)
@@ -12724,32 +12910,36 @@ HAFT_INTERNAL uint64_t domain_backlog(const haft_domain *domain)
 }
 
 /*
- * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  Returns
- * the highest ticket done before, or `ticket` if that was done already.
+ * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  False
+ * if they were done already.  `since`: when the wait was noticed; 0: it was not.
  */
-static uint64_t finish(haft_domain *domain, uint64_t ticket)
+static bool finish(haft_domain *domain, uint64_t ticket, uint64_t *since)
 {
     uint64_t before = load_relaxed(RETRY, &domain->done);
 
     while (before < ticket) {
+        /* While `done` stands there, its measure stays. */
+        if (measure_read(&domain->measure, since) != before + 1) {
+            *since = 0;
+        }
         /* Weakened, a slot could be written again before its last readers' reads. */
         if (cas_release(ELAPSED, &domain->done, before, ticket)) {
-            return before;
+            return true;
         }
         before = load_relaxed(RETRY, &domain->done);
     }
-    return ticket;
+    return false;
 }
 
 HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
 {
-    const uint64_t before = finish(domain, ticket);
+    uint64_t since;
 
-    if (before == ticket) {
+    if (!finish(domain, ticket, &since)) {
         return;
     }
     fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    const uint64_t lasted = measure_lasted(&domain->measure, before);
+    const uint64_t lasted = since != 0 ? os_now_ns() - since : 0;
     uint64_t longest = load_relaxed(COUNT, &domain->longest_ns);
 
     while (longest < lasted && !cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {
@@ -12853,6 +13043,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    bool is_of_set;       /* a command set's, that the program hands from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -13556,7 +13747,8 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 HAFT_INTERNAL haft_worker *worker_borrow(haft_table *table);
 
 /*
- * A closed worker of the table with this number; NULL also if that table is closed.  None is made:
+ * A closed worker of the table with this number; NULL also if that table is closed, or another
+ * thread has the registry's lock, for which calls that free and insert may not wait.  None is made:
  * the program's allocator may take any lock, and that of the registry is held here.
  */
 HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number);
@@ -13610,7 +13802,9 @@ HAFT_INTERNAL haft_worker *worker_borrow_closed(uint64_t number)
 {
     haft_worker *worker = NULL;
 
-    registry_lock();
+    if (!registry_try_lock()) {
+        return NULL;
+    }
     for (haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
         if (table->number == number && !table->is_closing) {
             worker = roster_take_closed(table, WORKER_BORROWED);
@@ -13697,6 +13891,9 @@ HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run);
 /* In a table with on_fill, after an object was counted: on_fill, if it is time.  Nothing inside a
  * callback. */
 HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
+
+/* In any table, after objects were freed: whether it may call on_fill again. */
+HAFT_INTERNAL void stats_look_at_low(haft_table *table);
 
 /* The counts that a walk over all slots has found. */
 struct stock {
@@ -14295,7 +14492,7 @@ HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
  * All functions: the worker's thread, lock-free, except on_reclaim.
  */
 
-/* Up to a batch of freed slots takes a ticket, and waits. */
+/* All freed slots take tickets, in batches, and wait. */
 HAFT_INTERNAL void gather_freed(haft_worker *worker);
 
 /* Up to a batch of aborted slots, which are ready; NULL: none. */
@@ -14401,6 +14598,12 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker);
  *   OWN   only this worker has the batch
  */
 
+/* As many as a list can hold: where other threads go on filling one, a look at it has an end. */
+static uint64_t most_slots(const haft_table *table)
+{
+    return table->slots.limit - HAFT_FIRST_INDEX;
+}
+
 /* A batch of slots from a list, or NULL. */
 static struct batch *take_list(haft_worker *worker, enum list_kind kind)
 {
@@ -14417,11 +14620,15 @@ static struct batch *take_list(haft_worker *worker, enum list_kind kind)
     return batch;
 }
 
+/* All of them: with a bound, threads that free more between two looks would fill the table. */
 HAFT_INTERNAL void gather_freed(haft_worker *worker)
 {
-    struct batch *batch = take_list(worker, LIST_FREED);
+    const uint64_t most = most_slots(worker->table);
+    uint64_t taken = 0;
+    struct batch *batch;
 
-    if (batch != NULL) {
+    while (taken < most && (batch = take_list(worker, LIST_FREED)) != NULL) {
+        taken += batch->count;
         retire_batch(worker, batch);
     }
 }
@@ -14461,7 +14668,7 @@ HAFT_INTERNAL void gather_lists(haft_worker *worker, struct reclaim_call *call)
 HAFT_INTERNAL bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
 {
     /* Slots of a chain come one at a time. */
-    const uint64_t most = worker->table->slots.limit - HAFT_FIRST_INDEX;
+    const uint64_t most = most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
@@ -14707,7 +14914,8 @@ static bool sift(haft_worker *worker, uint64_t index)
     const bool is_aside = index < table->restore_end;
 
     count_up(&worker->counters.reclaimed, 1);
-    count_up(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
+    /* Weakened, the slot could count twice: its life would not have ended, and it be exhausted. */
+    tally(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
     slots_poison(&table->slots, at);
     /* Weakened, a restored object could be written before the last use of the one before. */
     store_release(REVIVE, at, next);
@@ -14979,6 +15187,7 @@ HAFT_INTERNAL void retire_batch(haft_worker *worker, struct batch *batch)
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
     shelf_wait(worker, batch);
+    stats_look_at_low(worker->table);
 }
 
 HAFT_INTERNAL void retire_open(haft_worker *worker)
@@ -15067,8 +15276,8 @@ __attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, con
     if (!life_give_up(&table->slots, id)) {
         sites_note_death(&table->slots.sites, index, caller);
         count_up(&worker->counters.reclaimed, 1);
-        count_up(&worker->counters.exhausted, 1);
-        life_uncount(table, index);
+        life_uncount(table, index); /* first: at no moment is it in use twice */
+        tally(&worker->counters.exhausted, 1);
     } else if (hand_add_aborted(worker, index)) {
         look_further(worker, index, caller);
     }
@@ -15283,6 +15492,7 @@ HAFT_INTERNAL haft_worker *roster_take(haft_table *table, enum worker_state stat
 
 HAFT_INTERNAL void roster_hand_over(haft_worker *worker)
 {
+    assert(worker_state(worker) == WORKER_OPEN && "its thread or set has not closed it");
     store_relaxed(OWN, &worker->state, own(WORKER_OPEN));
 }
 
@@ -15330,11 +15540,17 @@ static void to_depot(haft_worker *worker, struct depot *depot, struct batch *bat
     count_up(&worker->counters.batches_moved, 1);
 }
 
-/* One of a worker's rings, and the depot for full batches that the ring has no room for. */
+/* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
 struct shelf {
     struct ring *ring;
+    uint64_t most;
     struct depot *depot;
 };
+
+static bool push(const struct shelf *shelf, const struct batch *batch)
+{
+    return ring_length(shelf->ring) < shelf->most && ring_push(shelf->ring, batch);
+}
 
 /*
  * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
@@ -15378,7 +15594,7 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
 {
     haft_table *table = worker->table;
 
-    while (!ring_push(shelf->ring, batch)) {
+    while (!push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, shelf->depot, batch);
             return;
@@ -15398,14 +15614,14 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
 
 HAFT_INTERNAL void shelf_wait(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->waiting, &worker->table->waiting};
+    const struct shelf shelf = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
 
     put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
 }
 
 HAFT_INTERNAL void shelf_ready(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->ready, &worker->table->ready};
+    const struct shelf shelf = {&worker->ready, READY_BATCHES, &worker->table->ready};
 
     store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {
@@ -15503,7 +15719,8 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots,
+ *           and before the end of these
  *   COUNT   each number alone; ends are read before beginnings
  *   RETRY   the budget, as a number
  */
@@ -15646,9 +15863,9 @@ static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
     uint64_t ended = 0;
     uint64_t recycled = 0;
 
-    *exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    *exhausted = load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        *exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+        *exhausted += load_acquire(TALLY, &worker->counters.exhausted);
         begun += load_acquire(TALLY, &worker->counters.reserved);
         begun += load_acquire(TALLY, &worker->counters.inserted);
     }
@@ -15701,21 +15918,73 @@ HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock)
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
 
+/* As haft_fill counts them: no more than at some moment. */
+static uint64_t least_in_use(const haft_table *table)
+{
+    uint64_t exhausted;
+    const uint64_t taken = taken_slots(table, &exhausted);
+
+    return (table->is_exact ? door_committed(table) : taken) + exhausted;
+}
+
+/* No fewer than at some moment: ends are read before beginnings, of all workers.  The processor
+ * keeps that order, not C11: a free does not pay for it. */
+static uint64_t most_in_use(const haft_table *table)
+{
+    uint64_t begun;
+    uint64_t exhausted;
+    uint64_t ended =
+        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
+    uint64_t recycled = 0;
+
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        ended += load_relaxed(COUNT, &worker->counters.aborted);
+        ended += load_relaxed(COUNT, &worker->counters.freed);
+        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+    }
+    ended += load_relaxed(COUNT, &table->restored);
+    begun = load_relaxed(COUNT, &table->counters.reserved) +
+            load_relaxed(COUNT, &table->counters.inserted);
+    exhausted = load_relaxed(COUNT, &table->counters.exhausted);
+    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        begun += load_relaxed(COUNT, &worker->counters.reserved);
+        begun += load_relaxed(COUNT, &worker->counters.inserted);
+        exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
+    }
+    return (table->is_exact ? door_committed(table) : difference(begun, ended)) +
+           difference(exhausted, recycled);
+}
+
 HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
 {
     struct fill *fill = &table->slots.fill;
-    uint64_t exhausted;
 
     if (callback_is_running()) {
         return;
     }
-    const uint64_t seen = fill_seen(fill);
-    const uint64_t taken = taken_slots(table, &exhausted);
-    const uint64_t objects = table->is_exact ? door_committed(table) : taken;
+    uint64_t seen = fill_seen(fill);
+
+    if (fill_has_warned(seen)) {
+        if (!fill_look_at_low(fill, seen, most_in_use(table) - 1)) {
+            return;
+        }
+        seen++;
+    }
+    const uint64_t in_use = least_in_use(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, objects + exhausted, table->capacity);
+    fill_look(fill, seen, table->name, in_use, table->capacity);
     callback_end();
+}
+
+HAFT_INTERNAL void stats_look_at_low(haft_table *table)
+{
+    struct fill *fill = &table->slots.fill;
+    const uint64_t seen = fill_seen(fill);
+
+    if (fill_has_warned(seen)) {
+        fill_look_at_low(fill, seen, most_in_use(table));
+    }
 }
 
 HAFT_INTERNAL
@@ -15747,6 +16016,7 @@ struct search {
     struct batch *due;        /* taken out, to be taken back before the next round; NULL: none */
     haft_status status;       /* why there are no fresh slots */
     bool has_begun;           /* `call` has begun */
+    unsigned unpinned;        /* batches of unpinned slots taken out */
     struct reclaim_call call; /* takes back batches that were due when a supplier first asked */
 };
 
@@ -15932,9 +16202,11 @@ static bool use_unpinned(haft_worker *worker, struct search *search)
     return use_quietly(worker, gather_unpinned(worker));
 }
 
+/* Others may go on unpinning. */
 static bool take_unpinned_out(haft_worker *worker, struct search *search)
 {
-    return !callback_is_running() && take_out(search, gather_unpinned(worker));
+    return !callback_is_running() && search->unpinned++ < UNPINNED_MOST &&
+           take_out(search, gather_unpinned(worker));
 }
 
 /* --- a former local table's free slots, and fresh ones --- */
@@ -16116,6 +16388,7 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
     haft_status status = HAFT_OK;
 
     search.has_begun = false;
+    search.unpinned = 0;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
         status = search_round(worker, &search, most, units);
     }
@@ -16485,9 +16758,13 @@ haft_status haft_table_footprint_sized(const haft_table_options *options, size_t
     }
     const struct geometry geometry = geometry_of(&wanted);
     const uint64_t room = geometry.count - geometry.end;
+    const uint64_t bytes = measure_table(&known, wanted);
 
+    if (!given_is_possible(bytes)) {
+        return HAFT_NO_MEMORY;
+    }
     *footprint = (haft_footprint){
-        .bytes = measure_table(&known, wanted),
+        .bytes = bytes,
         .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
     };
     return HAFT_OK;
@@ -16642,17 +16919,16 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* Take back some of the worker's own due batches, if the table looks at slots taken back. */
+/* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
+ * those for which no ring has had room. */
 static void reclaim_due(haft_worker *worker, struct reclaim_call *call)
 {
-    haft_table *table = worker->table;
+    uint64_t taken = 0;
+    struct batch *batch;
 
-    for (int i = 0; table->sifts && i < RECLAIMED_BATCHES; i++) {
-        struct batch *batch = ring_take(&worker->waiting, &table->pool, call->done);
-
-        if (batch == NULL) {
-            return;
-        }
+    while (worker->table->sifts && taken < RECLAIMED_SLOTS &&
+           (batch = shelf_take_due(worker, call->done)) != NULL) {
+        taken += batch->count;
         reclaim_batch(worker, call, batch);
     }
 }
@@ -16729,24 +17005,27 @@ static bool is_worth_closing(const haft_worker *worker)
            ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
-static bool close_if_worth(haft_worker *worker)
+/* Whether the worker has freed and given up nothing since it was asked before. */
+static bool was_idle(haft_worker *worker)
 {
-    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
     const uint64_t ended =
         load_relaxed(OWN, &worker->counters.freed) + load_relaxed(OWN, &worker->counters.aborted);
     const bool idle = ended == worker->ended_seen;
-    const bool waits = idle && hand_open_count(worker) != 0;
+
+    worker->ended_seen = ended;
+    return idle;
+}
+
+/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
+static bool close_if_worth(haft_worker *worker, bool idle)
+{
+    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
     const bool is_short = shortage != worker->shortage;
 
     if (idle || is_short || is_worth_closing(worker)) {
         retire_open(worker);
     }
-    if (waits && worker->table->sifts) {
-        domain_hurry(worker->table->domain); /* perhaps no other worker asks for these soon */
-    }
     worker->shortage = shortage;
-    worker->ended_seen = ended;
     return is_short && shortage != worker->shortage_before;
 }
 
@@ -16777,7 +17056,6 @@ static void pay(const haft_table *table, uint64_t backlog)
 {
     haft_domain *domain = table->domain;
 
-    domain_notice_stall(domain);
     if (table->never_waits) {
         domain_hurry(domain);
     } else if (backlog > BACKLOG_MOST(table->backlog_slots) || !domain_is_driven(domain)) {
@@ -16789,13 +17067,20 @@ static void pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
-    const bool is_short = close_if_worth(worker);
+    const bool idle = was_idle(worker);
+    const bool is_short = close_if_worth(worker, idle);
     uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
 
     const bool eager = is_short || is_worth_a_look(table, backlog);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
+    if (idle && backlog != 0 && table->sifts) {
+        domain_hurry(domain); /* perhaps no other worker asks for these soon */
+    }
+    if (eager) {
+        domain_notice_stall(domain);
+    }
     if (backlog > table->backlog_slots || is_short) {
         pay(table, backlog);
     }
@@ -16805,7 +17090,7 @@ static void pass_quiescent_point(haft_worker *worker)
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
 static void pass_in_inner_job(haft_worker *worker)
 {
-    close_if_worth(worker);
+    close_if_worth(worker, was_idle(worker));
     domain_hurry(worker->table->domain);
 }
 
@@ -17004,7 +17289,7 @@ HAFT_INTERNAL void shared_sides_forget(haft_table *table, uint64_t index);
  * free and unpin meanwhile.
  *
  * Edges in this file.
- *   OWN     no other thread uses the table
+ *   OWN     no other thread uses the table; the batch is this worker's
  */
 
 static bool has_pins(const haft_table *table)
@@ -17023,28 +17308,25 @@ static bool has_pins(const haft_table *table)
 }
 
 /*
- * Until no reader has an object.  Those that live, and those in the lists, take a ticket; the other
- * freed ones have theirs.  In a table without either there is none: readers of objects taken back
- * have left.
+ * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
+ * Readers of objects that were aborted, or taken back up to a pin, there are none.
  */
 static void wait_for_readers(haft_table *table)
 {
-    const haft_table_stats stats = haft_table_stats_get(table);
-
-    if (stats.live != 0 || lists_have_slots(table)) {
+    if (haft_table_stats_get(table).live != 0 || !list_is_empty(table, LIST_FREED)) {
         domain_wait_for(table->domain, domain_ticket(table->domain));
-    } else if (stats.retired != 0) {
-        domain_wait(table->domain);
     }
 }
 
 /*
- * Take back all slots that wait, whether their tickets are done or not.  That is right as no other
- * thread uses the table: its readers have left before the wait was over, and no thread has resolved
- * since.  True if there was anything.
+ * Take back all slots that wait, and wait for their tickets, except for those that callbacks take
+ * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  The
+ * tickets of other tables hold nothing up here.  True if there was anything.
  */
 static bool take_all_back(haft_worker *worker)
 {
+    haft_domain *domain = worker->table->domain;
+    const uint64_t requested = domain_requested(domain);
     struct reclaim_call call;
     struct batch *batch;
 
@@ -17052,6 +17334,9 @@ static bool take_all_back(haft_worker *worker)
     bool found = gather_all_lists(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
+        const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
+
+        domain_wait_for(domain, ticket < requested ? ticket : requested);
         reclaim_batch(worker, &call, batch);
         found = true;
     }
@@ -17828,6 +18113,19 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->in_hand, 0);
 }
 
+/*
+ * A command set that the program hands from thread to thread names in its worker the thread that
+ * used it last.  Of all threads that may use it next one is left.
+ */
+static void take_over_sets(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
+            roster_hand_over(worker);
+        }
+    }
+}
+
 /* Each worker holds nothing, and nothing of the budget if its thread is gone. */
 static void reset_workers(haft_table *table)
 {
@@ -18085,6 +18383,7 @@ static haft_worker *collector(const haft_table *table)
 
 HAFT_INTERNAL void orphans_collect(haft_table *table)
 {
+    take_over_sets(table);
     struct orphans orphans = {.table = table, .worker = collector(table)};
 
     dissolve_lists(table);
@@ -18240,6 +18539,7 @@ static void recycle_slot(struct recycling *recycling, uint64_t index)
     /* Before any thread has an id of it. */
     store_relaxed(HINT, &table->slots.recycled, 1);
     shared_sides_forget(table, index);
+    sites_forget(&table->slots.sites, index, index + 1);
     if (!revive(&table->slots, index)) {
         return;
     }
@@ -18315,13 +18615,20 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled)
  *   RETRY    a first look; the compare-and-swap decides
  */
 
+/* The generation that a slot goes on with from `word`, in place; 0: none is left. */
+static uint64_t next_generation(const struct slots *slots, uint64_t word)
+{
+    const struct word_format *format = &slots->format;
+    const uint64_t begin = slots_begin(slots, word);
+
+    return word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
+}
+
 /* What `word` says of restoring `id` in its slot. */
 static haft_status check_word(const struct slots *slots, haft_id id, uint64_t word)
 {
     const struct word_format *format = &slots->format;
-    const uint64_t begin = slots_begin(slots, word);
-    const uint64_t next =
-        word_generation(format, slots->wrapped ? word_wrapped(format, begin) : begin);
+    const uint64_t next = next_generation(slots, word);
     const uint64_t mark = word_index(format, word);
 
     if (mark == MARK_EXHAUSTED) {
@@ -18391,6 +18698,17 @@ static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, u
     return status;
 }
 
+/* `id` is reserved in its slot, whose word was `before`. */
+static void note_sites(const struct slots *slots, haft_id id, uint64_t before, const void *caller)
+{
+    const uint64_t index = word_index(&slots->format, id.bits);
+
+    if (word_generation(&slots->format, id.bits) != next_generation(slots, before)) {
+        sites_forget(&slots->sites, index, index + 1);
+    }
+    sites_note_birth(&slots->sites, index, caller);
+}
+
 static haft_status restore(haft_worker *worker, haft_id id, const void *object, const void *caller)
 {
     haft_table *table = worker->table;
@@ -18406,7 +18724,7 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
         fetch_add_relaxed(COUNT, &table->restored, 1);
         tally(&worker->counters.reserved, 1); /* `inserted` counts slots of the filling batch */
         count_up(&worker->counters.published, 1);
-        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
+        note_sites(slots, id, before, caller);
         slots_fill(slots, slots_object(at), object);
         life_publish(at, id);
     }
@@ -18977,6 +19295,7 @@ static bool choose_run(struct trim *trim, uint64_t run)
     }
     /* Before the words are gone: a thread that finds them gone finds the floor. */
     runs_set_floor(runs, run, floor_of_slots(slots, first, count));
+    sites_forget(&slots->sites, first, first + count);
     runs_set_link(runs, run, trim->runs.first);
     trim->runs.first = run;
     trim->runs.last = trim->runs.slots == 0 ? run : trim->runs.last;
@@ -19094,6 +19413,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
  *
  * Edges in this file.
  *   COUNT   counters of all threads without a worker; the slots travel through the lists
+ *   TALLY   haft_abort_unregistered (release) -> taken_slots (acquire)   as tally()
  */
 
 /* Do the duties with a borrowed worker, which may run on_reclaim, and return it. */
@@ -19196,11 +19516,13 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
     sites_note_death(&table->slots.sites, index, CALLER);
     if (life_give_up(&table->slots, id)) {
         list_push(table, LIST_ABORTED, index);
+        life_uncount(table, index);
     } else {
         fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
-        fetch_add_relaxed(COUNT, &table->counters.exhausted, 1);
+        life_uncount(table, index); /* first: at no moment is it in use twice */
+        /* Weakened, the slot could count as reserved, and as exhausted too. */
+        fetch_add_release(TALLY, &table->counters.exhausted, 1);
     }
-    life_uncount(table, index);
 }
 
 /*
@@ -19253,7 +19575,8 @@ struct haft_commands {
     size_t made;
     size_t room; /* for pointers */
 
-    haft_id *reserved; /* for the next recorder; oldest first */
+    haft_id *reserved; /* for the next recorder; oldest first, from `reserved_from` on */
+    size_t reserved_from;
     size_t reserved_count;
     size_t reserved_room;
 
@@ -19360,6 +19683,8 @@ static haft_status open_commands(haft_table *table, const haft_commands_options 
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
+    /* With other clocks a thread and its worker stay together. */
+    opened->worker->is_of_set = table->domain->clock == &frame_clock;
     *commands = opened;
     return HAFT_OK;
 }
@@ -19385,6 +19710,7 @@ void haft_commands_close(haft_commands *commands)
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
     }
+    commands->worker->is_of_set = false; /* first: after a fork it is closed with its thread */
     haft_worker_close(commands->worker);
     haft_arena_close(commands->arena);
     from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);
@@ -19453,10 +19779,34 @@ static haft_status make_recorder(haft_commands *commands)
     return HAFT_OK;
 }
 
+/* Those that a refused recorder left are born where the next one is opened. */
+static void note_births(const haft_commands *commands, size_t count, const void *caller)
+{
+    const struct slots *slots = &commands->table->slots;
+
+    for (size_t i = 0; i < commands->reserved_count && i < count; i++) {
+        const haft_id id = commands->reserved[commands->reserved_from + i];
+
+        sites_note_birth(&slots->sites, word_index(&slots->format, id.bits), caller);
+    }
+}
+
+/* Reservations begin where their memory does. */
+static void move_reserved(haft_commands *commands)
+{
+    if (commands->reserved_from != 0) {
+        memmove(commands->reserved, commands->reserved + commands->reserved_from,
+                commands->reserved_count * sizeof *commands->reserved);
+        commands->reserved_from = 0;
+    }
+}
+
 /* Reserve until there are `count` reservations; those there are stay if this fails. */
 static haft_status reserve_ids(haft_commands *commands, size_t count, const void *caller)
 {
+    note_births(commands, count, caller);
     if (commands->reserved_count < count) {
+        move_reserved(commands);
         haft_id *ids = with_room(&commands->allocator, commands->reserved, &commands->reserved_room,
                                  count, sizeof *commands->reserved);
 
@@ -19483,10 +19833,9 @@ static haft_id *take_reserved(haft_commands *commands, size_t count)
     haft_id *ids = haft_arena_new_array(commands->arena, haft_id, count);
 
     if (ids != NULL && count != 0) {
+        memcpy(ids, commands->reserved + commands->reserved_from, count * sizeof *ids);
+        commands->reserved_from += count;
         commands->reserved_count -= count;
-        memcpy(ids, commands->reserved, count * sizeof *ids);
-        memmove(commands->reserved, commands->reserved + count,
-                commands->reserved_count * sizeof *ids);
     }
     return ids;
 }
@@ -19557,23 +19906,24 @@ static void make_calls(haft_recorder *recorder, haft_commands *commands, haft_ap
     commands->calling = NULL;
 }
 
-static void count_not_live(const haft_table *table, haft_id id, haft_applied *applied)
+/* As a refused free: a duplicate is one, too. */
+static void count_not_live(haft_worker *worker, haft_id id, haft_applied *applied)
 {
-    const haft_status status = haft_diagnose(table, id);
+    const haft_status status = haft_diagnose(worker->table, id);
     const bool was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
 
     applied->stale += was_freed;
     applied->refused += !was_freed;
+    count_up(&worker->counters.refused_frees, 1);
 }
 
 /* The first walk: ids that are not live become nil. */
-static void drop_not_live(const haft_recorder *recorder, const haft_table *table,
-                          haft_applied *applied)
+static void drop_not_live(const haft_recorder *recorder, haft_worker *worker, haft_applied *applied)
 {
     for (struct destroys *piece = recorder->destroys; piece != NULL; piece = piece->next) {
         for (uint64_t i = 0; i < piece->count; i++) {
             if (!haft_is_live(recorder->view, piece->ids[i])) {
-                count_not_live(table, piece->ids[i], applied);
+                count_not_live(worker, piece->ids[i], applied);
                 piece->ids[i] = HAFT_NIL;
             }
         }
@@ -19610,7 +19960,7 @@ static void carry_out(haft_commands *commands, const void *caller, haft_applied 
         make_calls(recorders[i], commands, applied);
     }
     for (size_t i = 0; i < open; i++) {
-        drop_not_live(recorders[i], commands->table, applied);
+        drop_not_live(recorders[i], commands->worker, applied);
     }
     for (size_t i = 0; i < open; i++) {
         destroy_live(recorders[i], commands->worker, caller, applied);
@@ -19631,9 +19981,10 @@ HAFT_INTERNAL uint64_t commands_give_up(haft_commands *commands, const void *cal
         recorder->is_open = false;
     }
     for (size_t i = 0; i < commands->reserved_count; i++) {
-        worker_abort(commands->worker, commands->reserved[i], caller);
+        worker_abort(commands->worker, commands->reserved[commands->reserved_from + i], caller);
     }
     commands->open = 0;
+    commands->reserved_from = 0;
     commands->reserved_count = 0;
     return given_up;
 }
@@ -19825,7 +20176,7 @@ struct export_head {
     uint64_t sequence;
 };
 
-/* The file's text, to be freed, and its length; NULL: no memory. */
+/* Under the registry's lock: the file's text, to be freed, and its length; NULL: no memory. */
 HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length);
 #endif /* HAFT_WITHOUT_EXPORT */
 
@@ -19838,6 +20189,9 @@ HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length);
  * The child of a fork finds no lock held here: a process claims its export with one
  * compare-and-swap, and leaves the one that it inherits alone.
  *
+ * A thread that has the registry's lock, between the two calls around a fork, may write and close
+ * its export.  So no thread waits for that lock while it has the export's, or is to be joined.
+ *
  * Edges in this file.
  *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
  *           nothing travels with that
@@ -19847,6 +20201,7 @@ HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length);
 #define DEFAULT_INTERVAL_MS 1000
 #define LEAST_INTERVAL_MS 10
 #define MOST_INTERVAL_MS 3600000
+#define AGAIN_NS 1000000 /* between two tries for the registry's lock */
 
 struct haft_export {
     uint64_t process; /* the one that opened it: see registry.h */
@@ -19860,7 +20215,10 @@ struct haft_export {
 
 static atomic_u64 open_in; /* the process that has an export open, or 0 */
 
-/* Under the lock, once there is a thread. */
+/*
+ * Under the export's lock, once there is a thread, and under the registry's, which it gives back
+ * before it writes.
+ */
 static haft_status write_file(haft_export *export)
 {
     size_t length;
@@ -19868,6 +20226,7 @@ static haft_status write_file(haft_export *export)
     export->head.sequence++;
     char *text = export_text(&export->head, &length);
 
+    registry_unlock();
     if (text == NULL) {
         return HAFT_NO_MEMORY;
     }
@@ -19879,6 +20238,15 @@ static haft_status write_file(haft_export *export)
 
 /* --- the thread --- */
 
+/* False: it is to stop.  The thread that wants that may have the registry's lock, and join it. */
+static bool take_registry_to_write(haft_export *export)
+{
+    while (!export->stopping && !registry_try_lock()) {
+        os_condition_wait(&export->stop_wanted, &export->lock, os_now_ns() + AGAIN_NS);
+    }
+    return !export->stopping;
+}
+
 static void write_until_stopped(void *arg)
 {
     haft_export *export = arg;
@@ -19887,7 +20255,8 @@ static void write_until_stopped(void *arg)
     while (!export->stopping) {
         const uint64_t next = os_now_ns() + export->head.interval_ms * (NS_PER_S / 1000);
 
-        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) && !export->stopping) {
+        if (!os_condition_wait(&export->stop_wanted, &export->lock, next) &&
+            take_registry_to_write(export)) {
             write_file(export); /* if this fails, the next write may succeed */
         }
     }
@@ -19923,6 +20292,7 @@ static haft_export *new_export(const haft_export_options *options)
 /* The first file, and the thread that writes the others. */
 static haft_status start(haft_export *export)
 {
+    registry_lock();
     const haft_status status = write_file(export);
 
     if (status != HAFT_OK) {
@@ -20002,12 +20372,24 @@ static bool is_mine(const haft_export *export)
     return export->process == registry_process();
 }
 
+/* The thread that has one of the two locks may wait for the other: so it waits with neither. */
+static void take_locks_to_write(haft_export *export)
+{
+    os_mutex_lock(&export->lock);
+    while (!registry_try_lock()) {
+        os_mutex_unlock(&export->lock);
+        registry_lock();
+        registry_unlock();
+        os_mutex_lock(&export->lock);
+    }
+}
+
 haft_status haft_export_write(haft_export *opened)
 {
     if (!is_mine(opened)) {
         return HAFT_NO_FILE;
     }
-    os_mutex_lock(&opened->lock);
+    take_locks_to_write(opened);
     const haft_status status = write_file(opened);
 
     os_mutex_unlock(&opened->lock);
@@ -20055,7 +20437,7 @@ void haft_export_close(haft_export *opened)
  *
  * A reader that asks whether the process runs takes a share of the lock for a moment; opening waits
  * for that.  The child of a fork would keep the lock when its parent has ended, so the child closes
- * it first of all.
+ * it first of all, and a new file that was being written.
  */
 
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
@@ -20063,9 +20445,14 @@ void haft_export_close(haft_export *opened)
 #define MOST_TRIES 100       /* for a lock that is removed, or asked for, whenever it is tried */
 #define PAUSE_NS 1000000     /* then a reader that asked is done */
 
-/* The locked file of this process's one export, or -1.  Under the registry's lock, which each fork
- * takes: so a child knows of each lock that it has. */
+/*
+ * The locked file of this process's one export, and the new file that is being written; or -1.
+ * Each fork takes their lock, so a child knows of each that it has.  A thread that has it takes no
+ * other; the thread that forks takes it after the registry's, which openers of exports may have.
+ */
+static struct os_mutex files_lock;
 static int held = -1;
+static int being_written = -1;
 
 /* --- names --- */
 
@@ -20089,17 +20476,38 @@ static const char *name_of(const struct export_file *file)
 
 /* --- the lock --- */
 
-static void release(void)
+/* True unless the system found that something was not written. */
+static bool release(int *file)
 {
-    if (held >= 0) {
-        close(held);
-    }
-    held = -1;
+    const bool closed = *file < 0 || close(*file) == 0;
+
+    *file = -1;
+    return closed;
 }
 
-__attribute__((constructor)) static void watch_forks_of_files(void)
+static void lock_files(void)
 {
-    os_on_fork(NULL, NULL, release);
+    registry_lock();
+    os_mutex_lock(&files_lock);
+}
+
+static void unlock_files(void)
+{
+    os_mutex_unlock(&files_lock);
+    registry_unlock();
+}
+
+static void forget_files(void)
+{
+    release(&held);
+    release(&being_written);
+    unlock_files();
+}
+
+/* After the registry's handler, and before the program's: see registry.c. */
+__attribute__((constructor(102))) static void watch_forks_of_files(void)
+{
+    os_on_fork(lock_files, unlock_files, forget_files);
 }
 
 /* Another process's lock, or something of that name that is no lock. */
@@ -20132,14 +20540,14 @@ static int try_names(const struct export_file *file)
 {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-    registry_lock();
+    os_mutex_lock(&files_lock);
     held = openat(file->directory, file->locked, flags, OWNER_ONLY);
     const int error = held < 0 ? errno : lock_file(held);
 
     if (error != 0) {
-        release();
+        release(&held);
     }
-    registry_unlock();
+    os_mutex_unlock(&files_lock);
     return error;
 }
 
@@ -20206,9 +20614,9 @@ HAFT_INTERNAL void export_file_remove(struct export_file *file)
 {
     unlinkat(file->directory, name_of(file), 0);
     unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
-    registry_lock();
-    release();
-    registry_unlock();
+    os_mutex_lock(&files_lock);
+    release(&held);
+    os_mutex_unlock(&files_lock);
     export_file_forget(file);
 }
 
@@ -20233,15 +20641,22 @@ static bool write_temporary(const struct export_file *file, const char *text, si
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
     unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
-    const int made = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+    os_mutex_lock(&files_lock);
+    const int opened = openat(file->directory, file->temporary, flags, OWNER_ONLY);
 
-    if (made < 0) {
+    being_written = opened;
+    os_mutex_unlock(&files_lock);
+    if (opened < 0) {
         return false;
     }
     const bool wrote =
-        fchmod(made, OWNER_ONLY) == 0 && write_all(made, text, length); /* whatever umask */
+        fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
 
-    return close(made) == 0 && wrote;
+    os_mutex_lock(&files_lock);
+    const bool closed = release(&being_written);
+
+    os_mutex_unlock(&files_lock);
+    return closed && wrote;
 }
 
 HAFT_INTERNAL
@@ -20449,14 +20864,12 @@ HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length)
         return NULL;
     }
     put_head(out, head);
-    registry_lock();
     const haft_table *tables = first_open_table();
 
     fputs("  \"domains\": [", out);
     put_domains(out, tables);
     fputs("\n  ],\n  \"tables\": [", out);
     put_tables(out, tables);
-    registry_unlock();
     fputs("\n  ]\n}\n", out);
     const bool has_failed = ferror(out) != 0;
 

@@ -64,32 +64,32 @@
  *   met first
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
- *     haft/view.h        532  resolving ids: what every table has in common
- *     haft/domain.h     1303  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1647  the handle table that all threads share, and its workers
- *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2525  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        533  resolving ids: what every table has in common
+ *     haft/domain.h     1316  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1672  the handle table that all threads share, and its workers
+ *     haft/local.h      2155  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2559  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2871  visiting the live objects of a shared table
- *     haft/pin.h        2986  holding on to an object beyond a read section
- *     haft/share.h      3038  hand a local table over to all threads, and back
- *     haft/side.h       3155  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3398  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2905  visiting the live objects of a shared table
+ *     haft/pin.h        3020  holding on to an object beyond a read section
+ *     haft/share.h      3072  hand a local table over to all threads, and back
+ *     haft/side.h       3189  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3435  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3614  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3651  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3767  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3804  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    878  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4273  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4326  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3964  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5409  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4015  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5462  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5587  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5643  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       788  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -467,6 +467,7 @@ typedef enum haft_edge {
     HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
+    HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     HAFT_EDGE_SIDE,      /* a side's value before the id that makes it findable */
     /* reasons for relaxed operations */
@@ -867,7 +868,9 @@ typedef struct haft_foreign_clock {
      * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
      * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
      * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
-     * child, as without haft_after_fork_child().
+     * child, as without haft_after_fork_child().  A domain that the child opens is not asked about:
+     * with false or NULL the child opens none with this clock, unless the parent's other threads
+     * were not registered with it.
      */
     bool (*after_fork)(void *ctx);
 
@@ -992,14 +995,20 @@ typedef struct haft_fill {
 /*
  * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
  * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
- * they look.  `fill` lasts until it returns.
+ * they look; in a shared one the count is off by no more than the calls that other threads make
+ * meanwhile.  `fill` lasts until it returns.
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
  * What the insertion or reservation that calls it gives back is written afterwards, except for the
  * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
- * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill does not close the
- * table, and a packed table's may do what its other callbacks may.  It is called neither within
+ * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
+ * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
+ *
+ * So a local table may be cleared when it is nearly full.  A reservation that calls on_fill counts
+ * in `in_use`, and is made when on_fill returns: before, its id is as one that was never issued,
+ * and no call gives it up or takes its slot.  An object that calls on_fill is live already: if
+ * on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 
@@ -1217,7 +1226,11 @@ typedef struct haft_footprint {
     X(backlog, gauge, tickets, "batches that wait: requested and not done")                        \
     X(stalls, counter, stalls, "noticed")
 
-/* Of haft_local: a name of the list above has its meaning there. */
+/*
+ * Of haft_local: a name of the list above has its meaning there.  After haft_unshare() slots that a
+ * worker had drawn and not used count too: in `high_water`, and in `released` where they fill page
+ * runs, else in `free`.
+ */
 #define HAFT_LOCAL_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
@@ -1358,16 +1371,17 @@ typedef struct haft_stall {
 typedef struct haft_domain_options {
     /*
      * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
-     * is copied.  Workers, frame: NULL.
+     * is copied.  In the child of a fork: one that can wait there (haft/threads.h).  Workers,
+     * frame: NULL.
      */
     const haft_foreign_clock *foreign_clock;
     haft_clock clock;
 
     /*
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
-     * slow path (no free slot at hand; a quiescent point with a backlog), or by a thread that waits
-     * for another one's grace period.  A thread that waits in a foreign clock, with no other thread
-     * about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
+     * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
+     * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
+     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
      * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
      * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
      * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
@@ -1417,7 +1431,8 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  * be given as `memory` and `memory_size`; its capacity is threads.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  */
 haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
                                         haft_footprint *footprint);
@@ -1432,24 +1447,29 @@ HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a job, or a section of a foreign clock
- *                               that can tell (liburcu's except qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside a job, or parked in one, or with qsbr
+ *                               and the workers clock parked at all, also by way of another domain
+ *                               with the same foreign clock; or inside a section of a clock that
+ *                               can tell (liburcu's except qsbr).  Not with the frame clock
  *             HAFT_IN_CALLBACK  it is inside a callback
  *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
- *           workers and the frame clock that no haft_section_begin() is without its end.
+ *           workers and the frame clock that no haft_section_begin() is without its end, with the
+ *           frame clock no haft_job_begin() either.
  * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
 
 /*
  * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
- * still sits in a worker's open batch is not covered: haft_worker_flush() hands it on.
+ * still sits in a worker's open batch, or was freed without a worker, is not covered:
+ * haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (liburcu's except qsbr)
+ *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
+ *                               clock), or a section of a foreign clock that can tell (liburcu's
+ *                               except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
  *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
@@ -1577,12 +1597,13 @@ void haft_section_end(haft_domain *domain);
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
  *
- * A thread may be in jobs of at most 8 foreign clocks at once, where a park from online counts as
- * one; the ninth ends the process.
+ * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
+ * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
  *
  * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
- * last worker inside a job is online until the job ends.  With the frame clock both calls do
- * nothing but that debug builds count jobs as sections.
+ * last worker inside a job is online until the job ends; or it stays offline, if it was, until it
+ * opens a worker or calls haft_thread_online().  With the frame clock both calls do nothing but
+ * that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
  * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
@@ -1593,8 +1614,9 @@ void haft_section_end(haft_domain *domain);
  * Ordering  outermost end: release towards grace periods.
  * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
  *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, the thread opens no first worker on a domain (HAFT_NO_MEMORY) until the job
- *           ends.
+ *           refuses, or given memory has no room for the thread, the thread opens no first worker
+ *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
+ *           keeps haft_domain_wait() and haft_domain_close() from nothing.
  * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
  *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
  */
@@ -1609,10 +1631,11 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
- * that any of them resolved are void.  A job that begins meanwhile is an outermost one.  With the
- * frame clock both do nothing: a parked job is one of the frame's jobs.  With the workers clock
- * they do nothing in a thread without workers and jobs: a first worker that it opens between the
- * two, outside of jobs, brings the thread online.
+ * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
+ * it haft_thread_offline() and haft_thread_online() do nothing.  With the frame clock both do
+ * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
+ * thread without workers and jobs: a first worker that it opens between the two, outside of jobs,
+ * brings the thread online.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -1629,12 +1652,14 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
  * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
- * not called in an inner job.  haft_thread_park() lets go in any job, and on every clock.  Inside a
+ * not called in an inner job.  A thread that is parked, in no job that began since, is offline
+ * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
  * callback may hold pointers; debug builds assert that they are not called there.
  *
- * Threads   a registered thread; in turn.  Workers clock: a thread with an open worker (else
- *           nothing happens).
+ * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
+ *           (else nothing happens).  It ends with the thread's last worker: the next one that the
+ *           thread opens brings it online.
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, except for waking a thread that waits for this one.
  * Cost      a full fence; workers clock: one store, and one shared operation to come online;
@@ -1687,15 +1712,15 @@ void haft_thread_online(haft_domain *domain);
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
- * within another callback.  Calls that wait, announce a quiescent point, close, flush, trim or
- * share answer HAFT_IN_CALLBACK, for every table and domain and in release builds too: a job above
- * the callback may hold pointers.  A reservation in a callback finds slots that its thread has just
- * taken back, ready ones and fresh ones, but takes none back itself: so it may answer HAFT_BUSY
- * where one after the callback finds a slot.
+ * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
+ * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
+ * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
+ * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
+ * answer HAFT_BUSY where one after the callback finds a slot.
  *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
- * its slots back soon after their grace period; slots of closed workers and slots in the depot are
- * taken back when a search needs them, by haft_trim(), or when the table closes.
+ * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
+ * are taken back when a search needs them, by haft_trim(), or when the table closes.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
@@ -1713,8 +1738,11 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
  * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
  * called no earlier than when warn_at objects are in use, and no later than when every open worker
- * has used up a batch after that: at most 128 slots, fewer in tables below 4,096.  Restored objects
- * count with exact_capacity only.
+ * has used up a batch after that, begun outside callbacks: at most 128 slots, fewer in tables below
+ * 4,096.  A worker looks
+ * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
+ * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
+ * warning.  Restored objects count with exact_capacity only.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -1756,7 +1784,7 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took back): where no slot can be reused, and a fresh one
  * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
  * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
  * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
@@ -1803,7 +1831,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  */
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint);
@@ -1820,8 +1849,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * on_reclaim.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the grace periods of all freed objects have passed, no section has one: the call does not wait,
- * and releases the memory at once.  So a read section protects the objects that it has resolved,
+ * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
+ * section has one: the call does not wait, and releases the memory at once.  So a read section protects the objects that it has resolved,
  * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
@@ -1903,9 +1932,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
- * A worker's duties: take back its own due slots, four batches at a time, where on_reclaim, pins or
- * a restore range ask for it; collect slots that calls without a worker freed, gave up or unpinned.
- * haft_worker_quiescent(), _flush() and _close() do them, so on_reclaim may run there.
+ * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
+ * 512 and a batch, where on_reclaim, pins or a restore range ask for it; collect slots that calls
+ * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
+ * them, so on_reclaim may run there.
  */
 
 /*
@@ -2195,8 +2225,9 @@ typedef struct haft_local_options {
  */
 
 /*
- * Memory.  The table has slots for the capacity and min_free, to the next power of two.  Up to 128
- * KiB of them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
+ * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
+ * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 128 KiB of
+ * them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
  * nothing.  More are address space, whose pages are touched when slots are first used.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
@@ -2232,7 +2263,8 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  * nothing here.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
- *           an option, or HAFT_NO_MEMORY: more than there are addresses.
+ *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
+ *           have 32 bits.
  * Threads   any.
  */
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
@@ -2372,9 +2404,10 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 }
 
 /*
- * haft_local_clear - free every live object, in order of index, and give every reservation up.  All
- * earlier ids are stale for ever (with `wrap`, until generations begin again).  Objects that
- * on_destroy inserts meanwhile may stay; its reservations may be given up.
+ * haft_local_clear - free every live object, in order of index, and give every reservation up,
+ * except one whose call runs on_fill (haft/diagnose.h).  All earlier ids are stale for ever (with
+ * `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may stay; its
+ * reservations may be given up.
  *
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
@@ -2414,7 +2447,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count) memory is touched, where the system can do so at once (Linux 5.14); else O(1).
+ * Cost      O(count).  Where the system can do so at once (Linux 5.14), memory is touched, by a
+ *           system call for each stretch of free slots.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
@@ -3202,6 +3236,8 @@ typedef struct haft_side haft_side;
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
  * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
+ * Values that it sets while its slot is recycled end too, as long as the slot is exhausted; if it
+ * recycles the slot itself, those of the slot's next object stay.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 
@@ -3338,7 +3374,8 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
  *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
  *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
  *                              haft_local_diagnose(); a reserved id may have a value.  Also if
- *                              on_end, called for the entry's last value, has freed the object
+ *                              on_end, called for the entry's last value, has freed the object:
+ *                              that value has ended then
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
  *           the value is then found by threads that hold the id, as the object is.
@@ -3731,9 +3768,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), sides, histories,
- * clones and loading (haft/side.h, haft/snapshot.h), recorders, exports, the report of leaks at
- * closing (for the C library's sort), and debug builds at closing, for the census; the last two do
- * without where they get no memory.
+ * clones, loading, and saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their
+ * recorders (haft/commands.h), exports, the report of leaks at closing (for the C library's sort),
+ * and debug builds at closing, for the census; the last two do without where they get no memory.
  */
 
 /*
@@ -3895,11 +3932,16 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
  *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
  *     before, and may start threads that do;
- *   - the workers of the other threads are closed.  Every slot that is neither live, reserved,
- *     exhausted nor kept by a pin is free or waits for a grace period, wherever it was at the fork:
- *     with a worker, between two, or in the middle of a call.  The statistics are right again,
- *     but count as freed those free slots of a local table that was shared which a thread had
- *     taken and not used;
+ *   - command sets (haft/commands.h) of a domain with the frame clock go on as well, with what has
+ *     been recorded: they are the forking thread's, whichever thread used them last.  But one that
+ *     another thread was opening or closing, or that it had a call with or with one of its
+ *     recorders, is half changed: the child leaves it alone.  Its worker may stay open, and then
+ *     its table cannot be closed;
+ *   - the other workers of the other threads are closed.  Every slot that is neither live,
+ *     reserved, exhausted nor kept by a pin is free or waits for a grace period, wherever it was at
+ *     the fork: with a worker, between two, or in the middle of a call.  The statistics are right
+ *     again, but count as freed those free slots of a local table that was shared which a thread
+ *     had taken and not used;
  *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
  *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
  *     was moving into or out of a list;
@@ -3921,6 +3963,12 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
  * and tables, and close these.
  *
+ * A domain that the child opens has the workers or the frame clock, or a foreign clock that can
+ * wait in the child: one whose after_fork() has answered true, or that no other thread of the
+ * parent was registered with at the fork.  The wait() of any other (liburcu's except bp) may wait
+ * for ever for threads that are gone, also where the parent had no domain with that clock:
+ * haft_domain_open() cannot tell.
+ *
  * To have them called around every fork:
  *
  *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
@@ -3932,8 +3980,11 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
 
 /*
  * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
- * haft_after_fork_parent() other threads wait where they open or close one of these, or end with an
- * implicit worker, or write an export.  No other call waits, and this one waits for no callback.
+ * haft_after_fork_parent() other threads wait where they open or close one of these or a side of a
+ * shared table, where they end with an implicit worker, recycle in a table with sides
+ * (haft_recycle_exhausted), or open or write an export; the export's thread writes later.  No other
+ * call waits, and this one waits for no callback.  The calling thread may also
+ * write and close its export.
  *
  * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
  *           from a callback.  Calls nest: for each one there is one of the functions below.
@@ -4116,7 +4167,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  *
  * A size that does not fit into the block in use goes to the next one, and the rest of the former
  * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
- * size, and the block in use stays in use.
+ * size, and the block in use stays in use.  If a new one is made for it, the largest such block
+ * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
  *           larger than any memory, or `alignment` is not a power of two up to
@@ -4250,7 +4302,8 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first and the one in use.
+ * haft_arena_trim - free all empty blocks except the first, the one in use and those before it: a
+ * block whose only allocation was shrunk away or freed stays until a reset or rewind.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).
@@ -5477,8 +5530,9 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
  *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                      untouched, if its objects are of another size or alignment,
- *                                      or one of the two has pins and the other has not
+ *                                      untouched, if its objects are of another size, less aligned
+ *                                      or farther apart than in a table of the type, or one of the
+ *                                      two has pins and the other has not
  *   name_local_close(ships)
  *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
  *   _for_each, _restore, _restore_free, _for_each_slot
@@ -5501,7 +5555,8 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
  *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                        untouched, if its objects are of another size or alignment
+ *                                        untouched, if its objects are of another size or less
+ *                                        aligned than the type's
  *   name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
  *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
@@ -5534,8 +5589,9 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *                                              HAFT_BAD_PINS
  *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
  *                                              `ships` untouched, if its objects are of another
- *                                              size or alignment, or one of the two has pins and
- *                                              the other has not
+ *                                              size, less aligned or farther apart than in a table
+ *                                              of the type, or one of the two has pins and the
+ *                                              other has not
  *   name_table_close(ships)
  *   name_diagnose, name_id_at, name_require
  *
