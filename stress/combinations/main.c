@@ -77,7 +77,7 @@ static const struct argp_option options[] = {
      "of the first plan; the next one has the next; by default of the time", 0},
     {"times", KEY_TIMES, "N", 0, "each plan N times, or under N schedules (20), unless in turns",
      0},
-    {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (60)", 0},
+    {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (300)", 0},
     {"shrink", KEY_SHRINK, "N", 0, "for N seconds at most (60)", 0},
     {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
     {"pairs", KEY_PAIRS, "FILE", 0, "how often two features came together, as JSON", 0},
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
                                    .seconds = 30,
                                    .seed = (uint64_t)time(NULL),
                                    .times = 20,
-                                   .patience = 60,
+                                   .patience = 300,
                                    .shrink_seconds = 60};
     if (argp_parse(&argp, argc, argv, 0, NULL, NULL) != 0) {
         return USAGE;

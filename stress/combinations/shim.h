@@ -1,11 +1,12 @@
 /*
  * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
- * runs on every version of the library.  White-box for the census, the workers' budget and the ids
- * that a command set holds in reserve.
+ * runs on every version of the library.  White-box for the census, the workers' budget, the level
+ * of a thread that is parked and the ids that a command set holds in reserve.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
 
+#include "concurrent/clock/state.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/state.h"
 #include <haft/commands.h>
