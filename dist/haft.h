@@ -66,28 +66,28 @@
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        533  resolving ids: what every table has in common
  *     haft/domain.h     1316  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1672  the handle table that all threads share, and its workers
- *     haft/local.h      2155  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2559  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/table.h      1673  the handle table that all threads share, and its workers
+ *     haft/local.h      2158  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2562  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2905  visiting the live objects of a shared table
- *     haft/pin.h        3020  holding on to an object beyond a read section
- *     haft/share.h      3072  hand a local table over to all threads, and back
- *     haft/side.h       3189  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3435  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2908  visiting the live objects of a shared table
+ *     haft/pin.h        3023  holding on to an object beyond a read section
+ *     haft/share.h      3075  hand a local table over to all threads, and back
+ *     haft/side.h       3192  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3438  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3651  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3654  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3804  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3807  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4326  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4329  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4015  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5462  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4018  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5465  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5643  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5646  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -1381,11 +1381,12 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
      * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
-     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
-     * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
-     * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
-     * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
-     * it up if the clock can tell, and what to do.  stall_ns 0: one second.
+     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame
+     * clock has no stalls.  The callback may look at statistics and diagnose ids, but neither
+     * resolve (the thread may be offline), insert or free, nor open workers; what waits or closes
+     * answers HAFT_IN_CALLBACK.  It is not called inside another callback.  NULL: one line on
+     * stderr says which domain waits, for how long, which thread holds it up if the clock can tell,
+     * and what to do.  stall_ns 0: one second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
@@ -1784,11 +1785,12 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took back): where no slot can be reused, and a fresh one
- * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
- * alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took
+ * back): where no slot can be reused, and a fresh one would exceed that, the answer is HAFT_BUSY,
+ * and haft_insert_wait() waits.  So a thread that stays in a read section costs at most that much
+ * memory.  Slots that are exhausted, or whose memory is released, do not count.  A slot is the
+ * object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail: objects that
+ * were live at once may all wait at once.
  */
 
 /*
@@ -1850,8 +1852,9 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
  * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
- * section has one: the call does not wait, and releases the memory at once.  So a read section protects the objects that it has resolved,
- * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
+ * section has one: the call does not wait, and releases the memory at once.  So a read section
+ * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
+ * closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;

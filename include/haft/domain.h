@@ -90,11 +90,12 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
      * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
-     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame clock has no stalls.  The callback may look at statistics and
-     * diagnose ids, but neither resolve (the thread may be offline), insert or free, nor open
-     * workers; what waits or closes answers HAFT_IN_CALLBACK.  It is not called inside another
-     * callback.  NULL: one line on stderr says which domain waits, for how long, which thread holds
-     * it up if the clock can tell, and what to do.  stall_ns 0: one second.
+     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame
+     * clock has no stalls.  The callback may look at statistics and diagnose ids, but neither
+     * resolve (the thread may be offline), insert or free, nor open workers; what waits or closes
+     * answers HAFT_IN_CALLBACK.  It is not called inside another callback.  NULL: one line on
+     * stderr says which domain waits, for how long, which thread holds it up if the clock can tell,
+     * and what to do.  stall_ns 0: one second.
      */
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;

@@ -138,11 +138,12 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took back): where no slot can be reused, and a fresh one
- * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
- * alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took
+ * back): where no slot can be reused, and a fresh one would exceed that, the answer is HAFT_BUSY,
+ * and haft_insert_wait() waits.  So a thread that stays in a read section costs at most that much
+ * memory.  Slots that are exhausted, or whose memory is released, do not count.  A slot is the
+ * object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail: objects that
+ * were live at once may all wait at once.
  */
 
 /*
@@ -204,8 +205,9 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
  * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
- * section has one: the call does not wait, and releases the memory at once.  So a read section protects the objects that it has resolved,
- * not the table: a haft_resolve() through the view of a closed table is misuse, whatever the id.
+ * section has one: the call does not wait, and releases the memory at once.  So a read section
+ * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
+ * closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;

@@ -7,8 +7,8 @@
  * before it was taken; so no count from before the warning makes the table warn again.
  *
  * Edges in this file.
- *   TALLY   fill_look (release) -> fill_seen (acquire)   the counts by which a thread has warned, to
- *           those of a thread that knows of the warning
+ *   TALLY   fill_look (release) -> fill_seen (acquire)   the counts by which a thread has warned,
+ *           to those of a thread that knows of the warning
  *   RETRY   the state, decided by its compare-and-swap: that the fill is low promises nothing
  *   OWN     one thread uses the table
  */

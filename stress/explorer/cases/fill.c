@@ -1,4 +1,4 @@
-/* White-box: counts of slots, as HAFT_FULL and on_fill go by them, while other threads change them. */
+/* White-box: HAFT_FULL and on_fill, by counts of slots that other threads change meanwhile. */
 #include "stress/explorer/cases/case.h"
 #include <haft/pin.h>
 #include <haft/table.h>
@@ -207,7 +207,7 @@ const struct explored_case fill_given_up_case = {
     .tear_down = tear_down_fill_given_up,
 };
 
-/* fill_twice: two threads insert, the first of them so many that there is a warning */
+/* fill_twice: two threads insert, the first until there is a warning */
 
 static void set_up_fill_twice(void)
 {
