@@ -1,5 +1,6 @@
 /* haft::packed: lives, moving objects by their bytes, loops. */
 #include "tests/cpp/counted.hpp"
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,12 @@ struct tally {
 
 template <> inline constexpr bool haft::is_trivially_relocatable<tally> = true;
 
+/* Of two passes, as bidirectional iterators are. */
+static_assert(std::is_default_constructible_v<haft::packed<int>::entry_list::iterator>);
+static_assert(std::is_default_constructible_v<haft::packed<int>::backward_list::iterator>);
+#if __cplusplus >= 202002L
+static_assert(std::bidirectional_iterator<haft::packed<int>::entry_list::iterator>);
+#endif
 static_assert(haft::is_trivially_relocatable<int>);
 static_assert(!haft::is_trivially_relocatable<std::unique_ptr<int>>);
 static_assert(!haft::is_trivially_relocatable<counted>);

@@ -193,6 +193,37 @@ Test(cpp_table, closing_with_an_open_worker_is_refused_and_nothing_is_destroyed)
     expect_status(numbers.close(), HAFT_OK);
 }
 
+struct reporter {
+    static inline haft::table<int> *reports;
+    static inline haft::worker<int> kept;
+    static inline haft_status closed;
+
+    ~reporter()
+    {
+        kept = std::move(*reports->open_worker());
+        closed = kept.close();
+    }
+};
+
+Test(cpp_table, worker_whose_close_is_refused_in_a_callback_is_kept)
+{
+    const haft::domain domain = frames();
+    auto reports = opened<haft::table<int>>(domain);
+    auto reporters = opened<haft::table<reporter>>(domain);
+    auto worker = reporters.open_worker();
+
+    reporter::reports = &reports;
+    expect_status(worker->free(*worker->emplace()), HAFT_OK);
+    next_frame<reporter>(domain, *worker);
+    expect_status(reporter::closed, HAFT_IN_CALLBACK);
+    cr_assert(reporter::kept);
+    expect_status(reports.close(), HAFT_IN_USE);
+    expect_status(reporter::kept.close(), HAFT_OK);
+    cr_expect_not(reporter::kept);
+    expect_status(reporter::kept.close(), HAFT_OK);
+    expect_status(reports.close(), HAFT_OK);
+}
+
 /* --- moving --- */
 
 Test(cpp_table, moved_tables_workers_and_domains_leave_empty_ones)

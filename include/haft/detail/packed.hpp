@@ -219,6 +219,7 @@ template <class T> class packed<T>::entry_list
         using pointer = void;
         using difference_type = std::ptrdiff_t;
 
+        iterator() noexcept = default;
         iterator(T *object, const haft_id *id) noexcept : object_(object), id_(id) {}
         entry<T> operator*() const noexcept { return entry<T>{haft::id<T>(*id_), *object_}; }
         iterator &operator++() noexcept
@@ -251,8 +252,8 @@ template <class T> class packed<T>::entry_list
         friend bool operator!=(iterator a, iterator b) noexcept { return a.object_ != b.object_; }
 
       private:
-        T *object_;
-        const haft_id *id_;
+        T *object_ = nullptr;
+        const haft_id *id_ = nullptr;
     };
 
     entry_list(T *objects, const haft_id *ids, uint64_t count) noexcept

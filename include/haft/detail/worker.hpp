@@ -107,6 +107,10 @@ template <class T, pins P = pins::no> class worker_ref
 /*
  * worker - one that is closed at the end of its life, by the thread that opened it: made by
  * haft::table::open_worker().  Moved-from and closed ones are empty.
+ *
+ * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
+ * use current_worker(), or the calls without a worker: a worker that ends there stays open, and
+ * debug builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
@@ -123,12 +127,22 @@ template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
         std::swap(static_cast<base &>(*this), static_cast<base &>(moved));
         return *this;
     }
-    ~worker() { close(); }
-    void close() noexcept
+    ~worker()
     {
         if (this->worker_ != nullptr) {
-            haft_worker_close(std::exchange(this->worker_, nullptr));
+            detail::asserting_closer<haft_worker_close>()(this->worker_);
         }
+    }
+    /* haft_worker_close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
+    haft_status close() noexcept
+    {
+        const haft_status status =
+            this->worker_ == nullptr ? HAFT_OK : haft_worker_close(this->worker_);
+
+        if (status == HAFT_OK) {
+            this->worker_ = nullptr;
+        }
+        return status;
     }
 };
 
