@@ -12,6 +12,8 @@
 
 A slot holds bytes: those of struct.pack, of a ctypes structure or of any other buffer.  A read section
 gives them as a memoryview, which is released when the section ends: a use after that is a ValueError.
+Python cannot revoke what is made of that view: a slice, or another memoryview of it, still leads to the
+slot after the section, and to no memory after the table.  Copy what is to be kept: bytes(view).
 
 Every status but HAFT_OK is an exception, named like the status (haft.Stale is HAFT_STALE).  Options are
 keywords, named like the members of C's options structs; a callback is a Python function.  Each thread
@@ -343,8 +345,19 @@ class Table(_Closing):
         return self._id(found)
 
 
+class _Sections(threading.local):
+    """A thread's open sections, of all domains, and the workers whose sections have ended since it had
+    none.  quiescent() may wait: in another domain's section two threads would wait for each other."""
+
+    def __init__(self):
+        self.open, self.ended = 0, {}
+
+
+_sections = _Sections()
+
+
 class Worker(_Closing):
-    """One thread's way into a table.  quiescent() is passed at the end of each section."""
+    """One thread's way into a table.  quiescent() is passed when the thread's outermost section ends."""
 
     _closer = "haft_worker_close"
 
@@ -381,16 +394,27 @@ class Worker(_Closing):
 
     @contextlib.contextmanager
     def section(self):
-        """Objects that stay what they are until it ends, even if they are freed.  Sections nest."""
+        """Objects that stay what they are until it ends, even if they are freed.  Sections nest.
+
+        A view that something still exports is a BufferError at the end; the section has ended then.
+        """
         domain = self._domain()
         state = self._c.haft_job_begin(domain)
+        _sections.open += 1
         objects = Section(self.table)
         try:
             yield objects
         finally:
-            objects._release()
-            self._c.haft_job_end(domain, state)
-        self.quiescent()
+            try:
+                objects._release()
+            finally:
+                self._c.haft_job_end(domain, state)
+                _sections.open -= 1
+                _sections.ended[self] = None
+        while _sections.open == 0 and _sections.ended:
+            worker, _ = _sections.ended.popitem()
+            if worker._pointer:
+                worker.quiescent()
 
     @contextlib.contextmanager
     def parked(self):
@@ -432,8 +456,14 @@ class Section:
 
     def _release(self):
         self._is_open = False
+        refused = None
         for view in self._views:
-            view.release()
+            try:
+                view.release()
+            except BufferError as error:
+                refused = refused or error
+        if refused:
+            raise refused
 
 
 def _members(struct):

@@ -79,6 +79,37 @@ class Objects(Opened):
                         self.worker.free(self.worker.insert(b"Raft", wait=False))
             self.assertEqual(bytes(found), b"Beagle\0\0")
 
+    def test_a_section_ends_although_a_view_is_still_exported(self):
+        ship, other = self.worker.insert(b"Beagle"), self.worker.insert(b"Raft")
+        with self.assertRaises(BufferError):
+            with self.worker.section() as objects:
+                exported, found = struct.iter_unpack("=Q", objects[ship]), objects[other]
+        with self.assertRaises(ValueError):
+            found[0]
+        del exported
+        self.domain.wait()  # haft.InSection if the section were open
+
+    def test_no_quiescent_point_is_passed_while_a_section_of_any_domain_is_open(self):
+        passed = []
+        with self.domain.table(capacity=10) as near, near.worker() as mine:
+            with library.domain() as domain, domain.table(capacity=10) as far, far.worker() as theirs:
+                for worker in (mine, theirs):
+                    worker.quiescent = lambda worker=worker: passed.append(worker)
+                with mine.section():
+                    with theirs.section():
+                        pass
+                    self.assertEqual(passed, [])
+                self.assertCountEqual(passed, [mine, theirs])
+                passed.clear()
+                with theirs.section():
+                    pass
+                self.assertEqual(passed, [theirs])
+
+    def test_a_worker_may_close_before_the_sections_around_its_own_end(self):
+        with self.worker.section():
+            with self.table.worker() as inner, inner.section():
+                pass
+
 
 class Errors(Opened):
     def test_a_second_free_raises_the_status_by_name_with_its_text(self):
