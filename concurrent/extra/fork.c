@@ -41,8 +41,13 @@ void haft_after_fork_child(void)
         domain_after_fork(domain);
     }
     assert(!callback_is_running()); /* it may have slots in hand, which would be found twice */
-    for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();
-         table = table->next_open) {
+    for (haft_table *table = first_open_table(), *next; table != NULL && !callback_is_running();
+         table = next) {
+        next = table->next_open;
+        if (table->is_closing) {
+            tables_remove(table); /* by a thread that is gone */
+            continue;
+        }
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }

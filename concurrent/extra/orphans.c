@@ -272,8 +272,8 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
 
 /*
  * Whether a slot with a link in its word was on its way into a list of freed slots, or out of it.
- * It may also have been given up, or come from a local table; where that cannot be told, no
- * callback runs for it.
+ * It may also have been given up, or come from a local table, and has no pins then; where that
+ * cannot be told, no callback runs for it.
  */
 static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
 {
@@ -281,7 +281,7 @@ static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
         table->legacy.local != NULL || load_relaxed(OWN, &table->counters.aborted) != 0;
 
     return !has_others || index < table->restore_end ||
-           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) == PIN_TAKEN);
+           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) != 0);
 }
 
 static void look_at(struct orphans *orphans, uint64_t index)

@@ -3,7 +3,7 @@
  *
  * Edges in this file.
  *   OWN     before the table is handed to other threads, or after the last has left it
- *   COUNT   the number of tables on the domain; numbers that are given once
+ *   COUNT   numbers that are given once
  */
 #include "concurrent/table/table.h"
 #include "concurrent/batches/pool.h"
@@ -164,7 +164,6 @@ haft_status table_start(haft_table *table, haft_domain *domain, struct given *gi
     depot_open(&table->ready, &table->pool);
     lists_open(table);
     suppliers_choose(table);
-    fetch_add_relaxed(COUNT, &domain->tables, 1);
     tables_add(table);
     return HAFT_OK;
 }
@@ -174,7 +173,6 @@ void table_stop(haft_table *table)
     tables_remove(table);
     roster_free(table);
     pool_close(&table->pool);
-    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
 haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap)

@@ -1,4 +1,9 @@
-/* The list of open tables. */
+/*
+ * The list of open tables.
+ *
+ * Edges in this file.
+ *   COUNT   the tables of a domain, under the lock too: the child of a fork finds both the same
+ */
 #include "concurrent/table/tables.h"
 #include "concurrent/clock/registry.h"
 #include <stddef.h>
@@ -14,6 +19,7 @@ void tables_add(haft_table *table)
         open_tables->open_link = &table->next_open;
     }
     open_tables = table;
+    fetch_add_relaxed(COUNT, &table->domain->tables, 1);
     registry_unlock();
 }
 
@@ -24,6 +30,7 @@ void tables_remove(haft_table *table)
     if (table->next_open != NULL) {
         table->next_open->open_link = table->open_link;
     }
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
     registry_unlock();
 }
 

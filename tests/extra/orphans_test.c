@@ -184,6 +184,37 @@ Test(orphans, slots_whose_last_pin_was_just_gone_are_reclaimed_and_can_be_used)
     close_shared(&shared);
 }
 
+static void keep_until_unpinned(struct shared *shared, haft_id live)
+{
+    (void)live;
+    require(census_is_right(shared->table));
+    require(haft_pins(shared->table, ids[1]) == 1);
+    take_all_back(shared);
+    require(reclaims == 1);
+    insert_all(shared, 8);
+    require(haft_pins(shared->table, ids[1]) == 1);
+    require(haft_unpin(shared->table, ids[1]) == HAFT_OK);
+    require(haft_worker_quiescent(shared->worker) == HAFT_OK);
+    require(reclaims == 2);
+    close_in_child(shared);
+}
+
+Test(orphans, a_slot_that_was_pinned_and_on_its_way_into_the_list_stays_pinned)
+{
+    struct shared shared = open_exact(
+        (haft_table_options){.capacity = 8, .pins = true, .layout = HAFT_LAYOUT_OF(12, 32, 0)});
+
+    for (int i = 0; i < 2; i++) {
+        ids[i] = insert(shared.worker);
+    }
+    must(haft_pin(shared.table, ids[1]) != NULL);
+    give_one_up(shared.table);
+    free_two(&shared);
+    fork_without(&shared, LIST_FREED, keep_until_unpinned);
+    must(haft_unpin(shared.table, ids[1]) == HAFT_OK);
+    close_shared(&shared);
+}
+
 Test(orphans, freed_slots_of_a_table_with_pins_can_be_used)
 {
     struct shared shared = open_pinning();
