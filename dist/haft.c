@@ -12590,6 +12590,7 @@ HAFT_INTERNAL uint64_t stall_limit(uint64_t stall_ns)
 HAFT_INTERNAL void measure_open(struct measure *measure)
 {
     os_mutex_open(&measure->lock);
+    store_relaxed(HINT, &measure->reported, 0); /* the child of a fork has stalls of its own */
     store_relaxed(HINT, &measure->ticket, 0);
 }
 
@@ -16465,7 +16466,7 @@ HAFT_INTERNAL void table_stop(haft_table *table);
  *
  * Edges in this file.
  *   OWN     before the table is handed to other threads, or after the last has left it
- *   COUNT   the number of tables on the domain; numbers that are given once
+ *   COUNT   numbers that are given once
  */
 
 OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
@@ -16615,7 +16616,6 @@ HAFT_INTERNAL haft_status table_start(haft_table *table, haft_domain *domain, st
     depot_open(&table->ready, &table->pool);
     lists_open(table);
     suppliers_choose(table);
-    fetch_add_relaxed(COUNT, &domain->tables, 1);
     tables_add(table);
     return HAFT_OK;
 }
@@ -16625,7 +16625,6 @@ HAFT_INTERNAL void table_stop(haft_table *table)
     tables_remove(table);
     roster_free(table);
     pool_close(&table->pool);
-    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
 }
 
 HAFT_INTERNAL
@@ -16821,7 +16820,12 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id)
 
 /* concurrent/table/tables.c */
 
-/* The list of open tables. */
+/*
+ * The list of open tables.
+ *
+ * Edges in this file.
+ *   COUNT   the tables of a domain, under the lock too: the child of a fork finds both the same
+ */
 
 static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
 
@@ -16834,6 +16838,7 @@ HAFT_INTERNAL void tables_add(haft_table *table)
         open_tables->open_link = &table->next_open;
     }
     open_tables = table;
+    fetch_add_relaxed(COUNT, &table->domain->tables, 1);
     registry_unlock();
 }
 
@@ -16844,6 +16849,7 @@ HAFT_INTERNAL void tables_remove(haft_table *table)
     if (table->next_open != NULL) {
         table->next_open->open_link = table->open_link;
     }
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
     registry_unlock();
 }
 
@@ -17570,8 +17576,13 @@ void haft_after_fork_child(void)
         domain_after_fork(domain);
     }
     assert(!callback_is_running()); /* it may have slots in hand, which would be found twice */
-    for (haft_table *table = first_open_table(); table != NULL && !callback_is_running();
-         table = table->next_open) {
+    for (haft_table *table = first_open_table(), *next; table != NULL && !callback_is_running();
+         table = next) {
+        next = table->next_open;
+        if (table->is_closing) {
+            tables_remove(table); /* by a thread that is gone */
+            continue;
+        }
         orphans_collect(table);
         sides_after_fork(&table->sides);
     }
@@ -18314,8 +18325,8 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
 
 /*
  * Whether a slot with a link in its word was on its way into a list of freed slots, or out of it.
- * It may also have been given up, or come from a local table; where that cannot be told, no
- * callback runs for it.
+ * It may also have been given up, or come from a local table, and has no pins then; where that
+ * cannot be told, no callback runs for it.
  */
 static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
 {
@@ -18323,7 +18334,7 @@ static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
         table->legacy.local != NULL || load_relaxed(OWN, &table->counters.aborted) != 0;
 
     return !has_others || index < table->restore_end ||
-           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) == PIN_TAKEN);
+           (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) != 0);
 }
 
 static void look_at(struct orphans *orphans, uint64_t index)

@@ -1229,6 +1229,7 @@ template <class T> class packed<T>::entry_list
         using pointer = void;
         using difference_type = std::ptrdiff_t;
 
+        iterator() noexcept = default;
         iterator(T *object, const haft_id *id) noexcept : object_(object), id_(id) {}
         entry<T> operator*() const noexcept { return entry<T>{haft::id<T>(*id_), *object_}; }
         iterator &operator++() noexcept
@@ -1261,8 +1262,8 @@ template <class T> class packed<T>::entry_list
         friend bool operator!=(iterator a, iterator b) noexcept { return a.object_ != b.object_; }
 
       private:
-        T *object_;
-        const haft_id *id_;
+        T *object_ = nullptr;
+        const haft_id *id_ = nullptr;
     };
 
     entry_list(T *objects, const haft_id *ids, uint64_t count) noexcept
@@ -1454,6 +1455,10 @@ template <class T, pins P = pins::no> class worker_ref
 /*
  * worker - one that is closed at the end of its life, by the thread that opened it: made by
  * haft::table::open_worker().  Moved-from and closed ones are empty.
+ *
+ * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
+ * use current_worker(), or the calls without a worker: a worker that ends there stays open, and
+ * debug builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
@@ -1470,12 +1475,22 @@ template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
         std::swap(static_cast<base &>(*this), static_cast<base &>(moved));
         return *this;
     }
-    ~worker() { close(); }
-    void close() noexcept
+    ~worker()
     {
         if (this->worker_ != nullptr) {
-            haft_worker_close(std::exchange(this->worker_, nullptr));
+            detail::asserting_closer<haft_worker_close>()(this->worker_);
         }
+    }
+    /* haft_worker_close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
+    haft_status close() noexcept
+    {
+        const haft_status status =
+            this->worker_ == nullptr ? HAFT_OK : haft_worker_close(this->worker_);
+
+        if (status == HAFT_OK) {
+            this->worker_ = nullptr;
+        }
+        return status;
     }
 };
 
