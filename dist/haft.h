@@ -82,12 +82,12 @@
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4330  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4331  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4019  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5466  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4020  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5467  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5647  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5648  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -3949,8 +3949,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
  *     was moving into or out of a list;
  *   - a reservation that another thread was about to publish or give up stays reserved, and a table
- *     or domain that another thread was opening or closing is lost: its domain can be closed all the
- *     same.  A side that another thread was closing stays open, and so does its table;
+ *     or domain that another thread was opening or closing is lost: a lost table's domain can be
+ *     closed all the same.  A side that another thread was closing stays open, and so does its
+ *     table;
  *   - the clocks go on without the other threads:
  *
  *       workers clock                    as before

@@ -152,8 +152,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
  *     was moving into or out of a list;
  *   - a reservation that another thread was about to publish or give up stays reserved, and a table
- *     or domain that another thread was opening or closing is lost: its domain can be closed all the
- *     same.  A side that another thread was closing stays open, and so does its table;
+ *     or domain that another thread was opening or closing is lost: a lost table's domain can be
+ *     closed all the same.  A side that another thread was closing stays open, and so does its
+ *     table;
  *   - the clocks go on without the other threads:
  *
  *       workers clock                    as before
