@@ -256,14 +256,10 @@ bool may_live_again(haft_id id)
     return count_in(&play.owned[index]) != 0 && word_in(&play.issued[index]) == id.bits;
 }
 
-void model_recycling(void)
+static void mark_recycled(void)
 {
     const uint32_t end = UINT32_C(1) << play.plan->options.index_bits;
 
-    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
-    if (!play.at_once) {
-        play.has_recycled = true;
-    }
     for (uint32_t i = HAFT_FIRST_INDEX; i < end; i++) {
         const haft_id last = {word_in(&play.issued[i])};
 
@@ -273,9 +269,20 @@ void model_recycling(void)
     }
 }
 
+void model_recycling(void)
+{
+    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
+    if (!play.at_once) {
+        play.has_recycled = true;
+    }
+    mark_recycled();
+}
+
+/* Again: callbacks of the call may have ended last lives before it looked. */
 void model_recycled(uint64_t slots)
 {
     count(&play.exhausted, -(int)slots);
+    mark_recycled();
 }
 
 /* All its slots are in use, exhausted, or may be held back by workers. */
