@@ -17315,7 +17315,7 @@ static bool has_pins(const haft_table *table)
 
 /*
  * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
- * Readers of objects that were aborted, or taken back up to a pin, there are none.
+ * Objects that were aborted, or taken back up to a pin, have no readers.
  */
 static void wait_for_readers(haft_table *table)
 {
