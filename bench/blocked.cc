@@ -49,7 +49,7 @@ void require(haft_status status)
     }
 }
 
-constexpr double patience = 20; /* seconds for a report */
+constexpr double patience = 20; /* seconds for a report and for a refused insertion */
 
 struct Setting {
     const char *name;
@@ -131,16 +131,14 @@ class Run
     /* Why the run did not go as promised; nullptr if it did. */
     const char *fault() const
     {
-        double most = 0;
+        const auto is_over = [this](const Sample &at) {
+            return at.used > static_cast<double>(bound);
+        };
 
-        for (const Sample &at : samples) {
-            if (at.used > static_cast<double>(bound)) {
-                return "more memory than the bound";
-            }
-            most = std::max(at.waiting, most);
-        }
-        return most < static_cast<double>(waiting_bytes) / 2 ? "too little memory waits"
-               : refused == 0                                ? "no insertion was refused"
+        return is_over(at_end) || std::any_of(samples.begin(), samples.end(), is_over)
+                   ? "more memory than the bound"
+               : waits_little(at_end)           ? "too little memory waits"
+               : refused == 0                   ? "no insertion was refused"
                : (reports != 0) != has_stalls() ? "no right report of the stall, or one of none"
                                                 : nullptr;
     }
@@ -164,6 +162,10 @@ class Run
   private:
     double now() const { return Seconds(Clock::now() - begin).count(); }
     bool has_stalls() const { return setting.clock != HAFT_CLOCK_FRAME; }
+    bool waits_little(const Sample &at) const
+    {
+        return at.waiting < static_cast<double>(waiting_bytes) / 2;
+    }
     bool goes_on() const { return !stop.load(std::memory_order_relaxed); }
 
     void wait_until(double seconds) const
@@ -192,7 +194,6 @@ class Run
     void churn()
     {
         haft_worker *worker;
-        uint64_t busy = 0;
         haft_id id;
 
         haft_thread_register(domain);
@@ -205,7 +206,7 @@ class Run
                     require(haft_free(worker, id));
                 } else {
                     require(status == HAFT_BUSY ? HAFT_OK : status);
-                    busy++;
+                    refused++;
                     break;
                 }
             }
@@ -213,7 +214,6 @@ class Run
         }
         require(haft_worker_close(worker));
         haft_thread_unregister(domain);
-        refused += busy;
     }
 
     void block()
@@ -228,8 +228,11 @@ class Run
         haft_section_begin(domain);
         entered = now();
         wait_until(entered + time.count());
-        /* On a busy machine other threads may not have come to notice it. */
-        while (has_stalls() && reports == 0 && now() < entered + time.count() + patience) {
+        /* On a busy machine other threads may not have come to fill the memory, or to notice it. */
+        for (at_end = measured();
+             (refused == 0 || waits_little(at_end) || (has_stalls() && reports == 0)) &&
+             now() < entered + time.count() + patience;
+             at_end = measured()) {
             wait_until(now() + 0.01);
         }
         left = now();
@@ -253,17 +256,22 @@ class Run
         }
     }
 
+    Sample measured() const
+    {
+        const haft_table_stats stats = haft_table_stats_get(table);
+        const uint64_t waiting = std::min(stats.retired, stats.clock.backlog * batch_slots);
+
+        return {now(), static_cast<double>(waiting * slot_bytes),
+                static_cast<double>(stats.high_water * slot_bytes)};
+    }
+
     void sample()
     {
         const double all = (1 + 2 * margin) * time.count();
 
         for (int i = 1; i <= most_samples; i++) {
             wait_until(all * i / most_samples);
-            const haft_table_stats stats = haft_table_stats_get(table);
-            const uint64_t waiting = std::min(stats.retired, stats.clock.backlog * batch_slots);
-
-            samples.push_back({now(), static_cast<double>(waiting * slot_bytes),
-                               static_cast<double>(stats.high_water * slot_bytes)});
+            samples.push_back(measured());
         }
     }
 
@@ -285,6 +293,7 @@ class Run
     haft_table *table = nullptr;
     Clock::time_point begin;
     std::vector<Sample> samples;
+    Sample at_end = {}; /* of the time for which the thread blocks */
     std::atomic<bool> stop{false};
     std::atomic<bool> is_blocked{false};
     std::atomic<uint64_t> refused{0};
