@@ -14,10 +14,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#ifdef HAFT_UNDER_TSAN
-char haft_grace_token;
-#endif
-
 #define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
 
 /*

@@ -110,6 +110,13 @@ with_bazel()
     return $status
 }
 
+# A program under ThreadSanitizer that tells it of sections itself links with a library that is not.
+thread_sanitizer()
+{
+    printf '%s\n' '#include <haft/haft.h>' 'int main(void) { haft_note_reader_left(); return haft_version() == 0; }' |
+        gcc -xc -std=c11 -fsanitize=thread -I"$1/include" - -o "$work/under_tsan" -L"$1/lib" -lhaft
+}
+
 # Every header, alone, compiles against the installed ones only.
 headers()
 {
@@ -298,6 +305,7 @@ prefix=$work/installed
 promise install "$root/dev" install --prefix "$prefix"
 promise headers headers "$prefix"
 promise symbols symbols "$prefix"
+promise thread_sanitizer thread_sanitizer "$prefix"
 promise soname soname "$prefix"
 promise asserts asserts "$prefix"
 promise filled_in filled_in "$prefix"
