@@ -2,7 +2,8 @@
  * White-box: a fork finds another thread before each of its atomic operations in turn.
  *
  * Invariant: in the child, with the calls of haft/threads.h around the fork, each slot is in one
- * place and every slot that is neither live nor reserved can be had.
+ * place and every slot that is neither live nor reserved can be had; `created` and `freed` have all
+ * calls that ended and none that had not begun, but a life that was about to begin may be in both.
  * Pressure: a table without slots to spare, so that one lost slot shows, and so small that the
  * other thread draws an extent, hands batches on and takes them back within few operations.
  *
@@ -92,26 +93,55 @@ uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_
 
 /* --- the other thread --- */
 
-static void use_table(haft_worker *worker)
+/* Calls that insert, or free, one object each. */
+struct calls {
+    uint64_t begun, ended;
+};
+
+static struct calls insertions, frees;
+
+static void begin(struct calls *calls)
+{
+    calls->begun++;
+}
+
+static void end(struct calls *calls, haft_status status, const char *what)
+{
+    must(status == HAFT_OK, what);
+    calls->ended++;
+}
+
+static void insert_and_free(haft_worker *worker)
 {
     haft_id ids[OBJECTS];
     haft_id reserved;
 
     for (int i = 0; i < OBJECTS; i++) {
-        must(haft_insert(worker, NULL, &ids[i]) == HAFT_OK, "haft_insert");
+        begin(&insertions);
+        end(&insertions, haft_insert(worker, NULL, &ids[i]), "haft_insert");
     }
     for (int i = 0; i < OBJECTS / 2; i++) {
-        must(haft_free(worker, ids[i]) == HAFT_OK, "haft_free");
+        begin(&frees);
+        end(&frees, haft_free(worker, ids[i]), "haft_free");
     }
     must(haft_reserve(worker, &reserved, NULL) == HAFT_OK, "haft_reserve");
     haft_abort(worker, reserved);
+    must(haft_reserve(worker, &reserved, NULL) == HAFT_OK, "haft_reserve");
+    begin(&insertions);
+    haft_publish(worker, reserved);
+    end(&insertions, HAFT_OK, "haft_publish");
     must(haft_worker_flush(worker) == HAFT_OK, "haft_worker_flush");
-    must(haft_insert_unregistered(table, NULL, &ids[0]) == HAFT_OK, "haft_insert_unregistered");
+    begin(&insertions);
+    end(&insertions, haft_insert_unregistered(table, NULL, &ids[0]), "haft_insert_unregistered");
     for (int i = OBJECTS / 2; i < OBJECTS; i++) {
-        must(haft_free_unregistered(table, ids[i]) == HAFT_OK, "haft_free_unregistered");
+        begin(&frees);
+        end(&frees, haft_free_unregistered(table, ids[i]), "haft_free_unregistered");
     }
     must(haft_worker_quiescent(worker) == HAFT_OK, "haft_worker_quiescent");
-    must(haft_free(worker, ids[0]) == HAFT_OK, "haft_free");
+    begin(&frees);
+    end(&frees, haft_free(worker, ids[0]), "haft_free");
+    begin(&frees);
+    end(&frees, haft_free(worker, reserved), "haft_free");
 }
 
 static void *run(void *before)
@@ -121,7 +151,7 @@ static void *run(void *before)
     must(haft_worker_open(table, &worker) == HAFT_OK, "haft_worker_open");
     haft_thread_offline(domain); /* the parent's thread waits for none here */
     operations_left = *(const uint64_t *)before;
-    use_table(worker);
+    insert_and_free(worker);
     if (operations_left != 0) { /* the end came first */
         operations_left = 0;
         sem_post(&is_there);
@@ -137,10 +167,17 @@ static void *run(void *before)
 
 static void check_child(haft_worker *worker)
 {
+    const haft_table_stats at_first = haft_table_stats_get(table);
     haft_status status;
     haft_id id;
 
     alarm(PATIENCE);
+    must(at_first.created >= insertions.ended && at_first.created <= insertions.begun,
+         "the child has not counted each insertion once");
+    must(at_first.freed >= frees.ended &&
+             at_first.freed <= frees.begun + insertions.begun - insertions.ended,
+         "the child has not counted each free once");
+    must(at_first.created - at_first.freed == at_first.live, "live is not created less freed");
     must(census_is_right(table), "a slot is in no place, or in two, in the child");
     while ((status = haft_insert_wait(worker, NULL, &id)) == HAFT_OK) {
     }

@@ -6,7 +6,7 @@
  *
  * Edges in this file.
  *   COUNT   counters of all threads without a worker; the slots travel through the lists
- *   TALLY   haft_abort_unregistered (release) -> taken_slots (acquire)   as tally()
+ *   TALLY   haft_abort_unregistered (release) -> count_begun (acquire)   as tally()
  */
 #include "concurrent/table/allocate.h"
 #include "concurrent/table/borrow.h"

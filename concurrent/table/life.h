@@ -7,7 +7,7 @@
  *            thread that frees the object
  *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
  *            slot whose last life is given up
- *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it
+ *   TALLY    life_uncount (release) -> count_restored (acquire)   the count of a free before it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
  *   OWN      only this worker writes the word
  *   RETRY    a first look; the compare-and-swap decides

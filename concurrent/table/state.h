@@ -9,7 +9,7 @@
  *
  * Edges in this file.
  *   COUNT    a counter that one worker writes and any thread may read
- *   TALLY    tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   TALLY    tally (release) -> count_begun (acquire)   frees before insertions into their slots
  */
 #ifndef HAFT_CONCURRENT_STATE_H
 #define HAFT_CONCURRENT_STATE_H

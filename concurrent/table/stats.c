@@ -2,8 +2,8 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots,
- *           and before the end of these
+ *   TALLY   tally (release) -> count_begun, count_restored (acquire)   frees before insertions into
+ *           their slots, and before the end of these
  *   COUNT   each number alone; ends are read before beginnings
  *   RETRY   the budget, as a number
  */
@@ -140,49 +140,90 @@ void haft_count_stale(haft_worker *worker)
     count_up(&worker->counters.stale_resolves, 1);
 }
 
-/*
- * Slots taken (live or reserved) or exhausted, outside the restore range.  Beginnings are read
- * before ends, of all workers: so the result was never above the true number at some moment,
- * however long this thread is delayed in between.  Restored objects are read after they were
- * counted as begun, and before their frees are counted.
- */
-static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
+/* Lives that began and lives that ended, of all workers. */
+struct lives {
+    uint64_t begun, ended;
+    uint64_t restored; /* of those begun: live in the restore range */
+    uint64_t exhausted, recycled;
+};
+
+static void count_begun(struct lives *lives, const haft_table *table)
 {
-    uint64_t begun = load_relaxed(COUNT, &table->counters.reserved) +
-                     load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
-    uint64_t ended = 0;
-    uint64_t recycled = 0;
-
-    *exhausted = load_acquire(TALLY, &table->counters.exhausted);
+    lives->begun = load_relaxed(COUNT, &table->counters.reserved) +
+                   load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
+    lives->exhausted = load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        *exhausted += load_acquire(TALLY, &worker->counters.exhausted);
-        begun += load_acquire(TALLY, &worker->counters.reserved);
-        begun += load_acquire(TALLY, &worker->counters.inserted);
+        lives->exhausted += load_acquire(TALLY, &worker->counters.exhausted);
+        lives->begun += load_acquire(TALLY, &worker->counters.reserved);
+        lives->begun += load_acquire(TALLY, &worker->counters.inserted);
     }
-    const uint64_t restored = load_acquire(TALLY, &table->restored);
+}
 
+static void count_restored(struct lives *lives, const haft_table *table)
+{
+    lives->restored = load_acquire(TALLY, &table->restored);
+}
+
+static void count_ended(struct lives *lives, const haft_table *table)
+{
+    lives->ended =
+        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
+    lives->recycled = 0;
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        ended += load_relaxed(COUNT, &worker->counters.aborted);
-        ended += load_relaxed(COUNT, &worker->counters.freed);
-        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+        lives->ended += load_relaxed(COUNT, &worker->counters.aborted);
+        lives->ended += load_relaxed(COUNT, &worker->counters.freed);
+        lives->recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
-    ended += load_relaxed(COUNT, &table->counters.aborted);
-    ended += load_relaxed(COUNT, &table->counters.freed);
-    *exhausted = difference(*exhausted, recycled);
-    return difference(begun, ended + restored);
+}
+
+/* Slots live or reserved, without the restore range. */
+static uint64_t taken(const struct lives *lives)
+{
+    return difference(lives->begun, lives->ended + lives->restored);
+}
+
+static uint64_t exhausted(const struct lives *lives)
+{
+    return difference(lives->exhausted, lives->recycled);
+}
+
+/*
+ * No more than at some moment, however long this thread is delayed in between: beginnings are read
+ * before ends, of all workers.  Restored objects are read after they were counted as begun, and
+ * before their frees are counted.
+ */
+static struct lives fewest_lives(const haft_table *table)
+{
+    struct lives lives;
+
+    count_begun(&lives, table);
+    count_restored(&lives, table);
+    count_ended(&lives, table);
+    return lives;
+}
+
+/* No fewer than at some moment: the other way round.  The processor keeps that order, not C11: a
+ * free does not pay for it. */
+static struct lives most_lives(const haft_table *table)
+{
+    struct lives lives;
+
+    count_ended(&lives, table);
+    count_restored(&lives, table);
+    count_begun(&lives, table);
+    return lives;
 }
 
 /* Extents are read first: slots that are drawn meanwhile count as used. */
 uint64_t stats_idle(const haft_table *table)
 {
-    uint64_t exhausted;
     uint64_t at_hand = slots_at_hand(table, true) + slots_at_hand(table, false);
 
     at_hand += load_relaxed(COUNT, &table->released.slots);
-    const uint64_t taken = taken_slots(table, &exhausted);
+    const struct lives lives = fewest_lives(table);
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - table->restore_end;
 
-    return difference(drawn, at_hand + taken + exhausted);
+    return difference(drawn, at_hand + taken(&lives) + exhausted(&lives));
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
@@ -191,58 +232,35 @@ static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
     count_up(counter, wanted - is);
 }
 
+/* Counters that programs see do not fall: a life that is counted and not there has ended, or ends
+ * with the thread that was about to begin it. */
 void stats_correct(haft_table *table, const struct stock *stock)
 {
     struct counters *counters = &table->counters;
     struct sums is = sum(table);
-    /* Frees that ended a life and were not counted: no difference may become negative. */
-    const uint64_t uncounted = difference(stock->retired, is.freed + is.aborted);
+    const struct stock counted = stock_of(&is);
+    const uint64_t ended = not_negative(counted.live - stock->live);
 
-    count_up(&counters->freed, uncounted);
-    is.freed += uncounted;
+    count_up(&counters->freed, ended);
+    is.freed += ended;
     correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
-    correct(&counters->reserved, stock->reserved, is.reserved - is.published - is.aborted);
+    correct(&counters->reserved, stock->reserved, counted.reserved);
     correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
-    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted,
-            is.exhausted - is.recycled);
+    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
 
-/* As haft_fill counts them: no more than at some moment. */
-static uint64_t least_in_use(const haft_table *table)
+/* As haft_fill counts them. */
+static uint64_t in_use(const haft_table *table, const struct lives *lives)
 {
-    uint64_t exhausted;
-    const uint64_t taken = taken_slots(table, &exhausted);
-
-    return (table->is_exact ? door_committed(table) : taken) + exhausted;
+    return (table->is_exact ? door_committed(table) : taken(lives)) + exhausted(lives);
 }
 
-/* No fewer than at some moment: ends are read before beginnings, of all workers.  The processor
- * keeps that order, not C11: a free does not pay for it. */
 static uint64_t most_in_use(const haft_table *table)
 {
-    uint64_t begun;
-    uint64_t exhausted;
-    uint64_t ended =
-        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
-    uint64_t recycled = 0;
+    const struct lives lives = most_lives(table);
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        ended += load_relaxed(COUNT, &worker->counters.aborted);
-        ended += load_relaxed(COUNT, &worker->counters.freed);
-        recycled += load_relaxed(COUNT, &worker->counters.recycled);
-    }
-    ended += load_relaxed(COUNT, &table->restored);
-    begun = load_relaxed(COUNT, &table->counters.reserved) +
-            load_relaxed(COUNT, &table->counters.inserted);
-    exhausted = load_relaxed(COUNT, &table->counters.exhausted);
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        begun += load_relaxed(COUNT, &worker->counters.reserved);
-        begun += load_relaxed(COUNT, &worker->counters.inserted);
-        exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
-    }
-    return (table->is_exact ? door_committed(table) : difference(begun, ended)) +
-           difference(exhausted, recycled);
+    return in_use(table, &lives);
 }
 
 void stats_look_at_fill(haft_table *table)
@@ -260,10 +278,10 @@ void stats_look_at_fill(haft_table *table)
         }
         seen++;
     }
-    const uint64_t in_use = least_in_use(table);
+    const struct lives lives = fewest_lives(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, in_use, table->capacity);
+    fill_look(fill, seen, table->name, in_use(table, &lives), table->capacity);
     callback_end();
 }
 
@@ -279,19 +297,18 @@ void stats_look_at_low(haft_table *table)
 
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
-    uint64_t exhausted;
-    const uint64_t taken = taken_slots(table, &exhausted);
+    const struct lives lives = fewest_lives(table);
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->batch_limit - 1));
     const uint64_t slots =
         fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 
     /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (taken + exhausted + others >= slots) {
+    if (taken(&lives) + exhausted(&lives) + others >= slots) {
         return fresh;
     }
     if (table->is_exact) {
         return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
     }
-    return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+    return taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }
