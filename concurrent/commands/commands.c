@@ -5,7 +5,6 @@
  * with the same key is refused at once, and apply has nothing to sort.
  */
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/clock.h"
 #include "concurrent/commands/commands_apply.h"
 #include "concurrent/commands/commands_record.h"
 #include "concurrent/commands/state.h"
@@ -82,8 +81,7 @@ static haft_status open_commands(haft_table *table, const haft_commands_options 
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
-    /* With other clocks a thread and its worker stay together. */
-    opened->worker->is_of_set = table->domain->clock == &frame_clock;
+    opened->worker->is_of_set = true;
     *commands = opened;
     return HAFT_OK;
 }

@@ -37,6 +37,11 @@ void haft_after_fork_child(void)
     if (--depth != 0) {
         return;
     }
+    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (!table->is_closing) {
+            orphans_take_over_sets(table);
+        }
+    }
     for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
         domain_after_fork(domain);
     }

@@ -17,6 +17,7 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
+#include "concurrent/clock/clock.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/hand.h"
@@ -71,12 +72,11 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->in_hand, 0);
 }
 
-/*
- * A command set that the program hands from thread to thread names in its worker the thread that
- * used it last.  Of all threads that may use it next one is left.
- */
-static void take_over_sets(const haft_table *table)
+void orphans_take_over_sets(const haft_table *table)
 {
+    if (table->domain->clock != &frame_clock) {
+        return;
+    }
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
             roster_hand_over(worker);
@@ -341,7 +341,6 @@ static haft_worker *collector(const haft_table *table)
 
 void orphans_collect(haft_table *table)
 {
-    take_over_sets(table);
     struct orphans orphans = {.table = table, .worker = collector(table)};
 
     dissolve_lists(table);

@@ -913,6 +913,7 @@ static void *open_set(void *arg)
 
 static void use_set(struct shared *shared, haft_id live)
 {
+    const uint64_t live_before = haft_table_stats_get(shared->table).live;
     haft_worker *worker = open_worker(shared->table);
 
     (void)live;
@@ -925,7 +926,7 @@ static void use_set(struct shared *shared, haft_id live)
     require(haft_worker_close(shared->worker) == HAFT_OK);
     require(haft_table_close(shared->table) == HAFT_IN_USE);
     haft_commands_close(commands);
-    require(haft_table_stats_get(shared->table).live == 4);
+    require(haft_table_stats_get(shared->table).live == live_before + 2);
     require(haft_table_close(shared->table) == HAFT_OK);
     require(haft_domain_close(shared->domain) == HAFT_OK);
 }
@@ -938,6 +939,35 @@ Test(fork_, a_command_set_goes_on_whichever_thread_used_it_last)
     must(pthread_create(&thread, NULL, open_set, &shared) == 0);
     pthread_join(thread, NULL);
     fork_with_the_calls(use_set, &shared, insert(shared.worker));
+    haft_commands_close(commands);
+    close_shared(&shared);
+}
+
+static void *use_set_once(void *unused)
+{
+    (void)unused;
+    create_one();
+    return NULL;
+}
+
+/* The domain has the frame clock from the first fork on. */
+static void hand_set_on_and_fork(struct shared *shared, haft_id live)
+{
+    pthread_t thread;
+
+    require(haft_domain_tick(shared->domain) == HAFT_OK);
+    require(pthread_create(&thread, NULL, use_set_once, NULL) == 0);
+    pthread_join(thread, NULL);
+    fork_with_the_calls(use_set, shared, live);
+}
+
+Test(fork_, a_command_set_that_the_child_handed_on_goes_on_in_its_child)
+{
+    struct shared shared = open_shared_row(MEMB_CALLS, &options);
+
+    must(haft_commands_open(shared.table, NULL, &commands) == HAFT_OK);
+    create_one();
+    fork_with_the_calls(hand_set_on_and_fork, &shared, insert(shared.worker));
     haft_commands_close(commands);
     close_shared(&shared);
 }
