@@ -17,13 +17,13 @@
 
 /* --- slots that are free can be had --- */
 
-/* The worker that the thread has open, and the command set's. */
+/* The worker that the thread has open, the command set's, and the neighbours'. */
 static void by_each_worker(struct thread *thread, haft_status (*call)(haft_worker *worker),
                            const char *name)
 {
-    haft_worker *workers[] = {thread->worker, worker_of_set(thread)};
+    haft_worker *workers[] = {thread->worker, worker_of_set(thread), thread->seat->neighbour};
 
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++) {
         require_that(workers[i] == NULL || call(workers[i]) == HAFT_OK, name);
     }
 }
@@ -206,6 +206,24 @@ static void check_busy(void)
     fail("BUSY for ever, in a full table", "%u of %u in use", used, capacity);
 }
 
+static void try_neighbour(struct thread *thread)
+{
+    tried = insert_neighbour(thread, 0);
+}
+
+/* After some rounds another table is not busy either. */
+static void check_neighbours(struct thread *thread, uint32_t number, enum drive drive)
+{
+    for (uint32_t i = 0; i < rounds_by(drive); i++) {
+        by_thread(number, try_neighbour);
+        if (tried != HAFT_BUSY) {
+            return;
+        }
+        pass_round(thread, drive);
+    }
+    fail("BUSY for ever, in another table", "%u in use", count_in(&play.neighbours.live));
+}
+
 static void check_progress(struct thread *thread, const struct step *step)
 {
     if (play.left != NULL || find_register(0, REGISTER_EMPTY) == NULL) {
@@ -214,6 +232,7 @@ static void check_progress(struct thread *thread, const struct step *step)
     const uint32_t number = step->at % play.plan->threads;
     const enum drive drive = choose_drive(step);
 
+    check_neighbours(thread, number, drive);
     for (uint32_t i = 0; drive == BY_WAITING && i < ROUNDS; i++) {
         pass_round(thread, drive);
     }

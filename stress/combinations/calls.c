@@ -75,6 +75,8 @@ static const struct {
     [CALL_RECORD_CREATE] = {step_record_create, AS_IS, false},
     [CALL_RECORD_DESTROY] = {step_record_destroy, AS_IS, false},
     [CALL_RECORD_CALL] = {step_record_call, AS_IS, false},
+    [CALL_NEIGHBOUR_INSERT] = {step_neighbour_insert, AS_IS, false},
+    [CALL_NEIGHBOUR_FREE] = {step_neighbour_free, AS_IS, false},
     [CALL_APPLY] = {step_apply, AS_IS, true},
     [CALL_TICK] = {step_refused, AS_IS, true},
     [CALL_UNSHARE_SHARE] = {step_refused, AS_IS, true},
@@ -125,19 +127,25 @@ static void note_callback(void)
     current->callbacks++;
 }
 
-void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
+void call_in_reclaim(haft_worker *worker)
 {
     struct seat *seat = current->seat;
 
-    require_that(arg == &play, "on_reclaim's argument");
     note_callback();
     require_that(seat->reclaims == 0, "on_reclaim runs within on_reclaim");
-    require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
-    check_value_at_end(id);
-    model_reclaimed(id, object);
+    require_that(seat->fills == 0, "on_reclaim runs within on_fill");
     seat->reclaims++;
     call_next(play.plan->on_reclaim, play.plan->reclaim_count, &play.reclaim_step, worker);
     seat->reclaims--;
+}
+
+void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    require_that(arg == &play, "on_reclaim's argument");
+    require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
+    check_value_at_end(id);
+    model_reclaimed(id, object);
+    call_in_reclaim(worker);
 }
 
 void fill_callback(const haft_fill *fill, void *arg)

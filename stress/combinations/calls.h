@@ -16,6 +16,9 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
 void fill_callback(const haft_fill *fill, void *arg);
 
+/* What the plan has for a call of on_reclaim. */
+void call_in_reclaim(haft_worker *worker);
+
 /* Carry one call out; `worker` and `step` as above. */
 typedef void step_call(struct thread *thread, haft_worker *worker, const struct step *step);
 
@@ -28,6 +31,7 @@ step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_pu
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
 step_call step_side_set, step_side_find;
+step_call step_neighbour_insert, step_neighbour_free;
 step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle,
     step_reserve_capacity;
 
@@ -49,6 +53,15 @@ void end_side(void);
 /* An id was issued, and no other thread knows it; on_reclaim was given one. */
 void check_inherits_nothing(haft_id id);
 void check_value_at_end(haft_id id);
+
+/* --- another table of the domain, in plans that have one --- */
+
+void begin_neighbours(void);
+void end_neighbours(void);
+void end_neighbour_worker(struct seat *seat);
+
+/* What the insertion answers; HAFT_OK as well where no neighbour can be added. */
+haft_status insert_neighbour(struct thread *thread, uint32_t at);
 
 /* --- states, of a table that is a local one for the moment --- */
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #define REGISTER_BITS 16
-#define CANARY UINT64_C(0x9E3779B97F4A7C15)
 
 struct play play;
 _Thread_local struct thread *current;

@@ -52,6 +52,8 @@ struct reg {
     _Atomic(uint32_t) intents; /* threads about to pin: the register is not taken */
 };
 
+#define CANARY UINT64_C(0x9E3779B97F4A7C15)
+
 /* What an object's first bytes say, and others up to its last repeat; objects of size 0 say
  * nothing. */
 struct stamp {
@@ -80,7 +82,8 @@ struct seat {
     uint32_t level; /* of its jobs; being online without one counts as one; 0: offline, parked */
     uint32_t job_count;
     struct job jobs[MOST_JOBS]; /* in order of their beginning */
-    uint32_t workers;           /* that it has open */
+    uint32_t workers;           /* that it has open, with the neighbours' */
+    haft_worker *neighbour;     /* of these; NULL: none */
     uint32_t reclaims;          /* on_reclaim it is in */
     uint32_t fills;             /* on_fill it is in */
     uint32_t held_count;
@@ -133,12 +136,27 @@ struct set {
     _Atomic(uint64_t) freed_otherwise; /* by others meanwhile */
 };
 
+#define MOST_NEIGHBOURS 16u
+
+/* Another table of the domain. */
+struct neighbours {
+    haft_table *table; /* NULL: none */
+    haft_view view;
+    bool is_closing;
+    _Atomic(uint64_t) stamps;
+    _Atomic(uint32_t) live;
+    _Atomic(uint64_t) frees;
+    _Atomic(uint64_t) reclaims;
+    _Atomic(uint64_t) ids[MOST_NEIGHBOURS];
+};
+
 struct play {
     const struct plan *plan;
     bool at_once; /* threads run at once, else take turns with whole calls */
     haft_domain *domain;
     haft_table *table;
     haft_side *side; /* NULL: none */
+    struct neighbours neighbours;
     haft_view view;
     haft_layout layout;
     uint32_t register_count;

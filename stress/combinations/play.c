@@ -355,6 +355,7 @@ void play_begin(const struct plan *plan, bool at_once)
     }
     begin_memory();
     open_domain();
+    begin_neighbours();
     begin_table();
     forget_table();
     fill_table();
@@ -379,6 +380,7 @@ void play_thread(uint32_t number)
     end_sections(thread);
     end_set(thread);
     end_worker(thread);
+    end_neighbour_worker(thread->seat);
     unregister_seat(thread->seat);
     current = NULL;
 }
@@ -440,6 +442,7 @@ void play_end(void)
     end_objects();
     check_capacity();
     end_table();
+    end_neighbours();
     unregister_seat(current->seat);
     if (haft_domain_close(play.domain) != HAFT_OK) {
         fail("a domain could not be closed", "%s", "");
@@ -476,6 +479,7 @@ static void end_turns(void)
             end_worker(current);
         }
     }
+    end_neighbour_worker(current->seat);
 }
 
 void play_in_turn(const struct plan *plan)

@@ -237,7 +237,7 @@ void note_worker_closed(struct seat *seat)
 
 void forget_workers(struct seat *seat)
 {
-    seat->workers = 0;
+    seat->workers = seat->neighbour != NULL;
     settle_level(seat);
 }
 

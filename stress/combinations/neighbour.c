@@ -1,0 +1,204 @@
+/*
+ * Another table of the domain, in plans that have one: its callbacks make the plan's calls on the
+ * table that is played, whose callbacks use it.
+ */
+#include "stress/combinations/calls.h"
+#include "stress/combinations/play.h"
+#include <string.h>
+
+#define CAPACITY (MOST_NEIGHBOURS - 4) /* so that it may be full */
+#define CLAIMED 1                      /* no id */
+
+static void check_neighbour(const struct stamp *object, haft_id id)
+{
+    const struct neighbours *all = &play.neighbours;
+
+    require_that(object->canary == object->value * CANARY && object->value != 0 &&
+                     object->value < word_in(&all->stamps),
+                 "a neighbour's bytes");
+    require_that(!haft_is_live(all->view, id), "on_reclaim for a neighbour that lives");
+}
+
+static void neighbour_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    require_that(arg == &play.neighbours, "on_reclaim's argument");
+    require_that((worker == NULL) == play.neighbours.is_closing, "on_reclaim's worker");
+    check_neighbour(object, id);
+    memset(object, 0xdd, sizeof(struct stamp));
+    atomic_fetch_add_explicit(&play.neighbours.reclaims, 1, memory_order_relaxed);
+    call_in_reclaim(NULL);
+}
+
+void begin_neighbours(void)
+{
+    const haft_table_options options = {
+        .name = "neighbours",
+        .capacity = CAPACITY,
+        .object_size = sizeof(struct stamp),
+        .on_reclaim = neighbour_reclaim,
+        .reclaim_arg = &play.neighbours,
+        .allocator = heap_of_plan(),
+    };
+
+    memset(&play.neighbours, 0, sizeof play.neighbours);
+    if (play.plan->options.neighbour != 0) {
+        require_that(haft_table_open(play.domain, &options, &play.neighbours.table) == HAFT_OK,
+                     "haft_table_open of neighbours");
+        play.neighbours.stamps = 1;
+        play.neighbours.view = haft_table_view(play.neighbours.table);
+    }
+}
+
+void end_neighbours(void)
+{
+    struct neighbours *all = &play.neighbours;
+
+    if (all->table == NULL) {
+        return;
+    }
+    require_that(haft_domain_close(play.domain) == HAFT_IN_USE, "a domain closed beside a table");
+    require_that(haft_table_stats_get(all->table).freed == word_in(&all->frees) &&
+                     haft_table_stats_get(all->table).live == count_in(&all->live),
+                 "the statistics of neighbours");
+    all->is_closing = true;
+    require_that(haft_table_close(all->table) == HAFT_OK, "haft_table_close of neighbours");
+    require_that(word_in(&all->reclaims) == word_in(&all->frees),
+                 "on_reclaim did not run once for each freed neighbour");
+    all->table = NULL;
+}
+
+/* --- workers --- */
+
+static haft_worker *worker_for(const struct thread *thread)
+{
+    struct seat *seat = thread->seat;
+
+    if (play.plan->options.neighbour == 2 && seat->neighbour == NULL && !in_callback(thread) &&
+        is_done(haft_worker_open(play.neighbours.table, &seat->neighbour), "haft_worker_open")) {
+        note_worker_opened(seat);
+    }
+    return seat->neighbour;
+}
+
+void end_neighbour_worker(struct seat *seat)
+{
+    if (seat->neighbour != NULL) {
+        note_worker_closing(seat);
+        expect(haft_worker_close(seat->neighbour), HAFT_OK, "haft_worker_close");
+        seat->neighbour = NULL;
+        note_worker_closed(seat);
+    }
+}
+
+/* --- calls --- */
+
+static _Atomic(uint64_t) *claim_cell(uint32_t at)
+{
+    for (uint32_t i = 0; i < MOST_NEIGHBOURS; i++) {
+        _Atomic(uint64_t) *cell = &play.neighbours.ids[(at + i) % MOST_NEIGHBOURS];
+        uint64_t empty = 0;
+
+        if (atomic_compare_exchange_strong_explicit(cell, &empty, CLAIMED, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
+            return cell;
+        }
+    }
+    return NULL;
+}
+
+/* The id of a neighbour, for the caller alone; HAFT_NIL if there is none. */
+static haft_id take_id(uint32_t at)
+{
+    for (uint32_t i = 0; i < MOST_NEIGHBOURS; i++) {
+        _Atomic(uint64_t) *cell = &play.neighbours.ids[(at + i) % MOST_NEIGHBOURS];
+        uint64_t id = word_in(cell);
+
+        if (id > CLAIMED && atomic_compare_exchange_strong_explicit(
+                                cell, &id, 0, memory_order_relaxed, memory_order_relaxed)) {
+            return (haft_id){id};
+        }
+    }
+    return HAFT_NIL;
+}
+
+static haft_status insert(haft_worker *worker, haft_id *id)
+{
+    const uint64_t serial =
+        atomic_fetch_add_explicit(&play.neighbours.stamps, 1, memory_order_relaxed);
+    const struct stamp stamp = {serial, serial * CANARY};
+
+    return worker != NULL ? haft_insert(worker, &stamp, id)
+                          : bare_insert(play.neighbours.table, &stamp, id);
+}
+
+/* Others come and go meanwhile where threads are at once or callbacks run, and one may be on its
+ * way around a callback. */
+static void check_refusal(haft_status status, uint32_t before, uint64_t callbacks)
+{
+    const bool was_alone =
+        !play.at_once && !in_callback(current) && callbacks == word_in(&play.callbacks);
+
+    if (status != HAFT_BUSY && !(status == HAFT_FULL && (!was_alone || before >= CAPACITY)) &&
+        !(status == HAFT_NO_MEMORY && play.is_refused)) {
+        fail("an insertion of a neighbour", "%s with %u", haft_status_name(status), before);
+    }
+}
+
+haft_status insert_neighbour(struct thread *thread, uint32_t at)
+{
+    struct neighbours *all = &play.neighbours;
+
+    if (all->table == NULL) {
+        return HAFT_OK;
+    }
+    haft_worker *own = worker_for(thread);
+    _Atomic(uint64_t) *cell = claim_cell(at);
+
+    if (cell == NULL) {
+        return HAFT_OK;
+    }
+    const uint64_t callbacks = word_in(&play.callbacks);
+    const uint32_t before = count_in(&all->live);
+    const struct call_under_way outer = begin_call(CALL_NEIGHBOUR_INSERT, HAFT_NIL);
+    haft_id id = HAFT_NIL;
+    const haft_status status = insert(own, &id);
+
+    end_call(outer);
+    if (status == HAFT_OK) {
+        count(&all->live, 1);
+    } else {
+        check_refusal(status, before, callbacks);
+    }
+    atomic_store_explicit(cell, id.bits, memory_order_relaxed);
+    return status;
+}
+
+void step_neighbour_insert(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    insert_neighbour(thread, step->at);
+}
+
+void step_neighbour_free(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    struct neighbours *all = &play.neighbours;
+    const haft_id id = all->table != NULL ? take_id(step->at) : HAFT_NIL;
+
+    (void)worker;
+    if (id.bits == 0) {
+        return;
+    }
+    haft_worker *own = worker_for(thread);
+    const struct stamp *object = may_resolve(thread) ? haft_resolve(all->view, id) : NULL;
+
+    require_that(!may_resolve(thread) ||
+                     (object != NULL && object->canary == object->value * CANARY),
+                 "a neighbour that lives");
+    count(&all->live, -1);
+    atomic_fetch_add_explicit(&all->frees, 1, memory_order_relaxed);
+    const struct call_under_way outer = begin_call(CALL_NEIGHBOUR_FREE, HAFT_NIL);
+
+    require_that((own != NULL ? haft_free(own, id) : bare_free(all->table, id)) == HAFT_OK,
+                 "a neighbour is not freed");
+    end_call(outer);
+}
