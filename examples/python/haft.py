@@ -256,6 +256,17 @@ class Library:
         return Domain(self, options)
 
 
+class _Opened(threading.local):
+    """What the thread has open in all domains, and the workers whose quiescent points are put off until no
+    section is open: in one domain's section the thread must not wait in another."""
+
+    def __init__(self):
+        self.workers, self.sections, self.due = set(), 0, {}
+
+
+_opened = _Opened()
+
+
 class Domain(_Closing):
     """Tables whose freed slots one clock lets go: haft_domain_options are its keywords."""
 
@@ -269,8 +280,23 @@ class Domain(_Closing):
     def table(self, **options):
         return Table(self, options)
 
+    @contextlib.contextmanager
+    def _waiting(self):
+        """For a call that may wait for this domain's threads: the calling one is in no section, and parked in
+        its other domains, where two threads that wait crosswise would wait for each other for ever."""
+        if _opened.sections:
+            raise self.library.error(self._c.HAFT_IN_SECTION)
+        workers = {worker.table.domain: worker for worker in _opened.workers}
+        workers.pop(self, None)
+        with contextlib.ExitStack() as parks:
+            for worker in workers.values():
+                parks.enter_context(worker.parked())
+            yield
+
     def wait(self):
-        self._must(self._c.haft_domain_wait(self._handle))
+        """Not inside a section, of whatever domain."""
+        with self._waiting():
+            self._must(self._c.haft_domain_wait(self._handle))
 
     def tick(self):
         self._must(self._c.haft_domain_tick(self._handle))
@@ -291,6 +317,12 @@ class Table(_Closing):
         self._open("haft_table_open_sized", domain._handle, options=self._kept)
         self._layout = self._c.haft_table_layout(self._handle)
         self.object_size = self._c.haft_table_object_size(self._handle)
+
+    def close(self):
+        """Not inside a section, of whatever domain."""
+        if self._pointer:
+            with self.domain._waiting():
+                super().close()
 
     @property
     def view(self):
@@ -345,17 +377,6 @@ class Table(_Closing):
         return self._id(found)
 
 
-class _Sections(threading.local):
-    """A thread's open sections, of all domains, and the workers whose sections have ended since it had
-    none.  quiescent() may wait: in another domain's section two threads would wait for each other."""
-
-    def __init__(self):
-        self.open, self.ended = 0, {}
-
-
-_sections = _Sections()
-
-
 class Worker(_Closing):
     """One thread's way into a table.  quiescent() is passed when the thread's outermost section ends."""
 
@@ -365,6 +386,11 @@ class Worker(_Closing):
         self.table, self.library, self._c, self._must = table, table.library, table._c, table._must
         self._thread = threading.get_ident()
         self._open("haft_worker_open", table._handle)
+        _opened.workers.add(self)
+
+    def close(self):
+        super().close()
+        _opened.workers.discard(self)
 
     @property
     def _handle(self):
@@ -373,17 +399,29 @@ class Worker(_Closing):
         return super()._handle
 
     def insert(self, content=b"", wait=True):
-        """The id of a new object.  Inside a section it cannot wait: say wait=False there, and meet haft.Busy."""
-        call = self._c.haft_insert_wait if wait else self._c.haft_insert
-        return self.table._insert(call, self._handle, content)
+        """The id of a new object.  Inside a section, of whatever domain, it cannot wait: say wait=False there,
+        and meet haft.Busy."""
+        try:
+            return self.table._insert(self._c.haft_insert, self._handle, content)
+        except HaftError as error:
+            if not wait or error.status != self._c.HAFT_BUSY:
+                raise
+        with self.table.domain._waiting():
+            return self.table._insert(self._c.haft_insert_wait, self._handle, content)
 
     def free(self, name):
         """Frees the object; haft.Stale if that was done before.  Open sections still read it."""
         self._must(self._c.haft_free(self._handle, name.raw()))
 
     def quiescent(self):
-        """Between jobs, where sections are rare; inside a section it announces nothing."""
-        self._must(self._c.haft_worker_quiescent(self._handle))
+        """Between jobs, where sections are rare; inside a section, of whatever domain, it is put off until the
+        outermost one ends."""
+        handle = self._handle
+        if _opened.sections:
+            _opened.due[self] = None
+            return
+        with self.table.domain._waiting():
+            self._must(self._c.haft_worker_quiescent(handle))
 
     def flush(self):
         self._must(self._c.haft_worker_flush(self._handle))
@@ -400,7 +438,7 @@ class Worker(_Closing):
         """
         domain = self._domain()
         state = self._c.haft_job_begin(domain)
-        _sections.open += 1
+        _opened.sections += 1
         objects = Section(self.table)
         try:
             yield objects
@@ -409,10 +447,10 @@ class Worker(_Closing):
                 objects._release()
             finally:
                 self._c.haft_job_end(domain, state)
-                _sections.open -= 1
-                _sections.ended[self] = None
-        while _sections.open == 0 and _sections.ended:
-            worker, _ = _sections.ended.popitem()
+                _opened.sections -= 1
+                _opened.due[self] = None
+        while _opened.sections == 0 and _opened.due:
+            worker, _ = _opened.due.popitem()
             if worker._pointer:
                 worker.quiescent()
 

@@ -31,6 +31,13 @@ class Opened(unittest.TestCase):
         return value
 
 
+def use_up(worker):
+    """Until all slots wait for a grace period."""
+    with contextlib.suppress(haft.Busy):
+        while True:
+            worker.free(worker.insert(wait=False))
+
+
 class Objects(Opened):
     def test_insert_gives_an_id_by_which_a_section_finds_the_bytes(self):
         ship = self.worker.insert(struct.pack("=Q", 9))
@@ -104,6 +111,19 @@ class Objects(Opened):
                 with theirs.section():
                     pass
                 self.assertEqual(passed, [theirs])
+
+    def test_a_section_of_one_domain_lets_nothing_wait_in_another(self):
+        with library.domain() as domain, domain.table(capacity=1000, waiting_bytes=4096, object_size=8) as far:
+            with domain.table(capacity=1) as other, far.worker() as worker:
+                with self.worker.section():
+                    use_up(worker)
+                    ended = domain.stats["grace_periods"]
+                    worker.quiescent()
+                    for wait in (worker.insert, domain.wait, other.close):
+                        with self.assertRaises(haft.InSection):
+                            wait()
+                    self.assertEqual(domain.stats["grace_periods"], ended)
+                self.assertGreater(domain.stats["grace_periods"], ended)
 
     def test_a_worker_may_close_before_the_sections_around_its_own_end(self):
         with self.worker.section():
@@ -252,6 +272,55 @@ class Threads(Opened):
             thread.start()
             self.assertTrue(waited.wait(30))
         thread.join()
+
+    def cross(self, wait):
+        """Two threads with workers in two domains call wait(table, worker), each in a domain of its own."""
+        domains = [library.domain(), library.domain()]
+        tables = [domain.table(capacity=1000, waiting_bytes=4096, object_size=8) for domain in domains]
+        online, returned = threading.Barrier(2), threading.Semaphore(0)
+
+        def use(number):
+            with tables[0].worker() as first, tables[1].worker() as second:
+                online.wait()
+                wait(tables[number], (first, second)[number])
+                returned.release()
+
+        threads = [threading.Thread(target=use, args=[number], daemon=True) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in threads:
+            self.assertTrue(returned.acquire(timeout=10), "the threads wait for each other")
+        for thread in threads:
+            thread.join()
+        for closing in tables + domains:
+            closing.close()
+
+    def test_threads_that_wait_in_two_domains_do_not_wait_for_each_other(self):
+        def insert(_table, worker):
+            use_up(worker)
+            worker.insert()
+
+        def pass_quiescent_point(_table, worker):
+            use_up(worker)
+            worker.quiescent()  # waits, as 1/32 of waiting_bytes waits
+
+        def end_section(_table, worker):
+            with worker.section():
+                use_up(worker)
+
+        def wait(table, worker):
+            worker.free(worker.insert())
+            worker.flush()
+            table.domain.wait()
+
+        def close(table, _worker):
+            other = table.domain.table(capacity=1, object_size=8)
+            other.insert()
+            other.close()
+
+        for call in (insert, pass_quiescent_point, end_section, wait, close):
+            with self.subTest(call.__name__):
+                self.cross(call)
 
     def test_a_callback_is_called(self):
         filled = []
