@@ -3,9 +3,10 @@
 //!
 //! `sys` has all functions, structs and constants of the C headers, with their contracts.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::os::raw::c_char;
 use std::ptr;
 use std::{error, fmt, hash};
@@ -62,6 +63,95 @@ fn opened<T>(open: impl FnOnce(*mut *mut T) -> sys::haft_status) -> Result<*mut 
     let mut made = ptr::null_mut();
     Status::check(open(&mut made))?;
     Ok(made)
+}
+
+// --- what the thread has open ---
+
+/// An open worker of the calling thread.
+#[derive(Clone, Copy)]
+struct Opened {
+    worker: *mut sys::haft_worker,
+    domain: *mut sys::haft_domain,
+    is_due: bool, // its quiescent point is put off until the thread has no section open
+}
+
+/// In all domains: the C library leaves it to its callers that a thread which waits in one is in no section of
+/// another, and offline there.  Else two threads that wait crosswise wait for each other for ever.
+#[derive(Default)]
+struct Thread {
+    sections: usize,
+    workers: Vec<Opened>,
+}
+
+impl Thread {
+    /// With what the calling thread has open.
+    fn with<R>(call: impl FnOnce(&mut Thread) -> R) -> R {
+        // Not dropped, for a worker may be dropped after it.  Without workers it has no memory.
+        thread_local!(static THREAD: ManuallyDrop<RefCell<Thread>> = Default::default());
+        THREAD.with(|thread| call(&mut thread.borrow_mut()))
+    }
+
+    fn remove(&mut self, worker: *mut sys::haft_worker) {
+        self.workers.retain(|opened| opened.worker != worker);
+        if self.workers.is_empty() {
+            self.workers = Vec::new();
+        }
+    }
+
+    /// Whether a section is open, so that the worker's quiescent point waits for its end.
+    fn put_off(&mut self, worker: *mut sys::haft_worker) -> bool {
+        let in_section = self.sections != 0;
+        for opened in self.workers.iter_mut().filter(|opened| opened.worker == worker) {
+            opened.is_due = in_section;
+        }
+        in_section
+    }
+
+    fn take_due(&mut self) -> Option<Opened> {
+        let in_section = self.sections != 0;
+        let due = self.workers.iter_mut().find(|opened| opened.is_due && !in_section)?;
+        due.is_due = false;
+        Some(*due)
+    }
+
+    /// Parks in each domain where the thread has workers but this one; None in a section.
+    fn park_elsewhere(&self, domain: *mut sys::haft_domain) -> Option<Vec<Park>> {
+        let mut others: Vec<_> = self.workers.iter().map(|opened| opened.domain).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|&other| other != domain);
+        (self.sections == 0).then(|| others.into_iter().map(Park::new).collect())
+    }
+}
+
+/// Ends what haft_thread_park began.
+struct Park {
+    domain: *mut sys::haft_domain,
+    state: sys::haft_job_state,
+}
+
+impl Park {
+    fn new(domain: *mut sys::haft_domain) -> Self {
+        Park { domain, state: unsafe { sys::haft_thread_park(domain) } }
+    }
+}
+
+impl Drop for Park {
+    fn drop(&mut self) {
+        unsafe { sys::haft_thread_unpark(self.domain, self.state) }
+    }
+}
+
+/// Calls what may wait for the domain's threads.
+fn waiting(domain: *mut sys::haft_domain, call: impl FnOnce() -> sys::haft_status) -> sys::haft_status {
+    match Thread::with(|thread| thread.park_elsewhere(domain)) {
+        Some(_parks) => call(),
+        None => sys::HAFT_IN_SECTION,
+    }
+}
+
+fn quiescent(worker: *mut sys::haft_worker, domain: *mut sys::haft_domain) -> Result<()> {
+    Status::check(waiting(domain, || unsafe { sys::haft_worker_quiescent(worker) }))
 }
 
 // --- ids ---
@@ -200,6 +290,8 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
     /// The calling thread's way to read the table, and the fastest to insert and free.
     pub fn worker(&self) -> Result<Worker<'_, T>> {
         let worker = opened(|out| unsafe { sys::haft_worker_open(self.table, out) })?;
+        let domain = self.domain.domain;
+        Thread::with(|thread| thread.workers.push(Opened { worker, domain, is_due: false }));
         Ok(Worker { table: self, worker })
     }
 
@@ -239,16 +331,22 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
 
     /// As dropping it does, but says why if it cannot be closed now: the calling thread is in a section.
     pub fn close(self) -> Result<()> {
-        let closed = Status::check(unsafe { sys::haft_table_close(self.table) });
+        let closed = Status::check(self.try_to_close());
         mem::forget(self);
         closed
     }
 }
 
+impl<T> Table<'_, T> {
+    fn try_to_close(&self) -> sys::haft_status {
+        waiting(self.domain.domain, || unsafe { sys::haft_table_close(self.table) })
+    }
+}
+
 impl<T> Drop for Table<'_, T> {
     fn drop(&mut self) {
-        // Refused only where a worker was forgotten, or in a section: then the table stays.
-        unsafe { sys::haft_table_close(self.table) };
+        // Refused only where a worker was forgotten, or in a section of any domain: then the table stays.
+        self.try_to_close();
     }
 }
 
@@ -265,8 +363,9 @@ fn insert<T>(
 
 /// A thread's worker: it stays with its thread.
 ///
-/// While it is open, other threads' freed slots wait for this thread's quiescent points.  Each section
-/// ends with one; a thread that has none for long calls quiescent(), and drops its worker before it blocks.
+/// While it is open, other threads' freed slots wait for this thread's quiescent points.  The end of the
+/// thread's outermost section is one; a thread that has none for long calls quiescent(), and drops its worker
+/// before it blocks.  "In a section" below means one of any domain.
 pub struct Worker<'t, T> {
     table: &'t Table<'t, T>,
     worker: *mut sys::haft_worker, // neither Send nor Sync
@@ -278,8 +377,17 @@ struct Job<'t> {
     state: sys::haft_job_state,
 }
 
+impl<'t> Job<'t> {
+    fn new(domain: &'t Domain) -> Self {
+        let state = unsafe { sys::haft_job_begin(domain.domain) };
+        Thread::with(|thread| thread.sections += 1);
+        Job { domain, state }
+    }
+}
+
 impl Drop for Job<'_> {
     fn drop(&mut self) {
+        Thread::with(|thread| thread.sections -= 1);
         unsafe { sys::haft_job_end(self.domain.domain, self.state) }
     }
 }
@@ -292,7 +400,11 @@ impl<'t, T: Send + Sync + 'static> Worker<'t, T> {
 
     /// Waits for a grace period where that helps; HAFT_IN_SECTION where it would in a section.
     pub fn insert_wait(&self, object: T) -> Result<Id<T>> {
-        insert(&object, |from, id| unsafe { sys::haft_insert_wait(self.worker, from, id) })
+        let domain = self.table.domain.domain;
+        insert(&object, |from, id| match unsafe { sys::haft_insert(self.worker, from, id) } {
+            sys::HAFT_BUSY => waiting(domain, || unsafe { sys::haft_insert_wait(self.worker, from, id) }),
+            status => status,
+        })
     }
 
     /// HAFT_STALE if that was done before.  Sections that found the object still read it.
@@ -300,9 +412,12 @@ impl<'t, T: Send + Sync + 'static> Worker<'t, T> {
         Status::check(unsafe { sys::haft_free(self.worker, id.raw()) })
     }
 
-    /// No reference is held now: in a section it announces nothing.
+    /// No reference is held now: in a section it is put off until the outermost one ends.
     pub fn quiescent(&self) -> Result<()> {
-        Status::check(unsafe { sys::haft_worker_quiescent(self.worker) })
+        if Thread::with(|thread| thread.put_off(self.worker)) {
+            return Ok(());
+        }
+        quiescent(self.worker, self.table.domain.domain)
     }
 
     /// Reads objects: what `read` finds stays what it is until it returns, even if it is freed.
@@ -311,18 +426,20 @@ impl<'t, T: Send + Sync + 'static> Worker<'t, T> {
     /// the thread, of whichever worker, ends it.  That sections nest, and end in order, is what the
     /// closure is for.
     pub fn section<R>(&self, read: impl FnOnce(&Section<'_, T>) -> R) -> R {
-        let domain = self.table.domain;
-        let state = unsafe { sys::haft_job_begin(domain.domain) };
-        let job = Job { domain, state };
+        let job = Job::new(self.table.domain);
+        let _ = self.quiescent(); // put off
         let answer = read(&Section { table: self.table, of_thread: PhantomData });
         drop(job);
-        let _ = self.quiescent(); // refused in an outer section
+        while let Some(due) = Thread::with(Thread::take_due) {
+            let _ = quiescent(due.worker, due.domain);
+        }
         answer
     }
 }
 
 impl<T> Drop for Worker<'_, T> {
     fn drop(&mut self) {
+        Thread::with(|thread| thread.remove(self.worker));
         unsafe { sys::haft_worker_close(self.worker) };
     }
 }
