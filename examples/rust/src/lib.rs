@@ -58,6 +58,43 @@ impl fmt::Debug for Status {
 
 impl error::Error for Status {}
 
+/// What could not be closed, as it was, and why.
+pub struct Refused<T> {
+    pub opened: T,
+    pub status: Status,
+}
+
+impl<T> fmt::Display for Refused<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.status, out)
+    }
+}
+
+impl<T> fmt::Debug for Refused<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.status, out)
+    }
+}
+
+impl<T> error::Error for Refused<T> {}
+
+impl<T> From<Refused<T>> for Status {
+    fn from(refused: Refused<T>) -> Self {
+        refused.status
+    }
+}
+
+/// What a call of close() returns, where the status is that of C's.
+fn closed<T>(opened: T, status: sys::haft_status) -> std::result::Result<(), Refused<T>> {
+    match Status::check(status) {
+        Ok(()) => {
+            mem::forget(opened);
+            Ok(())
+        }
+        Err(status) => Err(Refused { opened, status }),
+    }
+}
+
 /// Opens something: what the call puts into its last parameter.
 fn opened<T>(open: impl FnOnce(*mut *mut T) -> sys::haft_status) -> Result<*mut T> {
     let mut made = ptr::null_mut();
@@ -257,11 +294,10 @@ impl Domain {
 }
 
 impl Domain {
-    /// As dropping it does, but says why if it cannot be closed now.
-    pub fn close(self) -> Result<()> {
-        let closed = Status::check(unsafe { sys::haft_domain_close(self.domain) });
-        mem::forget(self);
-        closed
+    /// As dropping it does, but hands it back if it cannot be closed now.
+    pub fn close(self) -> std::result::Result<(), Refused<Self>> {
+        let status = unsafe { sys::haft_domain_close(self.domain) };
+        closed(self, status)
     }
 }
 
@@ -329,11 +365,10 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
         }
     }
 
-    /// As dropping it does, but says why if it cannot be closed now: the calling thread is in a section.
-    pub fn close(self) -> Result<()> {
-        let closed = Status::check(self.try_to_close());
-        mem::forget(self);
-        closed
+    /// As dropping it does, but hands it back if it cannot be closed now: the calling thread is in a section.
+    pub fn close(self) -> std::result::Result<(), Refused<Self>> {
+        let status = self.try_to_close();
+        closed(self, status)
     }
 }
 

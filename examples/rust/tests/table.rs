@@ -81,7 +81,8 @@ fn of_many_threads_that_free_an_object_one_wins() -> Result<()> {
         }
     });
     assert_eq!(won.load(Ordering::Relaxed), ships.len());
-    table.close()
+    table.close()?;
+    Ok(())
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn what_is_dropped_is_closed() -> Result<()> {
     drop(table.worker()?);
     table.close()?; // HAFT_IN_USE if the worker were open
     drop(domain.table::<u64>("others", 100)?);
-    domain.close() // HAFT_IN_USE if a table were
+    Ok(domain.close()?) // HAFT_IN_USE if a table were
 }
 
 /// A table of which few slots may wait, so that quiescent points wait as soon as calls that insert do.
@@ -203,5 +204,30 @@ fn a_worker_may_end_with_its_thread() -> Result<()> {
     let table: &'static Table<'static, u64> = Box::leak(Box::new(domain.table("ships", 100)?));
     let use_it = move || WORKER.with(|worker| worker.replace(table.worker().ok()).is_none());
     assert!(thread::spawn(use_it).join().expect("it is closed"));
+    Ok(())
+}
+
+#[test]
+fn a_table_that_cannot_be_closed_is_handed_back() -> Result<()> {
+    let domain = Domain::open()?;
+    let (table, others) = (domain.table("ships", 100)?, domain.table::<u64>("others", 100)?);
+    let worker = others.worker()?;
+    let refused = worker.section(|_| table.close()).expect_err("a section is open");
+    assert_eq!(refused.status, Status(sys::HAFT_IN_SECTION));
+    let table = refused.opened;
+    table.free(table.insert(1u64)?)?;
+    table.close()?;
+    Ok(())
+}
+
+#[test]
+fn a_domain_that_cannot_be_closed_is_handed_back() -> Result<()> {
+    let domain = Domain::open()?;
+    mem::forget(domain.table::<u64>("forgotten", 100)?);
+    let refused = domain.close().expect_err("a table is open");
+    assert_eq!(refused.status, Status(sys::HAFT_IN_USE));
+    let domain = refused.opened;
+    domain.table::<u64>("ships", 100)?.close()?;
+    assert_eq!(Status::from(domain.close().expect_err("a table is open")), refused.status);
     Ok(())
 }
