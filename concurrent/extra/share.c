@@ -155,14 +155,38 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 /* --- and back --- */
 
-static haft_local *plain_local(const haft_table *table)
-{
-    haft_local *local = local_new(table->name, NULL, &table->slots.heap);
+_Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
 
+/*
+ * A new local table in the shared one's block, so that it needs no memory: a haft::table of objects
+ * with destructors closes this way, and must be able to when there is none.
+ */
+static haft_local *become_local(haft_table *table)
+{
+    const uint64_t capacity = table->capacity;
+    const bool wraps = table->slots.wrapped;
+    haft_local *local = local_in(table, table_block_size(table), table->is_given, table->name);
+
+    local->capacity = capacity;
+    local->wraps = wraps;
+    return local;
+}
+
+/* End the shared table.  The local table that it was before, or a new one, has its slots. */
+static haft_local *end_in_local(haft_table *table)
+{
+    const struct slots slots = table->slots;
+    const uint64_t used = load_relaxed(OWN, &table->fresh);
+    haft_local *local = table->legacy.local;
+
+    table_stop(table);
     if (local != NULL) {
-        local->capacity = table->capacity;
-        local->wraps = table->slots.wrapped;
+        table_free(table);
+    } else {
+        local = become_local(table);
     }
+    local->slots = slots;
+    local->used = used;
     return local;
 }
 
@@ -205,18 +229,13 @@ static void fit_capacity(haft_local *local)
 
 haft_status haft_unshare(haft_table *table, haft_local **local)
 {
-    haft_local *plain = table->legacy.local == NULL ? plain_local(table) : NULL;
-    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain;
-    const haft_status status = opened != NULL ? drain_table(table) : HAFT_NO_MEMORY;
+    const haft_status status = drain_table(table);
 
     if (status != HAFT_OK) {
-        local_free(plain);
         return status;
     }
-    opened->slots = table->slots;
-    opened->used = load_relaxed(OWN, &table->fresh);
-    table_stop(table);
-    table_free(table);
+    haft_local *opened = end_in_local(table);
+
     take_stock(opened);
     fit_capacity(opened);
     local_rebuild(opened);

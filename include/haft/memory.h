@@ -126,10 +126,10 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *   clocks     workers and frame alone
  *   trim       releases nothing
  *
- * These do allocate: haft_worker_current(), haft_share() and haft_unshare(), sides, histories,
- * clones, loading, and saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their
- * recorders (haft/commands.h), exports, the report of leaks at closing (for the C library's sort),
- * and debug builds at closing, for the census; the last two do without where they get no memory.
+ * These do allocate: haft_worker_current(), haft_share(), sides, histories, clones, loading, and
+ * saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their recorders
+ * (haft/commands.h), exports, the report of leaks at closing (for the C library's sort), and debug
+ * builds at closing, for the census; the last two do without where they get no memory.
  */
 
 /*

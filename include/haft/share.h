@@ -78,7 +78,8 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
  * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
- * local table.
+ * local table.  It needs no memory: the local table lies where `table` was, or where the one of
+ * haft_share() did.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -86,9 +87,8 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
+ *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED, HAFT_NO_MEMORY
  *                               as haft_table_close()
- *             HAFT_NO_MEMORY    for the local table itself, or for a worker's part
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.

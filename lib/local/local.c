@@ -59,21 +59,38 @@ static void fill_in(haft_local *local, const haft_local_options *options)
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap)
 {
     const size_t size = size_with_name(sizeof(haft_local), name);
-    haft_local *local = given != NULL ? given_take(given, size, _Alignof(haft_local))
-                                      : heap_take_zero(heap, size, _Alignof(haft_local));
+    char *block = given != NULL ? given_take(given, size, _Alignof(haft_local))
+                                : heap_take(heap, size, _Alignof(haft_local));
 
-    if (local != NULL) {
-        local->is_given = given != NULL;
-        local->slots.heap = *heap;
-        local->name = memcpy(local + 1, name, size - sizeof *local);
+    if (block == NULL) {
+        return NULL;
     }
+    memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
+    haft_local *local = local_in(block, size, given != NULL, block + sizeof(haft_local));
+
+    local->slots.heap = *heap;
+    return local;
+}
+
+haft_local *local_in(void *block, size_t size, bool is_given, const char *name)
+{
+    haft_local *local = memset(block, 0, sizeof(haft_local));
+
+    local->is_given = is_given;
+    local->block_size = size;
+    local->name = name;
+    asan_poison(local + 1, (size_t)(name - (char *)(local + 1)));
     return local;
 }
 
 void local_free(haft_local *local)
 {
-    if (local != NULL && !local->is_given) {
-        heap_give(&local->slots.heap, local, size_with_name(sizeof(haft_local), local->name));
+    if (local == NULL) {
+        return;
+    }
+    asan_unpoison(local, local->block_size);
+    if (!local->is_given) {
+        heap_give(&local->slots.heap, local, local->block_size);
     }
 }
 

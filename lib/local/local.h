@@ -12,6 +12,13 @@
  * no memory.  local_free() ends it; NULL is nothing.
  */
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
+
+/*
+ * A table at the beginning of a block of `size` bytes, all else zero.  The name stays where it is,
+ * in the block behind the table; AddressSanitizer reports a look at what lies between.  The block
+ * is the program's memory, or one of slots.heap, which the caller sets for local_free().
+ */
+haft_local *local_in(void *block, size_t size, bool is_given, const char *name);
 void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */

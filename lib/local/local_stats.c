@@ -1,6 +1,5 @@
 /* The statistics of a table of one thread. */
 #include "lib/local/state.h"
-#include <string.h>
 
 haft_local_stats haft_local_stats_get(const haft_local *local)
 {
@@ -14,7 +13,6 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
         .high_water = local->used - HAFT_FIRST_INDEX,
         .capacity = local->capacity,
         .limit = local->slots.limit - HAFT_FIRST_INDEX,
-        .bytes = sizeof *local + strlen(local->name) + 1 +
-                 slots_bytes(&local->slots, local->used, local->fresh_slots),
+        .bytes = local->block_size + slots_bytes(&local->slots, local->used, local->fresh_slots),
     };
 }

@@ -1,6 +1,7 @@
 /* haft::table, its workers and sections. */
 #include "tests/cpp/counted_shared.hpp"
 #include <future>
+#include <haft/arena.h>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -191,6 +192,105 @@ Test(cpp_table, closing_with_an_open_worker_is_refused_and_nothing_is_destroyed)
     expect_status(numbers.close(), HAFT_OK);
     cr_expect_not(numbers);
     expect_status(numbers.close(), HAFT_OK);
+}
+
+/* malloc, until it has no more. */
+static bool is_out_of_memory;
+
+static haft_allocator running_out()
+{
+    haft_allocator allocator = haft_allocator_malloc();
+
+    allocator.alloc = [](void *, std::size_t size, std::size_t alignment) noexcept -> void * {
+        const haft_allocator heap = haft_allocator_malloc();
+
+        return is_out_of_memory ? nullptr : heap.alloc(heap.context, size, alignment);
+    };
+    return allocator;
+}
+
+template <class Table> static Table opened_before_memory_ran_out(const haft::domain &domain)
+{
+    static const haft_allocator allocator = running_out();
+    haft_table_options options = {};
+
+    options.capacity = 100;
+    options.allocator = &allocator;
+    auto made = Table::open(domain, options);
+
+    cr_assert(made);
+    return std::move(*made);
+}
+
+Test(cpp_table, closing_without_memory_destroys_each_object_once)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened_before_memory_ran_out<haft::table<counted>>(domain);
+    auto worker = numbers.open_worker();
+    const auto freed = worker->emplace(2);
+    haft_id reserved;
+
+    cr_assert(worker->emplace(1));
+    expect_status(worker->free(*freed), HAFT_OK);
+    expect_status(haft_reserve(worker->untyped(), &reserved, nullptr), HAFT_OK);
+    worker->close();
+    is_out_of_memory = true;
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 2);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_table, closing_without_memory_is_refused_while_an_object_is_pinned)
+{
+    const haft::domain domain = frames();
+    auto numbers = opened_before_memory_ran_out<pinned>(domain);
+    const auto kept = numbers.emplace(1);
+    const auto freed = numbers.emplace(2);
+    auto held = numbers.pin(*freed);
+
+    expect_status(numbers.free(*freed), HAFT_OK);
+    is_out_of_memory = true;
+    expect_status(numbers.close(), HAFT_IN_USE);
+    cr_expect_eq(counted::destroyed, 0);
+    cr_expect_eq(numbers.resolve(*kept)->number, 1);
+    held.reset();
+    expect_status(numbers.close(), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 2);
+}
+
+/* Its destructor uses the table: it frees the next one and makes another that has none. */
+struct chained {
+    static inline haft::table<chained> *all;
+    static inline int destroyed = 0;
+
+    explicit chained(haft::id<chained> its_next = {}) noexcept : next(its_next) {}
+    ~chained()
+    {
+        destroyed++;
+        if (next) {
+            expect_status(all->free(next), HAFT_OK);
+            cr_expect(all->emplace());
+        }
+    }
+    haft::id<chained> next;
+};
+
+Test(cpp_table, closing_without_memory_takes_destructors_that_free_and_insert)
+{
+    const haft::domain domain = frames();
+    auto all = opened_before_memory_ran_out<haft::table<chained>>(domain);
+    auto worker = all.open_worker();
+    haft::id<chained> last;
+
+    chained::all = &all;
+    for (int i = 0; i < 5; i++) {
+        last = *all.emplace(last);
+    }
+    expect_status(all.free(last), HAFT_OK);
+    worker->close();
+    is_out_of_memory = true;
+    expect_status(all.close(), HAFT_OK);
+    cr_expect_eq(chained::destroyed, 5 + 4);
 }
 
 struct reporter {

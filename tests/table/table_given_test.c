@@ -2,6 +2,8 @@
 #include "tests/support.h"
 #include <haft/diagnose.h>
 #include <haft/memory.h>
+#include <haft/share.h>
+#include <haft/threads.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -65,13 +67,19 @@ static void open_in(struct given_shared *in, const haft_domain_options *domain,
     assert_status(haft_table_open(in->domain, &table_in, &in->table), HAFT_OK);
 }
 
-static void close_all(struct given_shared *in)
+/* Without its table. */
+static void leave(struct given_shared *in)
 {
-    expect_status(haft_table_close(in->table), HAFT_OK);
     expect_status(haft_domain_close(in->domain), HAFT_OK);
     memset(in->memory, 0xa5, (size_t)(in->domain_bytes + in->table_bytes)); /* poisoned no more */
     munmap(in->pages, in->size);
     expect_no_leaks();
+}
+
+static void close_all(struct given_shared *in)
+{
+    expect_status(haft_table_close(in->table), HAFT_OK);
+    leave(in);
 }
 
 static void tick_if_frames(haft_domain *domain)
@@ -166,6 +174,26 @@ Test(table_given, has_as_many_workers_and_threads_as_were_declared)
         must(haft_worker_close(workers[i]) == HAFT_OK);
     }
     close_all(&in);
+}
+
+Test(table_given, becomes_a_local_table_in_the_same_memory)
+{
+    const haft_domain_options domain = {.threads = 1};
+    struct given_shared in = guarded(&domain, &options);
+    haft_local *local = NULL;
+    haft_id id;
+
+    open_in(&in, &domain, &options);
+    churn(&in);
+    must(haft_insert_unregistered(in.table, NULL, &id) == HAFT_OK);
+    assert_status(haft_unshare(in.table, &local), HAFT_OK);
+    cr_expect(eq(ptr, local, in.table));
+    cr_expect(eq(str, (char *)haft_local_name(local), "given"));
+    cr_expect(haft_is_live(haft_local_view(local), id));
+    expect_status(haft_local_free(local, id), HAFT_OK);
+    expect_status(haft_local_insert(local, NULL, &id), HAFT_OK);
+    haft_local_close(local);
+    leave(&in);
 }
 
 static void *open_and_close(void *table)

@@ -1,14 +1,17 @@
 /*
- * worker_stale.c - uses a worker after its close in the way that is named; AddressSanitizer must
- * report it, also in release builds, whose calls assert nothing.
+ * worker_stale.c - uses a worker after its close, or a shared table that has become a local one, in
+ * the way that is named; AddressSanitizer must report it, also in release builds, whose calls
+ * assert nothing.
  *
  * Usage: worker_stale [<way>]; without one it lists them
  */
+#include <haft/share.h>
 #include <haft/table.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static haft_table *table;
 static haft_worker *worker;
 static haft_id live;
 static haft_id reserved;
@@ -72,10 +75,17 @@ static void end(void)
     haft_worker_close(worker);
 }
 
+static void open_unshared(void)
+{
+    haft_local *local;
+
+    must(haft_unshare(table, &local));
+    haft_worker_open(table, &worker);
+}
+
 static void open_and_close_worker(void)
 {
     haft_domain *domain;
-    haft_table *table;
 
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain));
     must(haft_table_open(domain, &(haft_table_options){.capacity = 100}, &table));
@@ -95,7 +105,7 @@ int main(int argc, char **argv)
         {"reserve", reserve},     {"free", free_one},
         {"free_many", free_many}, {"abort", give_up},
         {"quiescent", quiescent}, {"flush", flush},
-        {"close", end},
+        {"close", end},           {"open_unshared", open_unshared},
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

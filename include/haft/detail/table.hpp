@@ -89,9 +89,8 @@ class table : public detail::slot_owner<T, P, haft_table,
 
     /*
      * haft_table_close(), after the destructors of objects that are still live, which may not use
-     * the table any more.  Where the answer
-     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), the table stays open, and
-     * no live object has ended.
+     * the table any more.  Where the answer is not HAFT_OK (as haft_table_close() says), the table
+     * stays open, and no live object has ended.
      */
     haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
 
