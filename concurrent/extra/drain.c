@@ -82,12 +82,9 @@ static void run_passes(haft_table *table, haft_worker *worker)
     } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
-/* A table that no worker was ever opened on never had an object. */
-static haft_status take_table_back(haft_table *table)
+/* By a borrowed worker: a new one if no worker is closed. */
+static haft_status borrow_for_passes(haft_table *table)
 {
-    if (roster_first(table) == NULL) {
-        return HAFT_OK;
-    }
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
@@ -96,6 +93,21 @@ static haft_status take_table_back(haft_table *table)
     run_passes(table, worker);
     worker_return(worker);
     return HAFT_OK;
+}
+
+/*
+ * A table that no worker was ever opened on never had an object.  The thread's implicit worker
+ * needs no memory: often it is the only one, and a program that is out of memory closes its tables.
+ */
+static haft_status take_table_back(haft_table *table)
+{
+    haft_worker *own = implicit_own(table);
+
+    if (own != NULL) {
+        run_passes(table, own);
+        return HAFT_OK;
+    }
+    return roster_first(table) != NULL ? borrow_for_passes(table) : HAFT_OK;
 }
 
 static void set_closing(haft_table *table, bool is_closing)

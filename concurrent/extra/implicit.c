@@ -193,9 +193,14 @@ static bool find_own(const haft_table *table)
     return false;
 }
 
+haft_worker *implicit_own(const haft_table *table)
+{
+    return belongs_to(&latest, table) || find_own(table) ? latest.worker : NULL;
+}
+
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (!belongs_to(&latest, table) && !find_own(table)) {
+    if (implicit_own(table) == NULL) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {

@@ -6,6 +6,9 @@
 
 #include "concurrent/table/state.h"
 
+/* The calling thread's own one, if it has one; else NULL. */
+haft_worker *implicit_own(const haft_table *table);
+
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
  * as below. */
 bool implicit_are_all(const haft_table *table);

@@ -215,7 +215,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *                              object is pinned, a side open (haft/side.h), or on_reclaim has
  *                              opened a worker: then it has run for all freed objects that are not
  *                              pinned
- *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open
+ *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
+ *                              is the calling thread's
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
  *           that threads may end and with them their implicit workers.
  * Ordering  acquire: all earlier uses of the table are visible.

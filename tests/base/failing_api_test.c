@@ -4,6 +4,7 @@
 #include <haft/commands.h>
 #include <haft/threads.h>
 #include <haft/urcu.h>
+#include <semaphore.h>
 #include <string.h>
 
 TestSuite(nth_call_of, .timeout = SUITE_SECONDS);
@@ -212,25 +213,74 @@ TEST_ON_EACH_CLOCK(nth_call_of, asking_for_the_current_worker)
     close_domain();
 }
 
-/* Its one worker is its thread's own; the closing needs another. */
-Test(nth_call_of, closing_leaves_the_table_open_and_nothing_forgotten)
+/* A table that counts in `*reclaimed`. */
+static void open_counted(uint64_t *reclaimed)
 {
-    uint64_t reclaimed = 0;
     const haft_domain_options with = domain_options(MEMB_CALLER);
     const haft_table_options counted = {
-        .capacity = 100, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
-    haft_worker *worker;
+        .capacity = 100, .on_reclaim = count_reclaimed, .reclaim_arg = reclaimed};
 
     must(haft_domain_open(&with, &domain) == HAFT_OK);
     must(haft_table_open(domain, &counted, &table) == HAFT_OK);
+}
+
+/* By the thread's own worker. */
+static void free_one(void)
+{
+    haft_worker *worker;
+
     must(haft_worker_current(table, &worker) == HAFT_OK);
     must(haft_free(worker, insert(worker)) == HAFT_OK);
+}
+
+Test(nth_call_of, closing_by_the_thread_of_the_only_worker_needs_no_memory)
+{
+    uint64_t reclaimed = 0;
+
+    open_counted(&reclaimed);
+    free_one();
+    fail_calls(1, 1000000);
+    expect_status(haft_table_close(table), HAFT_OK);
+    fail_calls(0, -1);
+    cr_expect(eq(u64, reclaimed, 1));
+    close_domain();
+}
+
+struct visit {
+    sem_t freed;
+    sem_t go_on;
+};
+
+static void *free_one_and_stay(void *arg)
+{
+    struct visit *visit = arg;
+
+    free_one();
+    sem_post(&visit->freed);
+    sem_wait(&visit->go_on);
+    return NULL;
+}
+
+/* The closing needs another worker than that thread's. */
+Test(nth_call_of, closing_leaves_the_table_open_and_nothing_forgotten)
+{
+    uint64_t reclaimed = 0;
+    struct visit visit;
+    pthread_t thread;
+
+    open_counted(&reclaimed);
+    sem_init(&visit.freed, 0, 0);
+    sem_init(&visit.go_on, 0, 0);
+    must(pthread_create(&thread, NULL, free_one_and_stay, &visit) == 0);
+    sem_wait(&visit.freed);
     fail_calls(1, 1000000);
     expect_status(haft_table_close(table), HAFT_NO_MEMORY);
     fail_calls(0, -1);
     cr_expect(zero(u64, reclaimed));
     expect_status(haft_table_close(table), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 1));
+    sem_post(&visit.go_on);
+    pthread_join(thread, NULL);
     close_domain();
 }
 

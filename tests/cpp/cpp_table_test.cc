@@ -261,13 +261,20 @@ Test(cpp_table, closing_without_memory_is_refused_while_an_object_is_pinned)
 /* Its destructor uses the table: it frees the next one and makes another that has none. */
 struct chained {
     static inline haft::table<chained> *all;
+    static inline bool with_worker = false;
     static inline int destroyed = 0;
 
     explicit chained(haft::id<chained> its_next = {}) noexcept : next(its_next) {}
     ~chained()
     {
         destroyed++;
-        if (next) {
+        if (next && with_worker) {
+            const auto worker = all->current_worker();
+
+            cr_assert(worker);
+            expect_status(worker->free(next), HAFT_OK);
+            cr_expect(worker->emplace());
+        } else if (next) {
             expect_status(all->free(next), HAFT_OK);
             cr_expect(all->emplace());
         }
@@ -288,6 +295,24 @@ Test(cpp_table, closing_without_memory_takes_destructors_that_free_and_insert)
     }
     expect_status(all.free(last), HAFT_OK);
     worker->close();
+    is_out_of_memory = true;
+    expect_status(all.close(), HAFT_OK);
+    cr_expect_eq(chained::destroyed, 5 + 4);
+}
+
+Test(cpp_table, closing_without_memory_by_the_thread_of_the_only_worker_destroys_each_object_once)
+{
+    const haft::domain domain = frames();
+    auto all = opened_before_memory_ran_out<haft::table<chained>>(domain);
+    const auto worker = all.current_worker();
+    haft::id<chained> last;
+
+    chained::all = &all;
+    chained::with_worker = true;
+    for (int i = 0; i < 5; i++) {
+        last = *worker->emplace(last);
+    }
+    expect_status(worker->free(last), HAFT_OK);
     is_out_of_memory = true;
     expect_status(all.close(), HAFT_OK);
     cr_expect_eq(chained::destroyed, 5 + 4);

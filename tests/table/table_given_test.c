@@ -196,6 +196,23 @@ Test(table_given, becomes_a_local_table_in_the_same_memory)
     leave(&in);
 }
 
+Test(table_given, is_closed_by_the_thread_whose_implicit_worker_is_the_only_one)
+{
+    const haft_domain_options domain = {.threads = 1};
+    haft_table_options one_worker = options;
+
+    one_worker.workers = 1;
+    struct given_shared in = guarded(&domain, &one_worker);
+    haft_worker *worker = NULL;
+    haft_id id;
+
+    open_in(&in, &domain, &one_worker);
+    must(haft_worker_current(in.table, &worker) == HAFT_OK);
+    must(haft_insert(worker, NULL, &id) == HAFT_OK && haft_free(worker, id) == HAFT_OK);
+    must(haft_insert(worker, NULL, &id) == HAFT_OK);
+    close_all(&in);
+}
+
 static void *open_and_close(void *table)
 {
     expect_status(haft_worker_close(open_worker(table)), HAFT_OK);
