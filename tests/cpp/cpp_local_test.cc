@@ -282,6 +282,28 @@ Test(cpp_local, restored_object_is_made_in_its_slot_under_the_chosen_id)
     cr_expect_eq(counted::misplaced, 0);
 }
 
+Test(cpp_local, slots_of_one_table_are_restored_in_another_and_stale_ids_stay_stale)
+{
+    table_type numbers = opened();
+    table_type loaded = opened();
+    const auto stale = numbers.emplace(1);
+    const auto live = numbers.emplace(2);
+
+    numbers.free(*stale);
+    loaded.load_begin();
+    cr_expect_eq(numbers.for_each_slot([&](haft::id<counted> id, counted *object) {
+        expect_status(object != nullptr ? loaded.restore(id, object->number)
+                                        : loaded.restore_free(id),
+                      HAFT_OK);
+    }),
+                 2);
+    loaded.load_end();
+    cr_expect_eq(loaded.resolve(*live)->number, 2);
+    expect_status(loaded.diagnose(*stale), HAFT_STALE);
+    expect_status(loaded.restore(*stale, 3), HAFT_STALE);
+    cr_expect_eq(numbers.for_each_slot([](auto, counted *object) { return object != nullptr; }), 1);
+}
+
 /* Its constructor throws where it is asked to; it can be moved. */
 struct movable_thrower {
     static inline int live = 0;

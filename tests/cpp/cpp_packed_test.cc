@@ -1,5 +1,6 @@
 /* haft::packed: lives, moving objects by their bytes, loops. */
 #include "tests/cpp/counted.hpp"
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -282,6 +283,24 @@ Test(cpp_packed, objects_are_sorted_as_another_tables_name_them)
     expect_status(tallies.sort_as(order.data(), order.size()), HAFT_OK);
     cr_expect((values_of(tallies) == std::vector<int>{3, 1, 0, 2}));
     cr_expect_eq(tally::destroyed, 0);
+}
+
+Test(cpp_packed, ids_are_those_of_the_positions_and_a_table_sorts_as_its_clone)
+{
+    auto numbers = haft::packed<int>::open(10);
+
+    for (const int number : {3, 1, 2}) {
+        cr_assert(numbers->emplace(number));
+    }
+    auto sorted = numbers->clone();
+    expect_status(sorted->sort([](int a, int b) { return a < b; }), HAFT_OK);
+    expect_status(numbers->kill(numbers->id_in(0)), HAFT_OK);
+    for (uint64_t position = 0; position < numbers->count(); position++) {
+        cr_expect(numbers->ids()[position] == numbers->id_in(position));
+    }
+    expect_status(numbers->sort_as(sorted->ids(), sorted->count()), HAFT_OK);
+    cr_expect((std::vector<int>(numbers->begin(), numbers->end()) == std::vector<int>{1, 2, 3}));
+    cr_expect(std::equal(numbers->ids(), numbers->ids() + numbers->count(), sorted->ids()));
 }
 
 Test(cpp_packed, two_objects_change_places)

@@ -157,6 +157,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
 
+    /*
+     * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
+     * used: `object` is a pointer, NULL where the id is for restore_free().  If it returns a bool,
+     * false ends the walk.
+     */
+    template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
+    {
+        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+
+        return haft_local_for_each_slot(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+    }
+
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
     haft_status id_at(uint64_t index, id_type &id) const noexcept
     {
@@ -230,6 +242,19 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
             haft_local_publish(handle_.get(), id.untyped());
         }
         return status;
+    }
+
+    template <class Visit> static bool call(haft_id id, void *object, void *arg) noexcept
+    {
+        Visit &visit = **static_cast<Visit **>(arg);
+        T *found = static_cast<T *>(object);
+
+        if constexpr (std::is_void_v<decltype(visit(id_type(id), found))>) {
+            visit(id_type(id), found);
+            return true;
+        } else {
+            return visit(id_type(id), found);
+        }
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}

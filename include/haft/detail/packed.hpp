@@ -116,11 +116,17 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return haft_packed_diagnose(handle_.get(), id.untyped());
     }
 
-    /* The objects, dead ones among them, and their ids: arrays of count() elements. */
+    /* The objects, dead ones among them, and their ids: arrays of count() elements.  A
+     * table sorts as its clone by sort_as(clone.ids(), clone.count()). */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
     reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
     reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
+    const id_type *ids() const noexcept
+    {
+        static_assert(sizeof(id_type) == sizeof(haft_id), "an id and nothing else");
+        return reinterpret_cast<const id_type *>(haft_packed_ids(handle_.get()));
+    }
     id_type id_in(uint64_t position) const noexcept
     {
         return id_type(haft_packed_id_in(handle_.get(), position));
