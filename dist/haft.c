@@ -5568,12 +5568,13 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
+    size_t block_size;  /* of the block that begins with this struct */
     uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    char *name;       /* behind this struct, in one block */
+    const char *name; /* behind this struct, in its block */
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
@@ -5635,6 +5636,13 @@ static inline uint64_t local_listed(const haft_local *local)
  */
 HAFT_INTERNAL
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
+
+/*
+ * A table at the beginning of a block of `size` bytes, all else zero.  The name stays where it is,
+ * in the block behind the table; AddressSanitizer reports a look at what lies between.  The block
+ * is the program's memory, or one of slots.heap, which the caller sets for local_free().
+ */
+HAFT_INTERNAL haft_local *local_in(void *block, size_t size, bool is_given, const char *name);
 HAFT_INTERNAL void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
@@ -5780,21 +5788,38 @@ HAFT_INTERNAL
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap)
 {
     const size_t size = size_with_name(sizeof(haft_local), name);
-    haft_local *local = given != NULL ? given_take(given, size, _Alignof(haft_local))
-                                      : heap_take_zero(heap, size, _Alignof(haft_local));
+    char *block = given != NULL ? given_take(given, size, _Alignof(haft_local))
+                                : heap_take(heap, size, _Alignof(haft_local));
 
-    if (local != NULL) {
-        local->is_given = given != NULL;
-        local->slots.heap = *heap;
-        local->name = memcpy(local + 1, name, size - sizeof *local);
+    if (block == NULL) {
+        return NULL;
     }
+    memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
+    haft_local *local = local_in(block, size, given != NULL, block + sizeof(haft_local));
+
+    local->slots.heap = *heap;
+    return local;
+}
+
+HAFT_INTERNAL haft_local *local_in(void *block, size_t size, bool is_given, const char *name)
+{
+    haft_local *local = memset(block, 0, sizeof(haft_local));
+
+    local->is_given = is_given;
+    local->block_size = size;
+    local->name = name;
+    asan_poison(local + 1, (size_t)(name - (char *)(local + 1)));
     return local;
 }
 
 HAFT_INTERNAL void local_free(haft_local *local)
 {
-    if (local != NULL && !local->is_given) {
-        heap_give(&local->slots.heap, local, size_with_name(sizeof(haft_local), local->name));
+    if (local == NULL) {
+        return;
+    }
+    asan_unpoison(local, local->block_size);
+    if (!local->is_given) {
+        heap_give(&local->slots.heap, local, local->block_size);
     }
 }
 
@@ -7784,8 +7809,7 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
         .high_water = local->used - HAFT_FIRST_INDEX,
         .capacity = local->capacity,
         .limit = local->slots.limit - HAFT_FIRST_INDEX,
-        .bytes = sizeof *local + strlen(local->name) + 1 +
-                 slots_bytes(&local->slots, local->used, local->fresh_slots),
+        .bytes = local->block_size + slots_bytes(&local->slots, local->used, local->fresh_slots),
     };
 }
 
@@ -11147,10 +11171,6 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket);
  * overlapping waits slow each other down.
  */
 
-#ifdef HAFT_UNDER_TSAN
-char haft_grace_token;
-#endif
-
 #define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
 
 /*
@@ -12959,7 +12979,7 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
  *
  * Edges in this file.
  *   COUNT    a counter that one worker writes and any thread may read
- *   TALLY    tally (release) -> taken_slots (acquire)   frees before insertions into their slots
+ *   TALLY    tally (release) -> count_begun (acquire)   frees before insertions into their slots
  */
 
 /*
@@ -13044,7 +13064,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    bool is_of_set;       /* a command set's, that the program hands from thread to thread */
+    bool is_of_set;       /* a command set's: the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -13384,7 +13404,7 @@ HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed);
  *            thread that frees the object
  *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
  *            slot whose last life is given up
- *   TALLY    life_uncount (release) -> taken_slots (acquire)   the count of a free before it
+ *   TALLY    life_uncount (release) -> count_restored (acquire)   the count of a free before it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
  *   OWN      only this worker writes the word
  *   RETRY    a first look; the compare-and-swap decides
@@ -15720,8 +15740,8 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> taken_slots (acquire)   frees before insertions into their slots,
- *           and before the end of these
+ *   TALLY   tally (release) -> count_begun, count_restored (acquire)   frees before insertions into
+ *           their slots, and before the end of these
  *   COUNT   each number alone; ends are read before beginnings
  *   RETRY   the budget, as a number
  */
@@ -15851,49 +15871,90 @@ void haft_count_stale(haft_worker *worker)
     count_up(&worker->counters.stale_resolves, 1);
 }
 
-/*
- * Slots taken (live or reserved) or exhausted, outside the restore range.  Beginnings are read
- * before ends, of all workers: so the result was never above the true number at some moment,
- * however long this thread is delayed in between.  Restored objects are read after they were
- * counted as begun, and before their frees are counted.
- */
-static uint64_t taken_slots(const haft_table *table, uint64_t *exhausted)
+/* Lives that began and lives that ended, of all workers. */
+struct lives {
+    uint64_t begun, ended;
+    uint64_t restored; /* of those begun: live in the restore range */
+    uint64_t exhausted, recycled;
+};
+
+static void count_begun(struct lives *lives, const haft_table *table)
 {
-    uint64_t begun = load_relaxed(COUNT, &table->counters.reserved) +
-                     load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
-    uint64_t ended = 0;
-    uint64_t recycled = 0;
-
-    *exhausted = load_acquire(TALLY, &table->counters.exhausted);
+    lives->begun = load_relaxed(COUNT, &table->counters.reserved) +
+                   load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
+    lives->exhausted = load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        *exhausted += load_acquire(TALLY, &worker->counters.exhausted);
-        begun += load_acquire(TALLY, &worker->counters.reserved);
-        begun += load_acquire(TALLY, &worker->counters.inserted);
+        lives->exhausted += load_acquire(TALLY, &worker->counters.exhausted);
+        lives->begun += load_acquire(TALLY, &worker->counters.reserved);
+        lives->begun += load_acquire(TALLY, &worker->counters.inserted);
     }
-    const uint64_t restored = load_acquire(TALLY, &table->restored);
+}
 
+static void count_restored(struct lives *lives, const haft_table *table)
+{
+    lives->restored = load_acquire(TALLY, &table->restored);
+}
+
+static void count_ended(struct lives *lives, const haft_table *table)
+{
+    lives->ended =
+        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
+    lives->recycled = 0;
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        ended += load_relaxed(COUNT, &worker->counters.aborted);
-        ended += load_relaxed(COUNT, &worker->counters.freed);
-        recycled += load_relaxed(COUNT, &worker->counters.recycled);
+        lives->ended += load_relaxed(COUNT, &worker->counters.aborted);
+        lives->ended += load_relaxed(COUNT, &worker->counters.freed);
+        lives->recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
-    ended += load_relaxed(COUNT, &table->counters.aborted);
-    ended += load_relaxed(COUNT, &table->counters.freed);
-    *exhausted = difference(*exhausted, recycled);
-    return difference(begun, ended + restored);
+}
+
+/* Slots live or reserved, without the restore range. */
+static uint64_t taken(const struct lives *lives)
+{
+    return difference(lives->begun, lives->ended + lives->restored);
+}
+
+static uint64_t exhausted(const struct lives *lives)
+{
+    return difference(lives->exhausted, lives->recycled);
+}
+
+/*
+ * No more than at some moment, however long this thread is delayed in between: beginnings are read
+ * before ends, of all workers.  Restored objects are read after they were counted as begun, and
+ * before their frees are counted.
+ */
+static struct lives fewest_lives(const haft_table *table)
+{
+    struct lives lives;
+
+    count_begun(&lives, table);
+    count_restored(&lives, table);
+    count_ended(&lives, table);
+    return lives;
+}
+
+/* No fewer than at some moment: the other way round.  The processor keeps that order, not C11: a
+ * free does not pay for it. */
+static struct lives most_lives(const haft_table *table)
+{
+    struct lives lives;
+
+    count_ended(&lives, table);
+    count_restored(&lives, table);
+    count_begun(&lives, table);
+    return lives;
 }
 
 /* Extents are read first: slots that are drawn meanwhile count as used. */
 HAFT_INTERNAL uint64_t stats_idle(const haft_table *table)
 {
-    uint64_t exhausted;
     uint64_t at_hand = slots_at_hand(table, true) + slots_at_hand(table, false);
 
     at_hand += load_relaxed(COUNT, &table->released.slots);
-    const uint64_t taken = taken_slots(table, &exhausted);
+    const struct lives lives = fewest_lives(table);
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - table->restore_end;
 
-    return difference(drawn, at_hand + taken + exhausted);
+    return difference(drawn, at_hand + taken(&lives) + exhausted(&lives));
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
@@ -15902,58 +15963,35 @@ static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
     count_up(counter, wanted - is);
 }
 
+/* Counters that programs see do not fall: a life that is counted and not there has ended, or ends
+ * with the thread that was about to begin it. */
 HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock)
 {
     struct counters *counters = &table->counters;
     struct sums is = sum(table);
-    /* Frees that ended a life and were not counted: no difference may become negative. */
-    const uint64_t uncounted = difference(stock->retired, is.freed + is.aborted);
+    const struct stock counted = stock_of(&is);
+    const uint64_t ended = not_negative(counted.live - stock->live);
 
-    count_up(&counters->freed, uncounted);
-    is.freed += uncounted;
+    count_up(&counters->freed, ended);
+    is.freed += ended;
     correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
-    correct(&counters->reserved, stock->reserved, is.reserved - is.published - is.aborted);
+    correct(&counters->reserved, stock->reserved, counted.reserved);
     correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
-    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted,
-            is.exhausted - is.recycled);
+    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
 
-/* As haft_fill counts them: no more than at some moment. */
-static uint64_t least_in_use(const haft_table *table)
+/* As haft_fill counts them. */
+static uint64_t in_use(const haft_table *table, const struct lives *lives)
 {
-    uint64_t exhausted;
-    const uint64_t taken = taken_slots(table, &exhausted);
-
-    return (table->is_exact ? door_committed(table) : taken) + exhausted;
+    return (table->is_exact ? door_committed(table) : taken(lives)) + exhausted(lives);
 }
 
-/* No fewer than at some moment: ends are read before beginnings, of all workers.  The processor
- * keeps that order, not C11: a free does not pay for it. */
 static uint64_t most_in_use(const haft_table *table)
 {
-    uint64_t begun;
-    uint64_t exhausted;
-    uint64_t ended =
-        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
-    uint64_t recycled = 0;
+    const struct lives lives = most_lives(table);
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        ended += load_relaxed(COUNT, &worker->counters.aborted);
-        ended += load_relaxed(COUNT, &worker->counters.freed);
-        recycled += load_relaxed(COUNT, &worker->counters.recycled);
-    }
-    ended += load_relaxed(COUNT, &table->restored);
-    begun = load_relaxed(COUNT, &table->counters.reserved) +
-            load_relaxed(COUNT, &table->counters.inserted);
-    exhausted = load_relaxed(COUNT, &table->counters.exhausted);
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        begun += load_relaxed(COUNT, &worker->counters.reserved);
-        begun += load_relaxed(COUNT, &worker->counters.inserted);
-        exhausted += load_relaxed(COUNT, &worker->counters.exhausted);
-    }
-    return (table->is_exact ? door_committed(table) : difference(begun, ended)) +
-           difference(exhausted, recycled);
+    return in_use(table, &lives);
 }
 
 HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
@@ -15971,10 +16009,10 @@ HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
         }
         seen++;
     }
-    const uint64_t in_use = least_in_use(table);
+    const struct lives lives = fewest_lives(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, in_use, table->capacity);
+    fill_look(fill, seen, table->name, in_use(table, &lives), table->capacity);
     callback_end();
 }
 
@@ -15991,21 +16029,20 @@ HAFT_INTERNAL void stats_look_at_low(haft_table *table)
 HAFT_INTERNAL
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
 {
-    uint64_t exhausted;
-    const uint64_t taken = taken_slots(table, &exhausted);
+    const struct lives lives = fewest_lives(table);
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->batch_limit - 1));
     const uint64_t slots =
         fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
 
     /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (taken + exhausted + others >= slots) {
+    if (taken(&lives) + exhausted(&lives) + others >= slots) {
         return fresh;
     }
     if (table->is_exact) {
         return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
     }
-    return taken >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+    return taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }
 
 /*
@@ -16448,6 +16485,9 @@ HAFT_INTERNAL
 haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
 HAFT_INTERNAL void table_free(haft_table *table);
 
+/* The bytes of the block that begins with the table, its name among them. */
+HAFT_INTERNAL size_t table_block_size(const haft_table *table);
+
 /* Whether the option waiting_bytes is right for slots of that distance. */
 HAFT_INTERNAL haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
@@ -16643,10 +16683,15 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
     return table;
 }
 
+HAFT_INTERNAL size_t table_block_size(const haft_table *table)
+{
+    return size_with_name(sizeof *table, table->name);
+}
+
 HAFT_INTERNAL void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
+        heap_give(&table->slots.heap, table, table_block_size(table));
     }
 }
 
@@ -17264,6 +17309,9 @@ HAFT_INTERNAL void collect_end(haft_worker *worker)
  * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
  */
 
+/* The calling thread's own one, if it has one; else NULL. */
+HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table);
+
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
  * as below. */
 HAFT_INTERNAL bool implicit_are_all(const haft_table *table);
@@ -17358,12 +17406,9 @@ static void run_passes(haft_table *table, haft_worker *worker)
     } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
-/* A table that no worker was ever opened on never had an object. */
-static haft_status take_table_back(haft_table *table)
+/* By a borrowed worker: a new one if no worker is closed. */
+static haft_status borrow_for_passes(haft_table *table)
 {
-    if (roster_first(table) == NULL) {
-        return HAFT_OK;
-    }
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
@@ -17372,6 +17417,21 @@ static haft_status take_table_back(haft_table *table)
     run_passes(table, worker);
     worker_return(worker);
     return HAFT_OK;
+}
+
+/*
+ * A table that no worker was ever opened on never had an object.  The thread's implicit worker
+ * needs no memory: often it is the only one, and a program that is out of memory closes its tables.
+ */
+static haft_status take_table_back(haft_table *table)
+{
+    haft_worker *own = implicit_own(table);
+
+    if (own != NULL) {
+        run_passes(table, own);
+        return HAFT_OK;
+    }
+    return roster_first(table) != NULL ? borrow_for_passes(table) : HAFT_OK;
 }
 
 static void set_closing(haft_table *table, bool is_closing)
@@ -17536,6 +17596,13 @@ int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t
  */
 
 /*
+ * A command set that goes from thread to thread names in its worker the thread that used it last.
+ * Of all threads that may use it next one is left.  Before the domain's clock changes: with others
+ * than the frame clock a thread and its worker stay together.
+ */
+HAFT_INTERNAL void orphans_take_over_sets(const haft_table *table);
+
+/*
  * Close the workers of all other threads, and put every free slot where it can be found again.  The
  * process has one thread, outside callbacks; O(slots ever used).
  */
@@ -17571,6 +17638,11 @@ void haft_after_fork_child(void)
 {
     if (--depth != 0) {
         return;
+    }
+    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (!table->is_closing) {
+            orphans_take_over_sets(table);
+        }
     }
     for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
         domain_after_fork(domain);
@@ -17778,9 +17850,14 @@ static bool find_own(const haft_table *table)
     return false;
 }
 
+HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table)
+{
+    return belongs_to(&latest, table) || find_own(table) ? latest.worker : NULL;
+}
+
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (!belongs_to(&latest, table) && !find_own(table)) {
+    if (implicit_own(table) == NULL) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {
@@ -18124,12 +18201,11 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->in_hand, 0);
 }
 
-/*
- * A command set that the program hands from thread to thread names in its worker the thread that
- * used it last.  Of all threads that may use it next one is left.
- */
-static void take_over_sets(const haft_table *table)
+HAFT_INTERNAL void orphans_take_over_sets(const haft_table *table)
 {
+    if (table->domain->clock != &frame_clock) {
+        return;
+    }
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
             roster_hand_over(worker);
@@ -18394,7 +18470,6 @@ static haft_worker *collector(const haft_table *table)
 
 HAFT_INTERNAL void orphans_collect(haft_table *table)
 {
-    take_over_sets(table);
     struct orphans orphans = {.table = table, .worker = collector(table)};
 
     dissolve_lists(table);
@@ -19073,14 +19148,38 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 
 /* --- and back --- */
 
-static haft_local *plain_local(const haft_table *table)
-{
-    haft_local *local = local_new(table->name, NULL, &table->slots.heap);
+_Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
 
+/*
+ * A new local table in the shared one's block, so that it needs no memory: a haft::table of objects
+ * with destructors closes this way, and must be able to when there is none.
+ */
+static haft_local *become_local(haft_table *table)
+{
+    const uint64_t capacity = table->capacity;
+    const bool wraps = table->slots.wrapped;
+    haft_local *local = local_in(table, table_block_size(table), table->is_given, table->name);
+
+    local->capacity = capacity;
+    local->wraps = wraps;
+    return local;
+}
+
+/* End the shared table.  The local table that it was before, or a new one, has its slots. */
+static haft_local *end_in_local(haft_table *table)
+{
+    const struct slots slots = table->slots;
+    const uint64_t used = load_relaxed(OWN, &table->fresh);
+    haft_local *local = table->legacy.local;
+
+    table_stop(table);
     if (local != NULL) {
-        local->capacity = table->capacity;
-        local->wraps = table->slots.wrapped;
+        table_free(table);
+    } else {
+        local = become_local(table);
     }
+    local->slots = slots;
+    local->used = used;
     return local;
 }
 
@@ -19123,18 +19222,13 @@ static void fit_capacity(haft_local *local)
 
 haft_status haft_unshare(haft_table *table, haft_local **local)
 {
-    haft_local *plain = table->legacy.local == NULL ? plain_local(table) : NULL;
-    haft_local *opened = table->legacy.local != NULL ? table->legacy.local : plain;
-    const haft_status status = opened != NULL ? drain_table(table) : HAFT_NO_MEMORY;
+    const haft_status status = drain_table(table);
 
     if (status != HAFT_OK) {
-        local_free(plain);
         return status;
     }
-    opened->slots = table->slots;
-    opened->used = load_relaxed(OWN, &table->fresh);
-    table_stop(table);
-    table_free(table);
+    haft_local *opened = end_in_local(table);
+
     take_stock(opened);
     fit_capacity(opened);
     local_rebuild(opened);
@@ -19424,7 +19518,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
  *
  * Edges in this file.
  *   COUNT   counters of all threads without a worker; the slots travel through the lists
- *   TALLY   haft_abort_unregistered (release) -> taken_slots (acquire)   as tally()
+ *   TALLY   haft_abort_unregistered (release) -> count_begun (acquire)   as tally()
  */
 
 /* Do the duties with a borrowed worker, which may run on_reclaim, and return it. */
@@ -19694,8 +19788,7 @@ static haft_status open_commands(haft_table *table, const haft_commands_options 
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
-    /* With other clocks a thread and its worker stay together. */
-    opened->worker->is_of_set = table->domain->clock == &frame_clock;
+    opened->worker->is_of_set = true;
     *commands = opened;
     return HAFT_OK;
 }

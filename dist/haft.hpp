@@ -928,6 +928,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
 
+    /*
+     * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
+     * used: `object` is a pointer, NULL where the id is for restore_free().  If it returns a bool,
+     * false ends the walk.
+     */
+    template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
+    {
+        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+
+        return haft_local_for_each_slot(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+    }
+
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
     haft_status id_at(uint64_t index, id_type &id) const noexcept
     {
@@ -1001,6 +1013,19 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
             haft_local_publish(handle_.get(), id.untyped());
         }
         return status;
+    }
+
+    template <class Visit> static bool call(haft_id id, void *object, void *arg) noexcept
+    {
+        Visit &visit = **static_cast<Visit **>(arg);
+        T *found = static_cast<T *>(object);
+
+        if constexpr (std::is_void_v<decltype(visit(id_type(id), found))>) {
+            visit(id_type(id), found);
+            return true;
+        } else {
+            return visit(id_type(id), found);
+        }
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
@@ -1126,11 +1151,17 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return haft_packed_diagnose(handle_.get(), id.untyped());
     }
 
-    /* The objects, dead ones among them, and their ids: arrays of count() elements. */
+    /* The objects, dead ones among them, and their ids: arrays of count() elements.  A
+     * table sorts as its clone by sort_as(clone.ids(), clone.count()). */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
     reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
     reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
+    const id_type *ids() const noexcept
+    {
+        static_assert(sizeof(id_type) == sizeof(haft_id), "an id and nothing else");
+        return reinterpret_cast<const id_type *>(haft_packed_ids(handle_.get()));
+    }
     id_type id_in(uint64_t position) const noexcept
     {
         return id_type(haft_packed_id_in(handle_.get(), position));
@@ -1578,9 +1609,8 @@ class table : public detail::slot_owner<T, P, haft_table,
 
     /*
      * haft_table_close(), after the destructors of objects that are still live, which may not use
-     * the table any more.  Where the answer
-     * is not HAFT_OK (haft_unshare() has the list if T has a destructor), the table stays open, and
-     * no live object has ended.
+     * the table any more.  Where the answer is not HAFT_OK (as haft_table_close() says), the table
+     * stays open, and no live object has ended.
      */
     haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
 
