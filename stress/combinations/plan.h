@@ -144,8 +144,8 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
  * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
  * beside the objects.  `neighbour`: another table of the domain, which callbacks use as well,
- * without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace
- * period is late after a nanosecond.  The rest is haft_table_options.
+ * without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a number of slots.
+ * `stall`: a grace period is late after a nanosecond.  The rest is haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;
