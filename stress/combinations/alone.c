@@ -138,23 +138,6 @@ static uint32_t rounds_by(enum drive drive)
     return drive == BY_ITS_THREAD ? 5000 : ROUNDS;
 }
 
-/* The quiescent points of a worker that was told HAFT_BUSY wait, or have the clock's thread wait,
- * which comes when it comes. */
-static enum drive choose_drive(const struct step *step)
-{
-    const bool has_thread =
-        is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR) || is_clock(PLAN_THREAD_CK);
-
-    if (step->count % 2 == 0 || is_clock(PLAN_FRAME) ||
-        play.threads[step->at % play.plan->threads].worker == NULL) {
-        return BY_WAITING;
-    }
-    if (has_thread) {
-        return backend_has_system() && !play.is_forked ? BY_ITS_THREAD : BY_WAITING;
-    }
-    return play.plan->options.never_wait ? BY_WAITING : BY_QUIESCENT_POINTS;
-}
-
 static uint32_t pinned_and_freed(void)
 {
     uint32_t found = 0;
@@ -166,6 +149,23 @@ static uint32_t pinned_and_freed(void)
                  !is_aside(id_in(reg));
     }
     return found;
+}
+
+/* The quiescent points of a worker that was told HAFT_BUSY wait, or have the clock's thread wait,
+ * which comes when it comes.  Objects that are pinned excuse HAFT_BUSY, however long it lasts. */
+static enum drive choose_drive(const struct step *step)
+{
+    const bool has_thread =
+        is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR) || is_clock(PLAN_THREAD_CK);
+
+    if (step->count % 2 == 0 || is_clock(PLAN_FRAME) || pinned_and_freed() != 0 ||
+        play.threads[step->at % play.plan->threads].worker == NULL) {
+        return BY_WAITING;
+    }
+    if (has_thread) {
+        return backend_has_system() && !play.is_forked ? BY_ITS_THREAD : BY_WAITING;
+    }
+    return play.plan->options.never_wait ? BY_WAITING : BY_QUIESCENT_POINTS;
 }
 
 /* What try_insert() was told; HAFT_OK as well where callbacks have taken all registers. */
@@ -211,7 +211,8 @@ static void try_neighbour(struct thread *thread)
     tried = insert_neighbour(thread, 0);
 }
 
-/* After some rounds another table is not busy either. */
+/* After some rounds another table is not busy either.  Without a worker, no quiescent point knows
+ * that it was. */
 static void check_neighbours(struct thread *thread, uint32_t number, enum drive drive)
 {
     for (uint32_t i = 0; i < rounds_by(drive); i++) {
@@ -232,7 +233,7 @@ static void check_progress(struct thread *thread, const struct step *step)
     const uint32_t number = step->at % play.plan->threads;
     const enum drive drive = choose_drive(step);
 
-    check_neighbours(thread, number, drive);
+    check_neighbours(thread, number, play.plan->options.neighbour == 2 ? drive : BY_WAITING);
     for (uint32_t i = 0; drive == BY_WAITING && i < ROUNDS; i++) {
         pass_round(thread, drive);
     }

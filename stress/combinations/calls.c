@@ -10,7 +10,7 @@ static void step_worker_open(struct thread *thread, haft_worker *worker, const s
 {
     (void)worker;
     (void)step;
-    if (!play.is_closing) {
+    if (thread->seat->has_begun && !play.is_closing) {
         begin_worker(thread);
     }
 }

@@ -77,6 +77,7 @@ struct job {
 
 /* A thread of the system.  Where the plan's threads take turns, all of them are one. */
 struct seat {
+    bool has_begun; /* before, the table is filled by a thread that is none of the plan's */
     bool is_registered;
     uint32_t depth; /* of its read sections */
     uint32_t level; /* of its jobs; being online without one counts as one; 0: offline, parked */

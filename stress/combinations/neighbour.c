@@ -176,18 +176,14 @@ haft_status insert_neighbour(struct thread *thread, uint32_t at)
 void step_neighbour_insert(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
-    insert_neighbour(thread, step->at);
+    for (uint32_t i = 0; i < step->count && i < MOST_NEIGHBOURS; i++) {
+        insert_neighbour(thread, step->at);
+    }
 }
 
-void step_neighbour_free(struct thread *thread, haft_worker *worker, const struct step *step)
+static void free_neighbour(struct thread *thread, haft_id id)
 {
     struct neighbours *all = &play.neighbours;
-    const haft_id id = all->table != NULL ? take_id(step->at) : HAFT_NIL;
-
-    (void)worker;
-    if (id.bits == 0) {
-        return;
-    }
     haft_worker *own = worker_for(thread);
     const struct stamp *object = may_resolve(thread) ? haft_resolve(all->view, id) : NULL;
 
@@ -201,4 +197,18 @@ void step_neighbour_free(struct thread *thread, haft_worker *worker, const struc
     require_that((own != NULL ? haft_free(own, id) : bare_free(all->table, id)) == HAFT_OK,
                  "a neighbour is not freed");
     end_call(outer);
+}
+
+void step_neighbour_free(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    haft_id id;
+
+    (void)worker;
+    for (uint32_t i = 0; play.neighbours.table != NULL && i < step->count; i++) {
+        id = take_id(step->at);
+        if (id.bits == 0) {
+            return;
+        }
+        free_neighbour(thread, id);
+    }
 }

@@ -313,6 +313,7 @@ void by_each_thread(void (*call)(struct thread *thread))
 
 static void register_seat(struct seat *seat)
 {
+    seat->has_begun = true;
     if (!is_clock(PLAN_WORKERS) && !is_clock(PLAN_FRAME)) {
         haft_thread_register(play.domain);
         seat->is_registered = true;
@@ -379,8 +380,8 @@ void play_thread(uint32_t number)
     }
     end_sections(thread);
     end_set(thread);
+    end_neighbour_worker(thread->seat); /* its callbacks open workers of the table */
     end_worker(thread);
-    end_neighbour_worker(thread->seat);
     unregister_seat(thread->seat);
     current = NULL;
 }
@@ -473,13 +474,13 @@ static void end_turns(void)
     end_sections(current);
     end_set(current);
     let_crowd_go(current);
+    end_neighbour_worker(current->seat); /* its callbacks open workers of the table */
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];
         if (!current->is_implicit) {
             end_worker(current);
         }
     }
-    end_neighbour_worker(current->seat);
 }
 
 void play_in_turn(const struct plan *plan)
