@@ -449,8 +449,10 @@ static void let_crowd_come(struct thread *thread)
         let_crowd_go(thread);
     } else {
         while (play.crowd_count < MOST_CROWD && !shim_budget_is_spent(play.table)) {
-            expect(haft_worker_open(play.table, &play.crowd[play.crowd_count]), HAFT_OK,
-                   "haft_worker_open");
+            if (!is_done(haft_worker_open(play.table, &play.crowd[play.crowd_count]),
+                         "haft_worker_open")) {
+                break;
+            }
             play.crowd_count++;
             note_worker_opened(thread->seat);
         }

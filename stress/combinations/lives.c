@@ -62,7 +62,7 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    if (worker == NULL && status == HAFT_OK) {
+    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
         model_looked(before + 1);
     }
     require_that(status == HAFT_OK || (id->bits == 0 && *object == NULL), "an id of no object");
@@ -121,7 +121,7 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    if (worker == NULL && status == HAFT_OK) {
+    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
         model_looked(before + 1);
     }
     require_that(status == HAFT_OK || id->bits == 0, "an id of no object");
