@@ -5568,13 +5568,12 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
-    size_t block_size;  /* of the block that begins with this struct */
     uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* behind this struct, in its block */
+    const char *name; /* the end of the block that begins with this struct */
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
@@ -5638,11 +5637,14 @@ HAFT_INTERNAL
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * A table at the beginning of a block of `size` bytes, all else zero.  The name stays where it is,
- * in the block behind the table; AddressSanitizer reports a look at what lies between.  The block
- * is the program's memory, or one of slots.heap, which the caller sets for local_free().
+ * A table at the beginning of a block that its name ends; all other members are zero.
+ * AddressSanitizer reports a look at the bytes between the two.  The block is the program's memory,
+ * or one of slots.heap, which the caller sets for local_free().
  */
-HAFT_INTERNAL haft_local *local_in(void *block, size_t size, bool is_given, const char *name);
+HAFT_INTERNAL haft_local *local_in(void *block, bool is_given, const char *name);
+
+/* The bytes of that block. */
+HAFT_INTERNAL size_t local_block_size(const haft_local *local);
 HAFT_INTERNAL void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
@@ -5795,21 +5797,25 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
         return NULL;
     }
     memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
-    haft_local *local = local_in(block, size, given != NULL, block + sizeof(haft_local));
+    haft_local *local = local_in(block, given != NULL, block + sizeof(haft_local));
 
     local->slots.heap = *heap;
     return local;
 }
 
-HAFT_INTERNAL haft_local *local_in(void *block, size_t size, bool is_given, const char *name)
+HAFT_INTERNAL haft_local *local_in(void *block, bool is_given, const char *name)
 {
     haft_local *local = memset(block, 0, sizeof(haft_local));
 
     local->is_given = is_given;
-    local->block_size = size;
     local->name = name;
     asan_poison(local + 1, (size_t)(name - (char *)(local + 1)));
     return local;
+}
+
+HAFT_INTERNAL size_t local_block_size(const haft_local *local)
+{
+    return size_with_name((size_t)(local->name - (const char *)local), local->name);
 }
 
 HAFT_INTERNAL void local_free(haft_local *local)
@@ -5817,9 +5823,11 @@ HAFT_INTERNAL void local_free(haft_local *local)
     if (local == NULL) {
         return;
     }
-    asan_unpoison(local, local->block_size);
+    const size_t size = local_block_size(local);
+
+    asan_unpoison(local, size);
     if (!local->is_given) {
-        heap_give(&local->slots.heap, local, local->block_size);
+        heap_give(&local->slots.heap, local, size);
     }
 }
 
@@ -7809,7 +7817,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
         .high_water = local->used - HAFT_FIRST_INDEX,
         .capacity = local->capacity,
         .limit = local->slots.limit - HAFT_FIRST_INDEX,
-        .bytes = local->block_size + slots_bytes(&local->slots, local->used, local->fresh_slots),
+        .bytes =
+            local_block_size(local) + slots_bytes(&local->slots, local->used, local->fresh_slots),
     };
 }
 
@@ -15968,15 +15977,14 @@ static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock)
 {
     struct counters *counters = &table->counters;
-    struct sums is = sum(table);
+    const struct sums is = sum(table);
     const struct stock counted = stock_of(&is);
     const uint64_t ended = not_negative(counted.live - stock->live);
 
     count_up(&counters->freed, ended);
-    is.freed += ended;
-    correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
+    correct(&counters->inserted, stock->live, counted.live - ended);
     correct(&counters->reserved, stock->reserved, counted.reserved);
-    correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
+    correct(&counters->reclaimed, counted.retired + ended, stock->retired);
     correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }
@@ -16485,9 +16493,6 @@ HAFT_INTERNAL
 haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
 HAFT_INTERNAL void table_free(haft_table *table);
 
-/* The bytes of the block that begins with the table, its name among them. */
-HAFT_INTERNAL size_t table_block_size(const haft_table *table);
-
 /* Whether the option waiting_bytes is right for slots of that distance. */
 HAFT_INTERNAL haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
@@ -16683,15 +16688,10 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
     return table;
 }
 
-HAFT_INTERNAL size_t table_block_size(const haft_table *table)
-{
-    return size_with_name(sizeof *table, table->name);
-}
-
 HAFT_INTERNAL void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        heap_give(&table->slots.heap, table, table_block_size(table));
+        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 
@@ -17309,7 +17309,8 @@ HAFT_INTERNAL void collect_end(haft_worker *worker)
  * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
  */
 
-/* The calling thread's own one, if it has one; else NULL. */
+/* The calling thread's implicit worker; NULL: it has none.  Wait-free, O(such workers of the
+ * thread). */
 HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table);
 
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
@@ -19158,7 +19159,7 @@ static haft_local *become_local(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = local_in(table, table_block_size(table), table->is_given, table->name);
+    haft_local *local = local_in(table, table->is_given, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;

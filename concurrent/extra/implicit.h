@@ -6,7 +6,8 @@
 
 #include "concurrent/table/state.h"
 
-/* The calling thread's own one, if it has one; else NULL. */
+/* The calling thread's implicit worker; NULL: it has none.  Wait-free, O(such workers of the
+ * thread). */
 haft_worker *implicit_own(const haft_table *table);
 
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,

@@ -165,7 +165,7 @@ static haft_local *become_local(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = local_in(table, table_block_size(table), table->is_given, table->name);
+    haft_local *local = local_in(table, table->is_given, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;

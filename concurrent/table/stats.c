@@ -237,15 +237,14 @@ static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
 void stats_correct(haft_table *table, const struct stock *stock)
 {
     struct counters *counters = &table->counters;
-    struct sums is = sum(table);
+    const struct sums is = sum(table);
     const struct stock counted = stock_of(&is);
     const uint64_t ended = not_negative(counted.live - stock->live);
 
     count_up(&counters->freed, ended);
-    is.freed += ended;
-    correct(&counters->inserted, stock->live, is.published + is.inserted - is.freed);
+    correct(&counters->inserted, stock->live, counted.live - ended);
     correct(&counters->reserved, stock->reserved, counted.reserved);
-    correct(&counters->reclaimed, is.freed + is.aborted - stock->retired, is.reclaimed);
+    correct(&counters->reclaimed, counted.retired + ended, stock->retired);
     correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
 }

@@ -190,15 +190,10 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
     return table;
 }
 
-size_t table_block_size(const haft_table *table)
-{
-    return size_with_name(sizeof *table, table->name);
-}
-
 void table_free(haft_table *table)
 {
     if (!table->is_given) {
-        heap_give(&table->slots.heap, table, table_block_size(table));
+        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
     }
 }
 

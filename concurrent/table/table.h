@@ -13,9 +13,6 @@
 haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
 void table_free(haft_table *table);
 
-/* The bytes of the block that begins with the table, its name among them. */
-size_t table_block_size(const haft_table *table);
-
 /* Whether the option waiting_bytes is right for slots of that distance. */
 haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 

@@ -66,21 +66,25 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
         return NULL;
     }
     memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
-    haft_local *local = local_in(block, size, given != NULL, block + sizeof(haft_local));
+    haft_local *local = local_in(block, given != NULL, block + sizeof(haft_local));
 
     local->slots.heap = *heap;
     return local;
 }
 
-haft_local *local_in(void *block, size_t size, bool is_given, const char *name)
+haft_local *local_in(void *block, bool is_given, const char *name)
 {
     haft_local *local = memset(block, 0, sizeof(haft_local));
 
     local->is_given = is_given;
-    local->block_size = size;
     local->name = name;
     asan_poison(local + 1, (size_t)(name - (char *)(local + 1)));
     return local;
+}
+
+size_t local_block_size(const haft_local *local)
+{
+    return size_with_name((size_t)(local->name - (const char *)local), local->name);
 }
 
 void local_free(haft_local *local)
@@ -88,9 +92,11 @@ void local_free(haft_local *local)
     if (local == NULL) {
         return;
     }
-    asan_unpoison(local, local->block_size);
+    const size_t size = local_block_size(local);
+
+    asan_unpoison(local, size);
     if (!local->is_given) {
-        heap_give(&local->slots.heap, local, local->block_size);
+        heap_give(&local->slots.heap, local, size);
     }
 }
 

@@ -14,11 +14,14 @@
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * A table at the beginning of a block of `size` bytes, all else zero.  The name stays where it is,
- * in the block behind the table; AddressSanitizer reports a look at what lies between.  The block
- * is the program's memory, or one of slots.heap, which the caller sets for local_free().
+ * A table at the beginning of a block that its name ends; all other members are zero.
+ * AddressSanitizer reports a look at the bytes between the two.  The block is the program's memory,
+ * or one of slots.heap, which the caller sets for local_free().
  */
-haft_local *local_in(void *block, size_t size, bool is_given, const char *name);
+haft_local *local_in(void *block, bool is_given, const char *name);
+
+/* The bytes of that block. */
+size_t local_block_size(const haft_local *local);
 void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */

@@ -13,6 +13,7 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
         .high_water = local->used - HAFT_FIRST_INDEX,
         .capacity = local->capacity,
         .limit = local->slots.limit - HAFT_FIRST_INDEX,
-        .bytes = local->block_size + slots_bytes(&local->slots, local->used, local->fresh_slots),
+        .bytes =
+            local_block_size(local) + slots_bytes(&local->slots, local->used, local->fresh_slots),
     };
 }

@@ -40,13 +40,12 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
-    size_t block_size;  /* of the block that begins with this struct */
     uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* behind this struct, in its block */
+    const char *name; /* the end of the block that begins with this struct */
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 

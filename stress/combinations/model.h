@@ -83,8 +83,8 @@ struct seat {
     uint32_t level; /* of its jobs; being online without one counts as one; 0: offline, parked */
     uint32_t job_count;
     struct job jobs[MOST_JOBS]; /* in order of their beginning */
-    uint32_t workers;           /* that it has open, with the neighbours' */
-    haft_worker *neighbour;     /* of these; NULL: none */
+    uint32_t workers;           /* that it has open, in both tables */
+    haft_worker *neighbour;     /* its worker in the other table; NULL: none */
     uint32_t reclaims;          /* on_reclaim it is in */
     uint32_t fills;             /* on_fill it is in */
     uint32_t held_count;

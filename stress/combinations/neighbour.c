@@ -9,21 +9,18 @@
 #define CAPACITY (MOST_NEIGHBOURS - 4) /* so that it may be full */
 #define CLAIMED 1                      /* no id */
 
-static void check_neighbour(const struct stamp *object, haft_id id)
+static bool is_neighbour(const struct stamp *object)
 {
-    const struct neighbours *all = &play.neighbours;
-
-    require_that(object->canary == object->value * CANARY && object->value != 0 &&
-                     object->value < word_in(&all->stamps),
-                 "a neighbour's bytes");
-    require_that(!haft_is_live(all->view, id), "on_reclaim for a neighbour that lives");
+    return object->canary == object->value * CANARY && object->value != 0 &&
+           object->value < word_in(&play.neighbours.stamps);
 }
 
 static void neighbour_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     require_that(arg == &play.neighbours, "on_reclaim's argument");
     require_that((worker == NULL) == play.neighbours.is_closing, "on_reclaim's worker");
-    check_neighbour(object, id);
+    require_that(is_neighbour(object), "a neighbour's bytes");
+    require_that(!haft_is_live(play.neighbours.view, id), "on_reclaim for a neighbour that lives");
     memset(object, 0xdd, sizeof(struct stamp));
     atomic_fetch_add_explicit(&play.neighbours.reclaims, 1, memory_order_relaxed);
     call_in_reclaim(NULL);
@@ -187,8 +184,7 @@ static void free_neighbour(struct thread *thread, haft_id id)
     haft_worker *own = worker_for(thread);
     const struct stamp *object = may_resolve(thread) ? haft_resolve(all->view, id) : NULL;
 
-    require_that(!may_resolve(thread) ||
-                     (object != NULL && object->canary == object->value * CANARY),
+    require_that(!may_resolve(thread) || (object != NULL && is_neighbour(object)),
                  "a neighbour that lives");
     count(&all->live, -1);
     atomic_fetch_add_explicit(&all->frees, 1, memory_order_relaxed);

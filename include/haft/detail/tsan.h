@@ -47,7 +47,7 @@ extern "C" {
  * Cost      nothing without the sanitizer.
  */
 #ifdef HAFT_UNDER_TSAN
-/* Weak, so that it is one in the process, and there too if the library knows no sanitizer. */
+/* Weak: the process has one, also where only the program is compiled with the sanitizer. */
 __attribute__((weak)) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
