@@ -1,4 +1,5 @@
 /* The statistics of a table of one thread. */
+#include "lib/local/local.h"
 #include "lib/local/state.h"
 
 haft_local_stats haft_local_stats_get(const haft_local *local)
