@@ -72,24 +72,29 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
 enum phase { ALL_PHASES(PHASE_NAME) PHASE_COUNT };
 #undef PHASE_NAME
 
-/* How often two of them came together. */
+/* How often two of them came together, and in which play first. */
+struct pair {
+    _Atomic(uint64_t) count;
+    _Atomic(uint64_t) seed; /* of its plan */
+};
+
 struct cover {
-    _Atomic(uint64_t) features[FEATURE_COUNT][FEATURE_COUNT]; /* plays */
-    _Atomic(uint64_t) with[CALL_COUNT][FEATURE_COUNT];        /* calls */
-    _Atomic(uint64_t) during[CALL_COUNT][PHASE_COUNT];        /* calls */
-    _Atomic(uint64_t) beside[CALL_COUNT][CALL_COUNT];         /* of two threads on one slot */
+    struct pair features[FEATURE_COUNT][FEATURE_COUNT]; /* plays */
+    struct pair with[CALL_COUNT][FEATURE_COUNT];        /* calls */
+    struct pair during[CALL_COUNT][PHASE_COUNT];        /* calls */
+    struct pair beside[CALL_COUNT][CALL_COUNT];         /* of two threads on one slot */
 };
 
 /* A play has ended, or was broken off: its features, and how often it made each call. */
 void cover_play(struct cover *cover, const struct plan *plan, const uint64_t *made);
 
-/* A call was made at a moment with these phases, a bit each. */
-void cover_call(struct cover *cover, uint32_t call, uint32_t phases);
+/* A call of the plan of `seed` was made at a moment with these phases, a bit each. */
+void cover_call(struct cover *cover, uint64_t seed, uint32_t call, uint32_t phases);
 
 /* One on a slot on which another thread is in the middle of one. */
-void cover_overlap(struct cover *cover, uint32_t call, uint32_t other);
+void cover_overlap(struct cover *cover, uint64_t seed, uint32_t call, uint32_t other);
 
-/* As JSON: rows and columns by name, counts. */
+/* As JSON: rows and columns by name; counts, and the seeds of the plays in which they came first. */
 void cover_write(FILE *file, const struct cover *cover);
 
 #endif /* HAFT_COMBINATIONS_COVER_H */

@@ -80,7 +80,8 @@ static const struct argp_option options[] = {
     {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (300)", 0},
     {"shrink", KEY_SHRINK, "N", 0, "for N seconds at most (60)", 0},
     {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
-    {"pairs", KEY_PAIRS, "FILE", 0, "how often two features came together, as JSON", 0},
+    {"pairs", KEY_PAIRS, "FILE", 0,
+     "how often two features came together, and the seed of the first play, as JSON", 0},
     {"json", KEY_JSON, NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };

@@ -49,7 +49,7 @@ void note_overlaps(uint32_t call, uint32_t slot)
         const uint64_t under_way = word_in(&other->under_way);
 
         if (other != current && (uint32_t)under_way == slot) {
-            cover_overlap(&watch->cover, call, (uint32_t)(under_way >> 32));
+            cover_overlap(&watch->cover, play.plan->seed, call, (uint32_t)(under_way >> 32));
         }
     }
 }
@@ -67,7 +67,7 @@ struct call_under_way begin_call(enum call call, haft_id id)
     const struct call_under_way outer = {word_in(&current->under_way)};
 
     atomic_fetch_add_explicit(&play.made[call], 1, memory_order_relaxed);
-    cover_call(&watch->cover, call, phases_of(id));
+    cover_call(&watch->cover, play.plan->seed, call, phases_of(id));
     move_call(call, id);
     return outer;
 }
