@@ -94,7 +94,7 @@ void cover_call(struct cover *cover, uint64_t seed, uint32_t call, uint32_t phas
 /* One on a slot on which another thread is in the middle of one. */
 void cover_overlap(struct cover *cover, uint64_t seed, uint32_t call, uint32_t other);
 
-/* As JSON: rows and columns by name; counts, and the seeds of the plays in which they came first. */
+/* As JSON: rows and columns by name, their counts, and the seeds of the first plays. */
 void cover_write(FILE *file, const struct cover *cover);
 
 #endif /* HAFT_COMBINATIONS_COVER_H */
