@@ -943,6 +943,27 @@ Test(fork_, a_command_set_goes_on_whichever_thread_used_it_last)
     close_shared(&shared);
 }
 
+static void close_without_the_set(struct shared *shared, haft_id live)
+{
+    (void)live;
+    require(haft_table_stats_get(shared->table).workers == 1);
+    require(haft_worker_close(shared->worker) == HAFT_OK);
+    require(haft_table_close(shared->table) == HAFT_OK);
+    require(haft_domain_close(shared->domain) == HAFT_OK);
+}
+
+Test(fork_, a_set_of_another_thread_ends_with_it_unless_the_clock_is_the_frame_clock)
+{
+    struct shared shared = open_shared_row(MEMB_CALLS, &options);
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, open_set, &shared) == 0);
+    pthread_join(thread, NULL);
+    fork_with_the_calls(close_without_the_set, &shared, insert(shared.worker));
+    haft_commands_close(commands);
+    close_shared(&shared);
+}
+
 static void *use_set_once(void *unused)
 {
     (void)unused;
