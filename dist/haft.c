@@ -5573,7 +5573,7 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* the end of the block that begins with this struct */
+    const char *name; /* at the end of the block that begins with this struct */
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
@@ -5631,20 +5631,21 @@ static inline uint64_t local_listed(const haft_local *local)
 
 /*
  * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
- * no memory.  local_free() ends it; NULL is nothing.
+ * no memory.  local_free() ends it.
  */
 HAFT_INTERNAL
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * A table at the beginning of a block that its name ends; all other members are zero.
- * AddressSanitizer reports a look at the bytes between the two.  The block is the program's memory,
- * or one of slots.heap, which the caller sets for local_free().
+ * Make an empty table at the start of `block`, which ends with `name`.  The bytes between the struct
+ * and the name are poisoned.  The caller sets slots.heap, which the block is from unless is_given.
  */
-HAFT_INTERNAL haft_local *local_in(void *block, bool is_given, const char *name);
+HAFT_INTERNAL haft_local *local_make_in(void *block, bool is_given, const char *name);
 
-/* The bytes of that block. */
+/* Bytes from the struct to the end of its name. */
 HAFT_INTERNAL size_t local_block_size(const haft_local *local);
+
+/* NULL is allowed. */
 HAFT_INTERNAL void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
@@ -5797,13 +5798,13 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
         return NULL;
     }
     memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
-    haft_local *local = local_in(block, given != NULL, block + sizeof(haft_local));
+    haft_local *local = local_make_in(block, given != NULL, block + sizeof(haft_local));
 
     local->slots.heap = *heap;
     return local;
 }
 
-HAFT_INTERNAL haft_local *local_in(void *block, bool is_given, const char *name)
+HAFT_INTERNAL haft_local *local_make_in(void *block, bool is_given, const char *name)
 {
     haft_local *local = memset(block, 0, sizeof(haft_local));
 
@@ -13944,7 +13945,7 @@ struct stock {
 HAFT_INTERNAL struct stock stats_stock(const haft_table *table);
 
 /* Set the counters to these.  One thread, when no other uses the table. */
-HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock);
+HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *found);
 
 /*
  * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
@@ -15749,9 +15750,10 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> count_begun, count_restored (acquire)   frees before insertions into
- *           their slots, and before the end of these
- *   COUNT   each number alone; ends are read before beginnings
+ *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
+ *           (acquire)   frees before insertions into their slots; the count of a restored object's
+ *           free, before the object is no longer counted as restored
+ *   COUNT   each number alone; fewest_lives and most_lives choose the order of the reads
  *   RETRY   the budget, as a number
  */
 
@@ -15880,7 +15882,7 @@ void haft_count_stale(haft_worker *worker)
     count_up(&worker->counters.stale_resolves, 1);
 }
 
-/* Lives that began and lives that ended, of all workers. */
+/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct lives {
     uint64_t begun, ended;
     uint64_t restored; /* of those begun: live in the restore range */
@@ -15928,7 +15930,7 @@ static uint64_t exhausted(const struct lives *lives)
 }
 
 /*
- * No more than at some moment, however long this thread is delayed in between: beginnings are read
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in between: beginnings are read
  * before ends, of all workers.  Restored objects are read after they were counted as begun, and
  * before their frees are counted.
  */
@@ -15942,8 +15944,10 @@ static struct lives fewest_lives(const haft_table *table)
     return lives;
 }
 
-/* No fewer than at some moment: the other way round.  The processor keeps that order, not C11: a
- * free does not pay for it. */
+/*
+ * No fewer than at some moment: the other way round.  x86 keeps the order of these loads.  C11 does
+ * not, since frees would pay for it: elsewhere on_fill may be allowed again too early.
+ */
 static struct lives most_lives(const haft_table *table)
 {
     struct lives lives;
@@ -15967,26 +15971,28 @@ HAFT_INTERNAL uint64_t stats_idle(const haft_table *table)
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
-static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
+static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t counted)
 {
-    count_up(counter, wanted - is);
+    count_up(counter, wanted - counted);
 }
 
-/* Counters that programs see do not fall: a life that is counted and not there has ended, or ends
- * with the thread that was about to begin it. */
-HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *stock)
+/*
+ * `created` and `freed` never fall: a life that is counted, and that the walk has not found, counts
+ * as freed.
+ */
+HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *found)
 {
     struct counters *counters = &table->counters;
-    const struct sums is = sum(table);
-    const struct stock counted = stock_of(&is);
-    const uint64_t ended = not_negative(counted.live - stock->live);
+    const struct sums sums = sum(table);
+    const struct stock counted = stock_of(&sums);
+    const uint64_t missing = not_negative(counted.live - found->live);
 
-    count_up(&counters->freed, ended);
-    correct(&counters->inserted, stock->live, counted.live - ended);
-    correct(&counters->reserved, stock->reserved, counted.reserved);
-    correct(&counters->reclaimed, counted.retired + ended, stock->retired);
-    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
-    correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
+    count_up(&counters->freed, missing);
+    correct(&counters->inserted, found->live, counted.live - missing);
+    correct(&counters->reserved, found->reserved, counted.reserved);
+    correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
+    correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
+    correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
 }
 
 /* As haft_fill counts them. */
@@ -17309,8 +17315,8 @@ HAFT_INTERNAL void collect_end(haft_worker *worker)
  * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
  */
 
-/* The calling thread's implicit worker; NULL: it has none.  Wait-free, O(such workers of the
- * thread). */
+/* The calling thread's implicit worker for this table; NULL: none.  Wait-free, O(implicit workers
+ * of the thread). */
 HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table);
 
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
@@ -17407,8 +17413,8 @@ static void run_passes(haft_table *table, haft_worker *worker)
     } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
-/* By a borrowed worker: a new one if no worker is closed. */
-static haft_status borrow_for_passes(haft_table *table)
+/* A borrowed worker is a new one if no worker is closed. */
+static haft_status run_passes_by_borrowed(haft_table *table)
 {
     haft_worker *worker = worker_borrow(table);
 
@@ -17421,8 +17427,8 @@ static haft_status borrow_for_passes(haft_table *table)
 }
 
 /*
- * A table that no worker was ever opened on never had an object.  The thread's implicit worker
- * needs no memory: often it is the only one, and a program that is out of memory closes its tables.
+ * By the thread's implicit worker if it has one: borrowing may need memory, and a program that is
+ * out of memory closes its tables.  A table without workers never had an object.
  */
 static haft_status take_table_back(haft_table *table)
 {
@@ -17432,7 +17438,7 @@ static haft_status take_table_back(haft_table *table)
         run_passes(table, own);
         return HAFT_OK;
     }
-    return roster_first(table) != NULL ? borrow_for_passes(table) : HAFT_OK;
+    return roster_first(table) != NULL ? run_passes_by_borrowed(table) : HAFT_OK;
 }
 
 static void set_closing(haft_table *table, bool is_closing)
@@ -17597,13 +17603,6 @@ int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t
  */
 
 /*
- * A command set that goes from thread to thread names in its worker the thread that used it last.
- * Of all threads that may use it next one is left.  Before the domain's clock changes: with others
- * than the frame clock a thread and its worker stay together.
- */
-HAFT_INTERNAL void orphans_take_over_sets(const haft_table *table);
-
-/*
  * Close the workers of all other threads, and put every free slot where it can be found again.  The
  * process has one thread, outside callbacks; O(slots ever used).
  */
@@ -17635,16 +17634,33 @@ void haft_after_fork_parent(void)
     }
 }
 
+/* A command set's worker names the thread that used it last: now the one that is left. */
+static void take_over_sets(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
+            roster_hand_over(worker);
+        }
+    }
+}
+
+/* Only the frame clock lets a set change threads, and domain_after_fork() may replace another clock
+ * by that one: so this comes first. */
+static void take_over_all_sets(void)
+{
+    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (!table->is_closing && table->domain->clock == &frame_clock) {
+            take_over_sets(table);
+        }
+    }
+}
+
 void haft_after_fork_child(void)
 {
     if (--depth != 0) {
         return;
     }
-    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
-        if (!table->is_closing) {
-            orphans_take_over_sets(table);
-        }
-    }
+    take_over_all_sets();
     for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
         domain_after_fork(domain);
     }
@@ -17858,14 +17874,17 @@ HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table)
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (implicit_own(table) == NULL) {
+    haft_worker *own = implicit_own(table);
+
+    if (own == NULL) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {
             return status;
         }
+        own = latest.worker;
     }
-    *worker = latest.worker;
+    *worker = own;
     return HAFT_OK;
 }
 
@@ -18200,18 +18219,6 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->ready.head, load_relaxed(OWN, &worker->ready.tail));
     forget_callback(worker->table, load_relaxed(OWN, &worker->in_hand));
     store_relaxed(OWN, &worker->in_hand, 0);
-}
-
-HAFT_INTERNAL void orphans_take_over_sets(const haft_table *table)
-{
-    if (table->domain->clock != &frame_clock) {
-        return;
-    }
-    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
-            roster_hand_over(worker);
-        }
-    }
 }
 
 /* Each worker holds nothing, and nothing of the budget if its thread is gone. */
@@ -19152,22 +19159,22 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 _Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
 
 /*
- * A new local table in the shared one's block, so that it needs no memory: a haft::table of objects
- * with destructors closes this way, and must be able to when there is none.
+ * A local table in the block of the shared one, which has been stopped.  It allocates nothing:
+ * haft::table closes this way, also in a program that is out of memory.
  */
-static haft_local *become_local(haft_table *table)
+static haft_local *local_in_block_of(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = local_in(table, table->is_given, table->name);
+    haft_local *local = local_make_in(table, table->is_given, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;
     return local;
 }
 
-/* End the shared table.  The local table that it was before, or a new one, has its slots. */
-static haft_local *end_in_local(haft_table *table)
+/* End the shared table, and give its slots to its former local table, or else to a new one. */
+static haft_local *replace_by_local(haft_table *table)
 {
     const struct slots slots = table->slots;
     const uint64_t used = load_relaxed(OWN, &table->fresh);
@@ -19177,7 +19184,7 @@ static haft_local *end_in_local(haft_table *table)
     if (local != NULL) {
         table_free(table);
     } else {
-        local = become_local(table);
+        local = local_in_block_of(table);
     }
     local->slots = slots;
     local->used = used;
@@ -19228,7 +19235,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
     if (status != HAFT_OK) {
         return status;
     }
-    haft_local *opened = end_in_local(table);
+    haft_local *opened = replace_by_local(table);
 
     take_stock(opened);
     fit_capacity(opened);

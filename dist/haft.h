@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        533  resolving ids: what every table has in common
- *     haft/domain.h     1317  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1674  the handle table that all threads share, and its workers
- *     haft/local.h      2160  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2564  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1318  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1675  the handle table that all threads share, and its workers
+ *     haft/local.h      2161  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2565  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2910  visiting the live objects of a shared table
- *     haft/pin.h        3025  holding on to an object beyond a read section
- *     haft/share.h      3077  hand a local table over to all threads, and back
- *     haft/side.h       3194  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3440  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2911  visiting the live objects of a shared table
+ *     haft/pin.h        3026  holding on to an object beyond a read section
+ *     haft/share.h      3078  hand a local table over to all threads, and back
+ *     haft/side.h       3197  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3443  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3656  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3659  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3810  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3813  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4333  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4337  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4022  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5469  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4026  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5473  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5650  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5654  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -1289,7 +1289,8 @@ extern "C" {
  * Cost      nothing without the sanitizer.
  */
 #ifdef HAFT_UNDER_TSAN
-/* Weak: the process has one, also where only the program is compiled with the sanitizer. */
+/* Weak, so that the linker keeps one of all files': a library that is compiled without the
+ * sanitizer defines none. */
 __attribute__((weak)) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
@@ -3135,8 +3136,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
  * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
- * local table.  It needs no memory: the local table lies where `table` was, or where the one of
- * haft_share() did.
+ * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
+ * made in the block of `table`, so that `memory` of haft_table_options stays in use until
+ * haft_local_close().
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -3144,8 +3146,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED, HAFT_NO_MEMORY
+ *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
  *                               as haft_table_close()
+ *             HAFT_NO_MEMORY    for a worker, as haft_table_close()
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
@@ -3764,9 +3767,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *
  *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
  *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker, trim and recycling, and closing each borrow one of them: a table in which
- *              all are open refuses them.  Closing does without where the calling thread has an
- *              implicit one; else implicit ones have to be closed by hand before it
+ *              worker, trim and recycling borrow one of them, and are refused while all are open.
+ *              So does closing, unless the calling thread has an implicit worker: then close
+ *              one of another thread by hand first
  *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5
  *              bytes for each slot of the table.  With 0, the default, each batch is one slot,
  *              which takes 576 bytes more for each slot, and each call is a shared operation
@@ -3946,7 +3949,8 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *   - the other workers of the other threads are closed.  Every slot that is neither live,
  *     reserved, exhausted nor kept by a pin is free or waits for a grace period, wherever it was at
  *     the fork: with a worker, between two, or in the middle of a call.  The statistics are right
- *     again; a life that another thread was about to begin may count as created, and as freed;
+ *     again; an object that another thread was inserting, and that the child does not have, may be
+ *     counted in `created` and in `freed`;
  *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
  *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
  *     was moving into or out of a list;

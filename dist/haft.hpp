@@ -930,14 +930,16 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     /*
      * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
-     * used: `object` is a pointer, NULL where the id is for restore_free().  If it returns a bool,
+     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
      * false ends the walk.
      */
     template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+        auto *to = std::addressof(
+            visit); // visit may be a function, whose address does not become a void *
 
-        return haft_local_for_each_slot(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+        return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
+                                        &to);
     }
 
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
@@ -1015,7 +1017,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
         return status;
     }
 
-    template <class Visit> static bool call(haft_id id, void *object, void *arg) noexcept
+    template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
         Visit &visit = **static_cast<Visit **>(arg);
         T *found = static_cast<T *>(object);
@@ -1151,12 +1153,13 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return haft_packed_diagnose(handle_.get(), id.untyped());
     }
 
-    /* The objects, dead ones among them, and their ids: arrays of count() elements.  A
-     * table sorts as its clone by sort_as(clone.ids(), clone.count()). */
+    /* The objects, dead ones among them. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
     reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
     reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
+    /* haft_packed_ids(): the ids of the objects, count() of them.  A table sorts as its clone by
+     * sort_as(clone.ids(), clone.count()). */
     const id_type *ids() const noexcept
     {
         static_assert(sizeof(id_type) == sizeof(haft_id), "an id and nothing else");

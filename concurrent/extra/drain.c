@@ -82,8 +82,8 @@ static void run_passes(haft_table *table, haft_worker *worker)
     } while (take_all_back(worker) && table->on_reclaim != NULL);
 }
 
-/* By a borrowed worker: a new one if no worker is closed. */
-static haft_status borrow_for_passes(haft_table *table)
+/* A borrowed worker is a new one if no worker is closed. */
+static haft_status run_passes_by_borrowed(haft_table *table)
 {
     haft_worker *worker = worker_borrow(table);
 
@@ -96,8 +96,8 @@ static haft_status borrow_for_passes(haft_table *table)
 }
 
 /*
- * A table that no worker was ever opened on never had an object.  The thread's implicit worker
- * needs no memory: often it is the only one, and a program that is out of memory closes its tables.
+ * By the thread's implicit worker if it has one: borrowing may need memory, and a program that is
+ * out of memory closes its tables.  A table without workers never had an object.
  */
 static haft_status take_table_back(haft_table *table)
 {
@@ -107,7 +107,7 @@ static haft_status take_table_back(haft_table *table)
         run_passes(table, own);
         return HAFT_OK;
     }
-    return roster_first(table) != NULL ? borrow_for_passes(table) : HAFT_OK;
+    return roster_first(table) != NULL ? run_passes_by_borrowed(table) : HAFT_OK;
 }
 
 static void set_closing(haft_table *table, bool is_closing)

@@ -9,9 +9,11 @@
 #include <haft/threads.h>
 
 #include "concurrent/clock/callback.h"
+#include "concurrent/clock/clock.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/extra/implicit.h"
 #include "concurrent/extra/orphans.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/tables.h"
 #include "lib/slots/side.h"
 #include <assert.h>
@@ -32,16 +34,33 @@ void haft_after_fork_parent(void)
     }
 }
 
+/* A command set's worker names the thread that used it last: now the one that is left. */
+static void take_over_sets(const haft_table *table)
+{
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
+            roster_hand_over(worker);
+        }
+    }
+}
+
+/* Only the frame clock lets a set change threads, and domain_after_fork() may replace another clock
+ * by that one: so this comes first. */
+static void take_over_all_sets(void)
+{
+    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
+        if (!table->is_closing && table->domain->clock == &frame_clock) {
+            take_over_sets(table);
+        }
+    }
+}
+
 void haft_after_fork_child(void)
 {
     if (--depth != 0) {
         return;
     }
-    for (const haft_table *table = first_open_table(); table != NULL; table = table->next_open) {
-        if (!table->is_closing) {
-            orphans_take_over_sets(table);
-        }
-    }
+    take_over_all_sets();
     for (haft_domain *domain = first_open_domain(); domain != NULL; domain = domain->next_open) {
         domain_after_fork(domain);
     }

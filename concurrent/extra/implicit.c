@@ -200,14 +200,17 @@ haft_worker *implicit_own(const haft_table *table)
 
 haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 {
-    if (implicit_own(table) == NULL) {
+    haft_worker *own = implicit_own(table);
+
+    if (own == NULL) {
         const haft_status status = open_one(table);
 
         if (status != HAFT_OK) {
             return status;
         }
+        own = latest.worker;
     }
-    *worker = latest.worker;
+    *worker = own;
     return HAFT_OK;
 }
 

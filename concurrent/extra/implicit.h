@@ -6,8 +6,8 @@
 
 #include "concurrent/table/state.h"
 
-/* The calling thread's implicit worker; NULL: it has none.  Wait-free, O(such workers of the
- * thread). */
+/* The calling thread's implicit worker for this table; NULL: none.  Wait-free, O(implicit workers
+ * of the thread). */
 haft_worker *implicit_own(const haft_table *table);
 
 /* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,

@@ -17,7 +17,6 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
-#include "concurrent/clock/clock.h"
 #include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/hand.h"
@@ -70,18 +69,6 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->ready.head, load_relaxed(OWN, &worker->ready.tail));
     forget_callback(worker->table, load_relaxed(OWN, &worker->in_hand));
     store_relaxed(OWN, &worker->in_hand, 0);
-}
-
-void orphans_take_over_sets(const haft_table *table)
-{
-    if (table->domain->clock != &frame_clock) {
-        return;
-    }
-    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
-            roster_hand_over(worker);
-        }
-    }
 }
 
 /* Each worker holds nothing, and nothing of the budget if its thread is gone. */

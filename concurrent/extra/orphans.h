@@ -7,13 +7,6 @@
 #include "concurrent/table/state.h"
 
 /*
- * A command set that goes from thread to thread names in its worker the thread that used it last.
- * Of all threads that may use it next one is left.  Before the domain's clock changes: with others
- * than the frame clock a thread and its worker stay together.
- */
-void orphans_take_over_sets(const haft_table *table);
-
-/*
  * Close the workers of all other threads, and put every free slot where it can be found again.  The
  * process has one thread, outside callbacks; O(slots ever used).
  */

@@ -158,22 +158,22 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
 _Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
 
 /*
- * A new local table in the shared one's block, so that it needs no memory: a haft::table of objects
- * with destructors closes this way, and must be able to when there is none.
+ * A local table in the block of the shared one, which has been stopped.  It allocates nothing:
+ * haft::table closes this way, also in a program that is out of memory.
  */
-static haft_local *become_local(haft_table *table)
+static haft_local *local_in_block_of(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = local_in(table, table->is_given, table->name);
+    haft_local *local = local_make_in(table, table->is_given, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;
     return local;
 }
 
-/* End the shared table.  The local table that it was before, or a new one, has its slots. */
-static haft_local *end_in_local(haft_table *table)
+/* End the shared table, and give its slots to its former local table, or else to a new one. */
+static haft_local *replace_by_local(haft_table *table)
 {
     const struct slots slots = table->slots;
     const uint64_t used = load_relaxed(OWN, &table->fresh);
@@ -183,7 +183,7 @@ static haft_local *end_in_local(haft_table *table)
     if (local != NULL) {
         table_free(table);
     } else {
-        local = become_local(table);
+        local = local_in_block_of(table);
     }
     local->slots = slots;
     local->used = used;
@@ -234,7 +234,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
     if (status != HAFT_OK) {
         return status;
     }
-    haft_local *opened = end_in_local(table);
+    haft_local *opened = replace_by_local(table);
 
     take_stock(opened);
     fit_capacity(opened);

@@ -2,9 +2,10 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> count_begun, count_restored (acquire)   frees before insertions into
- *           their slots, and before the end of these
- *   COUNT   each number alone; ends are read before beginnings
+ *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
+ *           (acquire)   frees before insertions into their slots; the count of a restored object's
+ *           free, before the object is no longer counted as restored
+ *   COUNT   each number alone; fewest_lives and most_lives choose the order of the reads
  *   RETRY   the budget, as a number
  */
 #include "concurrent/table/stats.h"
@@ -140,7 +141,7 @@ void haft_count_stale(haft_worker *worker)
     count_up(&worker->counters.stale_resolves, 1);
 }
 
-/* Lives that began and lives that ended, of all workers. */
+/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct lives {
     uint64_t begun, ended;
     uint64_t restored; /* of those begun: live in the restore range */
@@ -188,7 +189,7 @@ static uint64_t exhausted(const struct lives *lives)
 }
 
 /*
- * No more than at some moment, however long this thread is delayed in between: beginnings are read
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in between: beginnings are read
  * before ends, of all workers.  Restored objects are read after they were counted as begun, and
  * before their frees are counted.
  */
@@ -202,8 +203,10 @@ static struct lives fewest_lives(const haft_table *table)
     return lives;
 }
 
-/* No fewer than at some moment: the other way round.  The processor keeps that order, not C11: a
- * free does not pay for it. */
+/*
+ * No fewer than at some moment: the other way round.  x86 keeps the order of these loads.  C11 does
+ * not, since frees would pay for it: elsewhere on_fill may be allowed again too early.
+ */
 static struct lives most_lives(const haft_table *table)
 {
     struct lives lives;
@@ -227,26 +230,28 @@ uint64_t stats_idle(const haft_table *table)
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
-static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t is)
+static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t counted)
 {
-    count_up(counter, wanted - is);
+    count_up(counter, wanted - counted);
 }
 
-/* Counters that programs see do not fall: a life that is counted and not there has ended, or ends
- * with the thread that was about to begin it. */
-void stats_correct(haft_table *table, const struct stock *stock)
+/*
+ * `created` and `freed` never fall: a life that is counted, and that the walk has not found, counts
+ * as freed.
+ */
+void stats_correct(haft_table *table, const struct stock *found)
 {
     struct counters *counters = &table->counters;
-    const struct sums is = sum(table);
-    const struct stock counted = stock_of(&is);
-    const uint64_t ended = not_negative(counted.live - stock->live);
+    const struct sums sums = sum(table);
+    const struct stock counted = stock_of(&sums);
+    const uint64_t missing = not_negative(counted.live - found->live);
 
-    count_up(&counters->freed, ended);
-    correct(&counters->inserted, stock->live, counted.live - ended);
-    correct(&counters->reserved, stock->reserved, counted.reserved);
-    correct(&counters->reclaimed, counted.retired + ended, stock->retired);
-    correct(&counters->exhausted, stock->exhausted + stock->restore_exhausted, counted.exhausted);
-    correct(&counters->restore_first_used, stock->restore_first_used, is.restore_first_used);
+    count_up(&counters->freed, missing);
+    correct(&counters->inserted, found->live, counted.live - missing);
+    correct(&counters->reserved, found->reserved, counted.reserved);
+    correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
+    correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
+    correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
 }
 
 /* As haft_fill counts them. */

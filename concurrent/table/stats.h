@@ -32,7 +32,7 @@ struct stock {
 struct stock stats_stock(const haft_table *table);
 
 /* Set the counters to these.  One thread, when no other uses the table. */
-void stats_correct(haft_table *table, const struct stock *stock);
+void stats_correct(haft_table *table, const struct stock *found);
 
 /*
  * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for

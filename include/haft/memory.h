@@ -118,9 +118,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *
  *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
  *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker, trim and recycling, and closing each borrow one of them: a table in which
- *              all are open refuses them.  Closing does without where the calling thread has an
- *              implicit one; else implicit ones have to be closed by hand before it
+ *              worker, trim and recycling borrow one of them, and are refused while all are open.
+ *              So does closing, unless the calling thread has an implicit worker: then close
+ *              one of another thread by hand first
  *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5
  *              bytes for each slot of the table.  With 0, the default, each batch is one slot,
  *              which takes 576 bytes more for each slot, and each call is a shared operation

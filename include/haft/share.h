@@ -78,8 +78,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
  * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
- * local table.  It needs no memory: the local table lies where `table` was, or where the one of
- * haft_share() did.
+ * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
+ * made in the block of `table`, so that `memory` of haft_table_options stays in use until
+ * haft_local_close().
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -87,8 +88,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED, HAFT_NO_MEMORY
+ *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
  *                               as haft_table_close()
+ *             HAFT_NO_MEMORY    for a worker, as haft_table_close()
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.

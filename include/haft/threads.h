@@ -146,7 +146,8 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
  *   - the other workers of the other threads are closed.  Every slot that is neither live,
  *     reserved, exhausted nor kept by a pin is free or waits for a grace period, wherever it was at
  *     the fork: with a worker, between two, or in the middle of a call.  The statistics are right
- *     again; a life that another thread was about to begin may count as created, and as freed;
+ *     again; an object that another thread was inserting, and that the child does not have, may be
+ *     counted in `created` and in `freed`;
  *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
  *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
  *     was moving into or out of a list;

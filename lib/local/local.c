@@ -66,13 +66,13 @@ haft_local *local_new(const char *name, struct given *given, const haft_allocato
         return NULL;
     }
     memcpy(block + sizeof(haft_local), name, size - sizeof(haft_local));
-    haft_local *local = local_in(block, given != NULL, block + sizeof(haft_local));
+    haft_local *local = local_make_in(block, given != NULL, block + sizeof(haft_local));
 
     local->slots.heap = *heap;
     return local;
 }
 
-haft_local *local_in(void *block, bool is_given, const char *name)
+haft_local *local_make_in(void *block, bool is_given, const char *name)
 {
     haft_local *local = memset(block, 0, sizeof(haft_local));
 

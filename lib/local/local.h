@@ -9,19 +9,20 @@
 
 /*
  * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
- * no memory.  local_free() ends it; NULL is nothing.
+ * no memory.  local_free() ends it.
  */
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * A table at the beginning of a block that its name ends; all other members are zero.
- * AddressSanitizer reports a look at the bytes between the two.  The block is the program's memory,
- * or one of slots.heap, which the caller sets for local_free().
+ * Make an empty table at the start of `block`, which ends with `name`.  The bytes between the struct
+ * and the name are poisoned.  The caller sets slots.heap, which the block is from unless is_given.
  */
-haft_local *local_in(void *block, bool is_given, const char *name);
+haft_local *local_make_in(void *block, bool is_given, const char *name);
 
-/* The bytes of that block. */
+/* Bytes from the struct to the end of its name. */
 size_t local_block_size(const haft_local *local);
+
+/* NULL is allowed. */
 void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */

@@ -45,7 +45,7 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* the end of the block that begins with this struct */
+    const char *name; /* at the end of the block that begins with this struct */
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 

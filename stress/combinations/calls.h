@@ -16,7 +16,8 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
 void fill_callback(const haft_fill *fill, void *arg);
 
-/* A call of on_reclaim: carries out the plan's next step for it. */
+/* What on_reclaim of either table does: it checks that no callback is running, and carries out the
+ * plan's next step for it. */
 void call_in_reclaim(haft_worker *worker);
 
 /* Carry one call out; `worker` and `step` as above. */

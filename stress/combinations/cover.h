@@ -72,7 +72,7 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
 enum phase { ALL_PHASES(PHASE_NAME) PHASE_COUNT };
 #undef PHASE_NAME
 
-/* How often two of them came together, and in which play first. */
+/* How often a row and a column came together, and in which play first. */
 struct pair {
     _Atomic(uint64_t) count;
     _Atomic(uint64_t) seed; /* of its plan */
@@ -91,7 +91,7 @@ void cover_play(struct cover *cover, const struct plan *plan, const uint64_t *ma
 /* A call of the plan of `seed` was made at a moment with these phases, a bit each. */
 void cover_call(struct cover *cover, uint64_t seed, uint32_t call, uint32_t phases);
 
-/* One on a slot on which another thread is in the middle of one. */
+/* A call on a slot on which another thread is in the middle of the call `other`. */
 void cover_overlap(struct cover *cover, uint64_t seed, uint32_t call, uint32_t other);
 
 /* As JSON: rows and columns by name, their counts, and the seeds of the first plays. */

@@ -50,6 +50,16 @@ static haft_status reserve_bare(haft_id *id, void **object, bool waits)
     return waits ? bare_reserve_wait(play.table, id, object) : bare_reserve(play.table, id, object);
 }
 
+/* A call without a worker has looked whether on_fill is due; unless a callback that ran meanwhile has
+ * ended objects, at this count. */
+static void note_look(const haft_worker *worker, haft_status status, uint32_t before,
+                      uint64_t callbacks)
+{
+    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
+        model_looked(before + 1);
+    }
+}
+
 static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
 {
     const uint32_t before = capacity_in_use();
@@ -62,9 +72,7 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
-        model_looked(before + 1);
-    }
+    note_look(worker, status, before, callbacks);
     require_that(status == HAFT_OK || (id->bits == 0 && *object == NULL), "an id of no object");
     return status;
 }
@@ -121,9 +129,7 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
-        model_looked(before + 1);
-    }
+    note_look(worker, status, before, callbacks);
     require_that(status == HAFT_OK || id->bits == 0, "an id of no object");
     return status;
 }

@@ -213,7 +213,7 @@ TEST_ON_EACH_CLOCK(nth_call_of, asking_for_the_current_worker)
     close_domain();
 }
 
-/* A table that counts in `*reclaimed`. */
+/* Opens a domain, and a table whose on_reclaim counts in `*reclaimed`. */
 static void open_counted(uint64_t *reclaimed)
 {
     const haft_domain_options with = domain_options(MEMB_CALLER);
@@ -224,7 +224,7 @@ static void open_counted(uint64_t *reclaimed)
     must(haft_table_open(domain, &counted, &table) == HAFT_OK);
 }
 
-/* By the thread's own worker. */
+/* By the calling thread's implicit worker. */
 static void free_one(void)
 {
     haft_worker *worker;
@@ -261,7 +261,7 @@ static void *free_one_and_stay(void *arg)
     return NULL;
 }
 
-/* The closing needs another worker than that thread's. */
+/* The only worker is another thread's implicit one, so that closing has to make one. */
 Test(nth_call_of, closing_leaves_the_table_open_and_nothing_forgotten)
 {
     uint64_t reclaimed = 0;

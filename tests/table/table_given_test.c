@@ -67,8 +67,7 @@ static void open_in(struct given_shared *in, const haft_domain_options *domain,
     assert_status(haft_table_open(in->domain, &table_in, &in->table), HAFT_OK);
 }
 
-/* Without its table. */
-static void leave(struct given_shared *in)
+static void close_domain_and_unmap(struct given_shared *in)
 {
     expect_status(haft_domain_close(in->domain), HAFT_OK);
     memset(in->memory, 0xa5, (size_t)(in->domain_bytes + in->table_bytes)); /* poisoned no more */
@@ -79,7 +78,7 @@ static void leave(struct given_shared *in)
 static void close_all(struct given_shared *in)
 {
     expect_status(haft_table_close(in->table), HAFT_OK);
-    leave(in);
+    close_domain_and_unmap(in);
 }
 
 static void tick_if_frames(haft_domain *domain)
@@ -193,7 +192,7 @@ Test(table_given, becomes_a_local_table_in_the_same_memory)
     expect_status(haft_local_free(local, id), HAFT_OK);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     haft_local_close(local);
-    leave(&in);
+    close_domain_and_unmap(&in);
 }
 
 Test(table_given, is_closed_by_the_thread_whose_implicit_worker_is_the_only_one)

@@ -84,7 +84,7 @@ impl<T> From<Refused<T>> for Status {
     }
 }
 
-/// What a call of close() returns, where the status is that of C's.
+/// Forgets `opened` if the status is HAFT_OK, else hands it back.
 fn closed<T>(opened: T, status: sys::haft_status) -> std::result::Result<(), Refused<T>> {
     match Status::check(status) {
         Ok(()) => {
@@ -135,7 +135,7 @@ impl Thread {
         }
     }
 
-    /// Whether a section is open, so that the worker's quiescent point waits for its end.
+    /// In a section: the worker's quiescent point is due at its end, and the answer is true.
     fn put_off(&mut self, worker: *mut sys::haft_worker) -> bool {
         let in_section = self.sections != 0;
         for opened in self.workers.iter_mut().filter(|opened| opened.worker == worker) {

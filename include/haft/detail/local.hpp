@@ -159,14 +159,16 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     /*
      * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
-     * used: `object` is a pointer, NULL where the id is for restore_free().  If it returns a bool,
+     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
      * false ends the walk.
      */
     template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+        auto *to = std::addressof(
+            visit); // visit may be a function, whose address does not become a void *
 
-        return haft_local_for_each_slot(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+        return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
+                                        &to);
     }
 
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
@@ -244,7 +246,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
         return status;
     }
 
-    template <class Visit> static bool call(haft_id id, void *object, void *arg) noexcept
+    template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
         Visit &visit = **static_cast<Visit **>(arg);
         T *found = static_cast<T *>(object);

@@ -116,12 +116,13 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
         return haft_packed_diagnose(handle_.get(), id.untyped());
     }
 
-    /* The objects, dead ones among them, and their ids: arrays of count() elements.  A
-     * table sorts as its clone by sort_as(clone.ids(), clone.count()). */
+    /* The objects, dead ones among them. */
     T *begin() const noexcept { return static_cast<T *>(haft_packed_objects(handle_.get())); }
     T *end() const noexcept { return begin() + count(); }
     reverse_iterator rbegin() const noexcept { return reverse_iterator(end()); }
     reverse_iterator rend() const noexcept { return reverse_iterator(begin()); }
+    /* haft_packed_ids(): the ids of the objects, count() of them.  A table sorts as its clone by
+     * sort_as(clone.ids(), clone.count()). */
     const id_type *ids() const noexcept
     {
         static_assert(sizeof(id_type) == sizeof(haft_id), "an id and nothing else");

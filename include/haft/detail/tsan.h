@@ -47,7 +47,8 @@ extern "C" {
  * Cost      nothing without the sanitizer.
  */
 #ifdef HAFT_UNDER_TSAN
-/* Weak: the process has one, also where only the program is compiled with the sanitizer. */
+/* Weak, so that the linker keeps one of all files': a library that is compiled without the
+ * sanitizer defines none. */
 __attribute__((weak)) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
