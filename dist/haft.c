@@ -5637,8 +5637,8 @@ HAFT_INTERNAL
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * Make an empty table at the start of `block`, which ends with `name`.  The bytes between the struct
- * and the name are poisoned.  The caller sets slots.heap, which the block is from unless is_given.
+ * Make an empty table at the start of `block`, which ends with `name`.  The bytes between are
+ * poisoned.  The caller sets slots.heap, which the block is from unless is_given.
  */
 HAFT_INTERNAL haft_local *local_make_in(void *block, bool is_given, const char *name);
 
@@ -15930,9 +15930,9 @@ static uint64_t exhausted(const struct lives *lives)
 }
 
 /*
- * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in between: beginnings are read
- * before ends, of all workers.  Restored objects are read after they were counted as begun, and
- * before their frees are counted.
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
+ * between: beginnings are read before ends, of all workers.  Restored objects are read after they
+ * were counted as begun, and before their frees are counted.
  */
 static struct lives fewest_lives(const haft_table *table)
 {

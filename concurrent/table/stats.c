@@ -189,9 +189,9 @@ static uint64_t exhausted(const struct lives *lives)
 }
 
 /*
- * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in between: beginnings are read
- * before ends, of all workers.  Restored objects are read after they were counted as begun, and
- * before their frees are counted.
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
+ * between: beginnings are read before ends, of all workers.  Restored objects are read after they
+ * were counted as begun, and before their frees are counted.
  */
 static struct lives fewest_lives(const haft_table *table)
 {

@@ -14,8 +14,8 @@
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*
- * Make an empty table at the start of `block`, which ends with `name`.  The bytes between the struct
- * and the name are poisoned.  The caller sets slots.heap, which the block is from unless is_given.
+ * Make an empty table at the start of `block`, which ends with `name`.  The bytes between are
+ * poisoned.  The caller sets slots.heap, which the block is from unless is_given.
  */
 haft_local *local_make_in(void *block, bool is_given, const char *name);
 

@@ -211,8 +211,8 @@ static void try_neighbour(struct thread *thread)
     tried = insert_neighbour(thread, 0);
 }
 
-/* The other table stops being busy after some rounds.  If its threads have no workers, the clock must
- * be driven: no quiescent point answers its shortage. */
+/* The other table stops being busy after some rounds.  If its threads have no workers, the clock
+ * must be driven: no quiescent point answers its shortage. */
 static void check_neighbours(struct thread *thread, uint32_t number, enum drive drive)
 {
     for (uint32_t i = 0; i < rounds_by(drive); i++) {

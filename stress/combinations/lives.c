@@ -50,8 +50,8 @@ static haft_status reserve_bare(haft_id *id, void **object, bool waits)
     return waits ? bare_reserve_wait(play.table, id, object) : bare_reserve(play.table, id, object);
 }
 
-/* A call without a worker has looked whether on_fill is due; unless a callback that ran meanwhile has
- * ended objects, at this count. */
+/* A call without a worker has looked whether on_fill is due: at this count, unless a callback that
+ * ran meanwhile has ended objects. */
 static void note_look(const haft_worker *worker, haft_status status, uint32_t before,
                       uint64_t callbacks)
 {

@@ -159,8 +159,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     /*
      * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
-     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
-     * false ends the walk.
+     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it
+     * returns a bool, false ends the walk.
      */
     template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
     {
