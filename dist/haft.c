@@ -15529,6 +15529,7 @@ HAFT_INTERNAL void roster_hand_over(haft_worker *worker)
 
 HAFT_INTERNAL void roster_leave(haft_worker *worker)
 {
+    worker->is_of_set = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);

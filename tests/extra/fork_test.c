@@ -964,6 +964,38 @@ Test(fork_, a_set_of_another_thread_ends_with_it_unless_the_clock_is_the_frame_c
     close_shared(&shared);
 }
 
+static void *open_plain_worker(void *arg)
+{
+    const struct shared *shared = arg;
+
+    open_worker(shared->table);
+    return NULL;
+}
+
+/* The thread's worker is the one that the set had; it ends with its thread too. */
+static void leave_a_plain_worker_and_fork(struct shared *shared, haft_id live)
+{
+    pthread_t thread;
+
+    require(haft_domain_tick(shared->domain) == HAFT_OK);
+    require(pthread_create(&thread, NULL, open_plain_worker, shared) == 0);
+    pthread_join(thread, NULL);
+    require(haft_table_stats_get(shared->table).workers == 2);
+    fork_with_the_calls(close_without_the_set, shared, live);
+}
+
+Test(fork_, a_worker_that_a_set_had_before_a_fork_is_an_ordinary_one)
+{
+    struct shared shared = open_shared_row(MEMB_CALLS, &options);
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, open_set, &shared) == 0);
+    pthread_join(thread, NULL);
+    fork_with_the_calls(leave_a_plain_worker_and_fork, &shared, insert(shared.worker));
+    haft_commands_close(commands);
+    close_shared(&shared);
+}
+
 static void *use_set_once(void *unused)
 {
     (void)unused;
