@@ -110,11 +110,14 @@ with_bazel()
     return $status
 }
 
-# A program under ThreadSanitizer that tells it of sections itself links with a library that is not.
+# A program under ThreadSanitizer that tells it of sections itself links with a library that is not,
+# and its token is the one of all shared libraries, whatever else the compiler is told to hide.
 thread_sanitizer()
 {
     printf '%s\n' '#include <haft/haft.h>' 'int main(void) { haft_note_reader_left(); return haft_version() == 0; }' |
-        gcc -xc -std=c11 -fsanitize=thread -I"$1/include" - -o "$work/under_tsan" -L"$1/lib" -lhaft
+        gcc -xc -std=c11 -fsanitize=thread -fvisibility=hidden -I"$1/include" - \
+            -o "$work/under_tsan" -L"$1/lib" -lhaft &&
+        readelf -Ws "$work/under_tsan" | grep -q 'WEAK  *DEFAULT .* haft_grace_token$'
 }
 
 # Every header, alone, compiles against the installed ones only.

@@ -47,9 +47,9 @@ extern "C" {
  * Cost      nothing without the sanitizer.
  */
 #ifdef HAFT_UNDER_TSAN
-/* Weak, so that the linker keeps one of all files': a library that is compiled without the
- * sanitizer defines none. */
-__attribute__((weak)) char haft_grace_token;
+/* Weak and visible, so that one of all files' and shared libraries' is kept: a library that is
+ * compiled without the sanitizer defines none. */
+__attribute__((weak, visibility("default"))) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
