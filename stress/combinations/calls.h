@@ -149,7 +149,7 @@ void end_jobs(struct thread *thread); /* those that began after its last section
 
 /* --- the command set --- */
 
-/* Whether its worker is the thread's. */
+/* While all others stand still: its worker, if it is the thread's. */
 haft_worker *worker_of_set(const struct thread *thread);
 
 /* The thread ends: so does the set, if it is the thread's. */
@@ -158,10 +158,10 @@ void end_set(struct thread *thread);
 /* All threads stand still: objects that a thread and the set were about to end are ended. */
 void settle_doomed(void);
 
-/* For the thread alone, if it may use it: whose it was before; else 0. */
-uint32_t take_set(const struct thread *thread);
+/* For the thread alone, if it may use it; then the set is the thread's. */
+bool take_set(const struct thread *thread);
 bool applies_set(const struct thread *thread);
-void give_set_back(uint32_t owner);
+void give_set_back(const struct thread *thread);
 
 /* Objects live or reserved that count for the capacity. */
 uint32_t capacity_in_use(void);

@@ -436,6 +436,7 @@ void play_end(void)
     current = &play.threads[0];
     register_seat(current->seat);
     check_census();
+    end_set(current); /* a thread's last callbacks may have taken it */
     if (play.left != NULL) {
         haft_worker_close(play.left);
         play.left = NULL;

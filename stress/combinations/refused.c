@@ -69,19 +69,19 @@ haft_table_stats table_state(void)
 void step_refused(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     const haft_table_stats before = table_state();
-    uint32_t owner = 0; /* of the command set */
+    bool has_taken = false; /* the command set */
 
     if ((step->call == CALL_WORKER_CLOSE && thread->worker == NULL) ||
         (step->call == CALL_TICK && !is_clock(PLAN_FRAME)) ||
-        (step->call == CALL_APPLY && (owner = take_set(thread)) == 0 && !applies_set(thread))) {
+        (step->call == CALL_APPLY && !(has_taken = take_set(thread)) && !applies_set(thread))) {
         return;
     }
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
 
     expect(ask(thread, worker, step->call), HAFT_IN_CALLBACK, "a call in a callback");
     end_call(outer);
-    if (owner != 0) {
-        give_set_back(owner);
+    if (has_taken) {
+        give_set_back(thread);
     }
     const haft_table_stats after = table_state();
 

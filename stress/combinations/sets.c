@@ -2,7 +2,7 @@
  * The table's command set: one thread opens it, any threads record, it applies.
  *
  * A thread takes the set, or a recorder, for each call: the program's synchronisation that
- * haft/commands.h asks for.  With the frame clock the set goes from thread to thread.
+ * haft/commands.h asks for.  With the frame clock the set is of the thread that took it last.
  *
  * The call that is recorded last comes between all other calls and the destructions: there the
  * model does what the library is about to do, and says what haft_commands_apply() must answer.
@@ -45,12 +45,11 @@ static bool may_take_set(const struct thread *thread, uint32_t state)
            (state == set_of(thread, READY) || !play.at_once || is_clock(PLAN_FRAME));
 }
 
-uint32_t take_set(const struct thread *thread)
+bool take_set(const struct thread *thread)
 {
     const uint32_t state = atomic_load(&set->state);
 
-    return may_take_set(thread, state) && turn(&set->state, state, set_of(thread, TAKEN)) ? state
-                                                                                          : 0;
+    return may_take_set(thread, state) && turn(&set->state, state, set_of(thread, TAKEN));
 }
 
 bool applies_set(const struct thread *thread)
@@ -58,9 +57,9 @@ bool applies_set(const struct thread *thread)
     return atomic_load(&set->applying) != 0 && atomic_load(&set->state) == set_of(thread, TAKEN);
 }
 
-void give_set_back(uint32_t owner)
+void give_set_back(const struct thread *thread)
 {
-    atomic_store(&set->state, owner);
+    atomic_store(&set->state, set_of(thread, READY));
 }
 
 /* One that is open, from that place on; NULL: none. */
@@ -91,18 +90,19 @@ static void give_all_back(uint32_t count)
 /* The set and all its recorders; or none, as another thread has one. */
 static bool take_whole(const struct thread *thread)
 {
-    const uint32_t owner = take_set(thread);
-
-    for (uint32_t i = 0; owner != 0 && i < MOST_RECORDERS; i++) {
+    if (!take_set(thread)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < MOST_RECORDERS; i++) {
         struct recording *recording = &set->recordings[i];
 
         if (atomic_load(&recording->state) != FREE && !turn(&recording->state, READY, TAKEN)) {
             give_all_back(i);
-            give_set_back(owner);
+            give_set_back(thread);
             return false;
         }
     }
-    return owner != 0;
+    return true;
 }
 
 /* All recorders have ended. */
@@ -116,12 +116,16 @@ static void free_all(void)
     atomic_store(&set->recorders, 0);
 }
 
-haft_worker *worker_of_set(const struct thread *thread)
+static bool owns_set(const struct thread *thread)
 {
     const uint32_t state = atomic_load(&set->state);
-    const bool is_own = play.at_once ? state == set_of(thread, READY) : (state & 3) == READY;
 
-    return is_own ? haft_commands_worker(set->commands) : NULL;
+    return play.at_once ? state == set_of(thread, READY) : (state & 3) == READY;
+}
+
+haft_worker *worker_of_set(const struct thread *thread)
+{
+    return owns_set(thread) ? haft_commands_worker(set->commands) : NULL;
 }
 
 /* --- opening --- */
@@ -141,10 +145,10 @@ void step_commands_open(struct thread *thread, haft_worker *worker, const struct
     end_call(outer);
     if (is_done(status, "haft_commands_open")) {
         note_worker_opened(thread->seat);
-        give_set_back(set_of(thread, READY));
+        give_set_back(thread);
     } else {
         set->commands = NULL;
-        give_set_back(0);
+        atomic_store(&set->state, 0);
     }
 }
 
@@ -204,9 +208,8 @@ void step_recorder_open(struct thread *thread, haft_worker *worker, const struct
 {
     (void)worker;
     const uint64_t creations = (step->at + step->count) % 4;
-    uint32_t owner = in_callback(thread) ? 0 : take_set(thread);
 
-    if (owner == 0) {
+    if (in_callback(thread) || !take_set(thread)) {
         return;
     }
     struct recording *recording = find_free();
@@ -218,12 +221,11 @@ void step_recorder_open(struct thread *thread, haft_worker *worker, const struct
 
         end_call(outer);
         require_that(has_key == (status == HAFT_SAME_KEY), "the key of a recorder");
-        owner = set_of(thread, READY);
         if (status == HAFT_OK) {
             begin_recording(recording, step->at, creations);
         }
     }
-    give_set_back(owner);
+    give_set_back(thread);
 }
 
 /* --- recording --- */
@@ -623,7 +625,7 @@ void step_apply(struct thread *thread, haft_worker *worker, const struct step *s
         apply(thread);
     }
     give_all_back(MOST_RECORDERS);
-    give_set_back(set_of(thread, READY));
+    give_set_back(thread);
 }
 
 /* The recorded commands are forgotten. */
@@ -645,7 +647,7 @@ static void close_set(struct thread *thread)
     end_call(outer);
     set->commands = NULL;
     free_all();
-    give_set_back(0);
+    atomic_store(&set->state, 0);
 }
 
 void step_commands_close(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -671,7 +673,7 @@ static bool is_to_be_had(const void *thread)
 
 void end_set(struct thread *thread)
 {
-    while (worker_of_set(thread) != NULL) {
+    while (owns_set(thread)) {
         if (take_whole(thread)) {
             close_set(thread);
         } else {
